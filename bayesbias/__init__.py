@@ -18,14 +18,14 @@ The flow, and the folder of each step:
 >>> in_words = bb.finding(fit)
 
 Beside it stand the averaged scores in common use (``scores``), simulations of what they and the models do
-(``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence encoders, ``published_analysis``
+(``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence encoders, ``sentiment_analysis``
 of sentiment classifiers and ``compare`` of debiased with original vectors, are in ``studies``.
 
 The names here are those of the flow, listed in the stub beside this file. Every other public name is in its folder:
-``bayesbias.figures.plot_seat``, ``bayesbias.words.shipped_wordlists``.
+``bayesbias.plots.plot_seat``, ``bayesbias.wordlists.list_wordlists``.
 """
 
-from bayesbias.basics.face import attach
+from bayesbias.core.face import attach
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -10,20 +10,20 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesbias.simulation.calibration import calibrate
+from bayesbias.simulation.calibration import coverage_simulated
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
 
 def main() -> None:
     start = time.perf_counter()
-    report = calibrate(Scenario(), tables=1000, methods=("crossed",), progress=False)
+    report = coverage_simulated(Scenario(), tables=1000, methods=("crossed",), progress=False)
     seconds = time.perf_counter() - start
     print(f"1,000 tables simulated from crossed and fitted by it: {seconds:.0f} s")
     print(
         report[["contrast", "coverage", "coverage_se", "width"]].to_string(index=False, float_format="%.3f")
     )
     others = ("hierarchical", "averages_t", "pairs_t", "moments", "bootstrap")
-    report = calibrate(Scenario(), tables=1000, methods=others, progress=False)
+    report = coverage_simulated(Scenario(), tables=1000, methods=others, progress=False)
     print(
         report[["method", "contrast", "coverage", "coverage_se", "width"]].to_string(
             index=False, float_format="%.3f"

@@ -13,7 +13,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.simulation import shuffles
 from bayesbias.simulation.answers import answers_of_fit, fit_of
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList
 
 VECTORS = "minilm-static"
 UNEQUAL = {
@@ -53,7 +53,7 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
     rows = []
     for number in range(tables):
         random = np.random.default_rng([0, shuffles.NEGATIVE_CONTROLS.index(kind), number])
-        fit = fit_of(shuffles.without_meaning(real, words, 0, kind, random), "cells", number, SETTINGS)
+        fit = fit_of(shuffles.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS)
         for (level, name, contrast), answer in answers_of_fit(fit, 0.89, ["overall", "class", "stereotype"]):
             if contrast == "associated - different":
                 rows.append({"level": level, "name": name, **answer})

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.loading import DEFAULT_MODEL
 from benchmarks._common import SHARED
 
@@ -22,7 +22,7 @@ def tables() -> dict[str, bb.PairTable]:
     out = {}
     for file in sorted(SHARED.parent.rglob("*.csv")):
         try:
-            out[f"{file.parent.name}/{file.stem}"] = bb.read_distances(file)
+            out[f"{file.parent.name}/{file.stem}"] = bb.load_distances(file)
         except InputError:  # projections, which are no distances
             continue
     names = ("religion", "gender", "race")
@@ -37,7 +37,7 @@ def main_contrasts(fit: bb.BiasFit) -> pd.DataFrame:
         if level == "overall" or level in fit.spec.results.levels
     ]
     frames = [
-        fit.contrasts(estimand=e, level=level) for e in ("population", "these_words") for level in levels
+        fit.contrasts(estimand=e, level=level) for e in ("population", "listed_words") for level in levels
     ]
     return pd.concat(frames, ignore_index=True)
 

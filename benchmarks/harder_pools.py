@@ -197,14 +197,14 @@ def main(arguments: Sequence[str] = ()) -> None:
         ("given names", GIVEN_NAMES, {"words": 5, "attributes": 5}),
         ("given names, more words", GIVEN_NAMES, {"words": 10, "attributes": 8}),
     ):
-        report = bb.calibrate_on(
+        report = bb.coverage_on_pools(
             VECTORS,
             listed(classes),
             **sizes,
             human=15,
             neutral=30,
             tables=asked.tables,
-            methods=["cells", "moments"],
+            methods=["default", "moments"],
             seed=asked.seed,
         )
         show(f"{name}, three classes, {sizes}", report)

@@ -14,7 +14,7 @@ WORDS, ATTRIBUTES, CLASSES = 2500, 2000, 5
 READ = """
 import pyarrow.csv, pyarrow.parquet, pandas, bayesbias as bb
 begin()
-table = bb.read_distances(path)
+table = bb.load_distances(path)
 """
 FIT = f"{READ}end(); begin(); bb.fit(table, seed=1)\n"
 PANDAS = "import pandas\nbegin()\ntable = pandas.read_csv(path, dtype=str, keep_default_na=False)\n"
@@ -62,8 +62,8 @@ def main() -> None:
         print(f"{WORDS * ATTRIBUTES:,} pairs, CSV of {path.stat().st_size / 2**20:.0f} MiB")
         for name, code in (
             ("pandas.read_csv, texts", PANDAS),
-            ("read_distances", READ),
-            ("read_distances, then fit", FIT),
+            ("load_distances", READ),
+            ("load_distances, then fit", FIT),
         ):
             done = subprocess.run(
                 [sys.executable, "-c", f"{CLOCK}{code}end()", str(path)],

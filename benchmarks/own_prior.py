@@ -113,7 +113,7 @@ def one(model: str, truth: str, noise: str, engine: str, draws: int, seed: int) 
         found = pd.DataFrame({"estimand": estimand, "level": levels, "contrast": contrasts})
         # Only the overall population is the same thing in two models: a class may be held in the one and drawn in the other.
         known = np.isfinite(wanted) & (
-            (truth == model) | (estimand == "these_words") | (found["level"] == "overall").to_numpy()
+            (truth == model) | (estimand == "listed_words") | (found["level"] == "overall").to_numpy()
         )
         parts.append(found.assign(held=(low <= wanted) & (wanted <= high))[known])
     return pd.concat(parts).assign(table=seed, k=how.pareto_k, quick=how.name == "quick", s=seconds)

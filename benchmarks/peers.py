@@ -38,9 +38,9 @@ frame = pd.read_csv(sys.argv[1])
 formula = bmb.Formula("distance ~ 0 + connection + (0 + connection | protected_word) + (1 | attribute)", "sigma ~ 0 + connection")
 model = bmb.Model(formula, frame)
 begun = time.perf_counter()
-tree = model.fit(draws=1000, tune=1000, chains=4, cores=2, random_seed=1, inference_method="nutpie", progressbar=False)
+idata = model.fit(draws=1000, tune=1000, chains=4, cores=2, random_seed=1, inference_method="nutpie", progressbar=False)
 seconds = time.perf_counter() - begun
-ess = float(az.ess(tree["posterior"].to_dataset()[["connection"]], method="bulk")["connection"].min())
+ess = float(az.ess(idata["posterior"].to_dataset()[["connection"]], method="bulk")["connection"].min())
 print(json.dumps({"seconds": seconds, "ess": ess}))
 """
 
@@ -69,7 +69,7 @@ def _weat() -> None:
     x, y = words.classes
     with tempfile.TemporaryDirectory() as folder:
         file, sets = Path(folder) / "vectors.txt", Path(folder) / "sets.json"
-        bb.save_word2vec(vectors, file)
+        bb.save_embedding(vectors, file)
         parts = {"x": x.protected, "y": y.protected, "a": x.attributes, "b": y.attributes}
         sets.write_text(json.dumps({k: list(v) for k, v in parts.items()}))
         python = _environment("wefe")

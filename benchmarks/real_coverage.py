@@ -18,7 +18,7 @@ from bayesbias.simulation.yardsticks import YARDSTICKS
 
 POOLS = Path(__file__).resolve().parents[2] / "shared/data/real_coverage"
 SITUATIONS = ("gender_jobs", "names_valence")
-MODELS = ("cells", "crossed", "shared")
+MODELS = ("default", "crossed", "shared")
 
 
 def pool_of(file: Path) -> tuple[bb.PairTable, dict[str, int]]:
@@ -41,7 +41,7 @@ def pool_of(file: Path) -> tuple[bb.PairTable, dict[str, int]]:
                 "distance": distances.ravel(),
             }
             parts.append(pd.DataFrame(columns))
-    table = bb.read_distances(pd.concat(parts, ignore_index=True), name=meta["name"])
+    table = bb.load_distances(pd.concat(parts, ignore_index=True), name=meta["name"])
     return table, {"words": meta["nw"], "attributes": meta["na"], "neutral": meta["nn"]}
 
 
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     methods = [*asked.models.split(","), *YARDSTICKS]
     for situation in SITUATIONS:
         table, sizes = pool_of(POOLS / f"{situation}.npz")
-        report = bb.calibrate_on(
+        report = bb.coverage_on_pools(
             table,
             **sizes,
             tables=asked.tables,

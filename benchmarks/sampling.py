@@ -27,8 +27,8 @@ def main() -> None:
     theirs, ours = [], []
     for seed in range(3):
         start = time.perf_counter()
-        tree = nutpie.sample(compiled, **settings, seed=seed, progress_bar=False, target_accept=0.9)
-        theirs.append(slowest_ess(tree) / (time.perf_counter() - start))
+        idata = nutpie.sample(compiled, **settings, seed=seed, progress_bar=False, target_accept=0.9)
+        theirs.append(slowest_ess(idata) / (time.perf_counter() - start))
         start = time.perf_counter()
         fit = bb.fit(table, "crossed", seed=seed, pointwise=False)
         ours.append(slowest_ess(fit) / (time.perf_counter() - start))

@@ -11,7 +11,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from bayesbias.basics.versions import own_version
+from bayesbias.core.versions import own_version
 from proof.evidence import Record
 from proof.page import write_page
 

@@ -121,7 +121,7 @@ def at_four_truths(model: str, n: int) -> Evidence:
         means = dict(scenario.values["cbar"])
         means["associated"] = means["different"] + difference
         scenario = replace(scenario, values={**scenario.values, "cbar": means})
-        report = bb.calibrate(scenario, tables=n, methods=[model], seed=0, progress=False)
+        report = bb.coverage_simulated(scenario, tables=n, methods=[model], seed=0, progress=False)
         own = report[report["contrast"].isin(["associated - different", "associated - neutral"])]
         parts.append(own.assign(difference=difference))
     report = pd.concat(parts, ignore_index=True)

@@ -18,9 +18,9 @@ CLAIM = "SEAT effect sizes of {what} differ by less than .001 between sentences 
 
 def run(share: float, known: Known) -> Iterator[Evidence]:
     """Run all shipped tests both ways, by mean pooling within sentence-transformers and within transformers."""
-    from bayesbias.words import shipped_tests
+    from bayesbias.wordlists import list_tests
 
-    tests = shipped_tests()[: max(2, round(len(shipped_tests()) * share))]
+    tests = list_tests()[: max(2, round(len(list_tests()) * share))]
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     for kind in ("sentence_transformers", "transformers"):
         claim = CLAIM.format(what=f"MiniLM by {kind.replace('_', '-')}")

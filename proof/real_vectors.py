@@ -42,7 +42,7 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
             continue
         began = time.perf_counter()
         table, sizes = pool_of(POOLS / f"{situation}.npz")
-        report = bb.calibrate_on(table, **sizes, tables=n, methods=[DEFAULT_MODEL], seed=SEED)
+        report = bb.coverage_on_pools(table, **sizes, tables=n, methods=[DEFAULT_MODEL], seed=SEED)
         report = report[report["level"].isin(["overall", "class"])]
         gap = (report["coverage"] - report["flawless"]).to_numpy()
         error = report["coverage_se"].to_numpy()

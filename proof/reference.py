@@ -113,4 +113,4 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
     for model in ("crossed", DEFAULT_MODEL):  # the quicker one first
         for name, file in tables.items():
             if not known("reference posteriors", f"{model}: {name}", round(DRAWS * share)):
-                yield compared(name, bb.read_distances(file), model, share)
+                yield compared(name, bb.load_distances(file), model, share)

@@ -66,11 +66,11 @@ def _not_to_the_platter() -> Iterator[None]:
 
 # Examples that fit, sample or draw take a second or more.
 _LONG = re.compile(
-    r"\b(fit\w*|compare|seat|single_category|calibrate\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
+    r"\b(fit\w*|compare|seat|wefat|coverage_simulated\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
 )
 # Those of comparisons, pages, folders and sweeps are many fits, and take several; so do many answers of one.
 _LONGER = re.compile(
-    r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on|compare_models|total_sd|standardised|new_words|superiority|draws_of|find_geometry)\("
+    r"\b(compare|compared|write_report|save_run|run_sweep|coverage_on_pools|compare_models|total_sd|standardized|new_words|superiority|draws_of|find_geometry)\("
 )
 
 
@@ -132,6 +132,6 @@ def gender(shared) -> Path:
 @pytest.fixture(scope="session")
 def published(gender) -> tuple[bb.classifiers.Predictions, bb.classifiers.Predictions]:
     return (
-        bb.read_predictions(gender / "predictions_logreg.txt", name="logreg"),
-        bb.read_predictions(gender / "predictions_bert.tsv", name="bert"),
+        bb.load_predictions(gender / "predictions_logreg.txt", name="logreg"),
+        bb.load_predictions(gender / "predictions_bert.tsv", name="bert"),
     )

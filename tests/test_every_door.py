@@ -28,8 +28,8 @@ from helpers.every_door import (
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import MOST_CHARACTERS
-from bayesbias.basics.kinds import fits
+from bayesbias.core.errors import MOST_CHARACTERS
+from bayesbias.core.kinds import fits
 
 
 class Odd:
@@ -59,7 +59,7 @@ ODD: dict[str, Callable[[], Any]] = {
 }
 # What draws, fits, trains or draws figures for long even with the least that it may be given: asked in the whole walk alone.
 LONG = (
-    "calibrate", "calibrate_on", "compare", "fit", "plan_words", "run_sweep", "save_run", "seat", "single_category",
+    "coverage_simulated", "coverage_on_pools", "compare", "fit", "sample_size", "run_sweep", "save_run", "seat", "wefat",
     "write_report", "classifiers.train_bilstm", "figures.save_figures", "inference.answers_by_model", "inference.build",
     "inference.loo", "inference.power_scaling", "inference.prior_expectation", "predict", "simulation.negative_controls",
     "studies.with_frequency", "hard_debias", "soft_debias",

@@ -66,7 +66,7 @@ def test_the_flow_as_it_is_told_runs():
 @pytest.mark.slow
 def test_every_folder_with_public_names_is_in_the_face():
     assert set(FOLDERS) <= set(bb.__all__)
-    code = "import bayesbias as bb\nassert bb.figures.plot_seat\nassert bb.words.shipped_wordlists()"
+    code = "import bayesbias as bb\nassert bb.plots.plot_seat\nassert bb.wordlists.list_wordlists()"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
 
 
@@ -101,9 +101,9 @@ def test_no_public_name_is_the_name_of_a_folder_or_a_room():
     ("package", "name", "guess"),
     [
         ("", "fitt", "bayesbias.fit"),
-        ("", "plot_seat", "bayesbias.figures.plot_seat"),
-        ("", "shiped_wordlists", "bayesbias.words.shipped_wordlists"),
-        ("figures", "plot_seats", "bayesbias.figures.plot_seat"),
+        ("", "plot_seat", "bayesbias.plots.plot_seat"),
+        ("", "shiped_wordlists", "bayesbias.wordlists.list_wordlists"),
+        ("figures", "plot_seats", "bayesbias.plots.plot_seat"),
         ("figures", "fit", "bayesbias.fit"),
         ("", "load_vectors", "bayesbias.load_embedding"),
         ("", "save_fit", "bayesbias.BiasFit.save, or bayesbias.save_run for a folder"),
@@ -120,7 +120,7 @@ def test_a_name_that_is_not_there_is_pointed_at(package, name, guess):
 
 
 def test_other_names_lead_to_public_ones():
-    from bayesbias.basics.face import SYNONYMS
+    from bayesbias.core.face import SYNONYMS
 
     paths = {f"{package}.{name}" for package, name, _ in PUBLIC}
     for name, path in SYNONYMS.items():
@@ -177,9 +177,9 @@ vectors = bb.load_embedding("minilm-static", words=bb.load_wordlist("gender").wo
 table = bb.distance_table(vectors, "gender")
 fit: bb.BiasFit = bb.fit(table, "crossed", seed=1)
 print(fit.summary()[["connection", "mean"]], bb.finding(fit))
-print(bb.weat(vectors, "weat7").effect_size, bb.words.shipped_wordlists())
+print(bb.weat(vectors, "weat7").effect_size, bb.wordlists.list_wordlists())
 result = bb.seat(["weat7"], "minilm-static", seed=1)
-print(bb.figures.plot_seat(result).get_title())
+print(bb.plots.plot_seat(result).get_title())
 fit.save("fit.nc")
 """
 

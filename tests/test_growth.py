@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from bayesbias.classifiers.prediction_files import read_predictions, shipped_predictions
+from bayesbias.classifiers.prediction_files import list_predictions, load_predictions
 from bayesbias.encoders.averages import cbow_tokens
-from bayesbias.words.foreign import foreign_mapping
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.wordlists.foreign import foreign_mapping
+from bayesbias.wordlists.listfile import load_wordlist
 
 FEW, TIMES = 1_000, 16
 MOST = 64
@@ -32,8 +32,8 @@ def _heading(n: int, folder) -> None:
 
 def _comment(n: int, folder) -> None:
     path = folder / "p.csv"
-    path.write_text(f"# {'accuracy' * n}\n{shipped_predictions('m1').save(folder / 'm1.csv').read_text()}")
-    read_predictions(path)
+    path.write_text(f"# {'accuracy' * n}\n{list_predictions('m1').save(folder / 'm1.csv').read_text()}")
+    load_predictions(path)
 
 
 READ: dict[str, Callable] = {

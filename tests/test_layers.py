@@ -76,7 +76,7 @@ def path_of(room: str) -> Path:
 
 
 @functools.cache
-def tree(room: str) -> ast.Module:
+def idata(room: str) -> ast.Module:
     return ast.parse(path_of(room).read_text(encoding="utf-8"))
 
 
@@ -111,7 +111,7 @@ def public(folder: str = "") -> dict[str, str]:
 def imports(room: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the rooms and the outside packages that a room imports, at the top or inside functions."""
     inside, outside = set(), set()
-    for node in ast.walk(tree(room)):
+    for node in ast.walk(idata(room)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 head, _, rest = alias.name.partition(".")
@@ -170,7 +170,7 @@ def test_no_room_is_too_large(room):
 
 @pytest.mark.parametrize("room", rooms())
 def test_no_private_name_crosses_a_file(room):
-    for node in ast.walk(tree(room)):
+    for node in ast.walk(idata(room)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesbias"):
             private = [alias.name for alias in node.names if alias.name.startswith("_")]
             assert not set(private) - {"__version__"}, f"{room}:{node.lineno}: {private}"
@@ -212,7 +212,7 @@ def foreign_privates(module: ast.Module) -> set[str]:
 
 @pytest.mark.parametrize("room", [*rooms(), "__init__"])
 def test_no_private_attribute_of_another_file_is_used(room):
-    assert foreign_privates(tree(room)) <= FOREIGN
+    assert foreign_privates(idata(room)) <= FOREIGN
 
 
 def test_a_private_attribute_of_another_file_would_be_seen():
@@ -230,7 +230,7 @@ def test_few_rooms_speak_to_each_big_library(package):
 
 @pytest.mark.parametrize("room", [*rooms(), "__init__"])
 def test_heavy_libraries_are_imported_inside_functions(room):
-    top = [node for node in tree(room).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    top = [node for node in idata(room).body if isinstance(node, ast.Import | ast.ImportFrom)]
     heads = {
         name.split(".")[0]
         for node in top
@@ -246,7 +246,7 @@ def test_heavy_libraries_are_imported_inside_functions(room):
 @pytest.mark.parametrize("room", [*rooms(), "__init__"])
 def test_one_room_prints(room):
     """Texts for people are made harmless where they are printed, and so they are printed in one place."""
-    calls = {ast.unparse(node.func) for node in ast.walk(tree(room)) if isinstance(node, ast.Call)}
+    calls = {ast.unparse(node.func) for node in ast.walk(idata(room)) if isinstance(node, ast.Call)}
     printing = {"print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write"}
     assert not calls & printing or room == "cli.screen"
 
@@ -350,7 +350,7 @@ def test_no_test_module_is_imported(path):
 def test_an_import_of_a_test_module_would_be_seen():
     bad = "import test_x\nfrom test_x import y\nfrom tests.words import test_x\nfrom .test_x import y"
     assert len(modules_of_tests(imported_modules(ast.parse(bad)))) == 4
-    good = "from helpers.tables import grid\nfrom bayesbias.basics import test_y"
+    good = "from helpers.tables import grid\nfrom bayesbias.core import test_y"
     assert not modules_of_tests(imported_modules(ast.parse(good)))
 
 

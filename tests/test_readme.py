@@ -54,7 +54,7 @@ def test_every_command_and_option_is_there():
     """As far as a command is read before anything is done; that every line does what is said of it is a claim."""
     found = commands()
     assert found[0] == "bayesbias demo"
-    assert "bayesbias calibrate --tables 50" in found
+    assert "bayesbias coverage_simulated --tables 50" in found
     assert all(any(command.startswith(start) for command in found) for start in SAMPLING)
     for line in found:
         read_line(line)

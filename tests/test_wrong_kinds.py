@@ -13,7 +13,7 @@ import pytest
 from helpers.draws import made_up_fit
 
 import bayesbias as bb
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.core.errors import BayesbiasError, InputError
 
 
 class Odd:
@@ -30,16 +30,16 @@ def made() -> dict[str, Any]:
         "spec": bb.load_model("crossed"),
         "vectors": bb.load_embedding("minilm-static", words=["priest", "rabbi"]),
         "wordlist": bb.load_wordlist("religion"),
-        "predictions": bb.shipped_predictions("m1"),
-        "sentiment": bb.sentiment_table(bb.shipped_predictions("m1")),
+        "predictions": bb.list_predictions("m1"),
+        "sentiment": bb.sentiment_table(bb.list_predictions("m1")),
         "scenario": bb.simulation.Scenario(),
     }
 
 
 # What each function takes first and second: a text names a valid thing above, or is itself what is taken.
 VALID: dict[str, tuple[Any, ...]] = {
-    "calibrate": ("scenario",),
-    "calibrate_on": ("minilm-static", "religion"),
+    "coverage_simulated": ("scenario",),
+    "coverage_on_pools": ("minilm-static", "religion"),
     "compare": ("table", "table"),
     "compare_models": (["fit", "fit"],),
     "direct_bias": ("minilm-static", "religion"),
@@ -56,33 +56,33 @@ VALID: dict[str, tuple[Any, ...]] = {
     "load_model": ("crossed",),
     "load_wordlist": ("religion",),
     "mac": ("minilm-static", "religion"),
-    "open_run": ("run",),
+    "load_run": ("run",),
     "pairs": ("religion",),
     "paired_test": ("sentiment",),
-    "plan_words": (0.1,),
+    "sample_size": (0.1,),
     "plot_connections": ("fit",),
     "plot_contrasts": ("fit",),
-    "plot_predictive": ("fit",),
+    "plot_ppc": ("fit",),
     "plot_priors": ("crossed",),
     "plot_words": ("fit",),
     "predict": ("m1",),
-    "published_analysis": ("predictions",),
-    "read_distances": ("pairs.csv",),
-    "read_predictions": ("m1.csv",),
+    "sentiment_analysis": ("predictions",),
+    "load_distances": ("pairs.csv",),
+    "load_predictions": ("m1.csv",),
     "relative_norm_distance": ("minilm-static", "weat7"),
     "run_sweep": ("plan.toml", "out"),
     "save_run": ("fit", "run"),
-    "save_word2vec": ("vectors", "two.txt"),
+    "save_embedding": ("vectors", "two.txt"),
     "seat": (["weat7"], "minilm-static"),
     "sentence_table": ("sent-weat6", "minilm-static"),
     "sentence_test": ("sent-weat6",),
     "sentiment_table": ("predictions",),
-    "single_category": (
+    "wefat": (
         "minilm-static",
         "wefat",
         {"f": {"nurse": 1.0, "clerk": 3.0, "chemist": 2.0, "baker": 5.0}},
     ),
-    "shipped_predictions": ("m1",),
+    "list_predictions": ("m1",),
     "soft_debias": ("minilm-static", "religion"),
     "weat": ("minilm-static", "weat7"),
     "write_report": ("fit", "run.html"),
@@ -110,10 +110,10 @@ TAKEN = {
     ("fit", 0, "a table"), ("fit", 1, "a model"),
     ("load_classifier", 0, "a function"), ("load_encoder", 0, "a function"),
     ("load_model", 0, "a model"),
-    ("plot_connections", 0, "a fit"), ("plot_contrasts", 0, "a fit"), ("plot_predictive", 0, "a fit"),
+    ("plot_connections", 0, "a fit"), ("plot_contrasts", 0, "a fit"), ("plot_ppc", 0, "a fit"),
     ("plot_priors", 0, "a fit"), ("plot_priors", 0, "a model"), ("plot_words", 0, "a fit"),
     ("save_run", 0, "a fit"), ("write_report", 0, "a fit"),
-    ("calibrate_on", 0, "a table"),
+    ("coverage_on_pools", 0, "a table"),
 }  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def test_what_was_probably_meant_is_said(made, tmp_path):
         bb.fit("crossed", made["table"])
     with pytest.raises(InputError, match=r"this is a model"):
         bb.fit(made["spec"], made["table"])
-    with pytest.raises(InputError, match="a file is read with read_distances"):
+    with pytest.raises(InputError, match="a file is read with load_distances"):
         bb.fit("pairs.csv")
     with pytest.raises(
         InputError, match=r"found: 'PairTable'.*fit the table first: findings_of\(fit\(table\)\)"
@@ -188,15 +188,15 @@ def test_what_was_probably_meant_is_said(made, tmp_path):
 OPTIONS = {
     "prob": ("finding", "findings_of", "plot_words", "plot_contrasts", "plot_connections"),
     "rope": ("finding", "findings_of", "plot_contrasts"),
-    "seed": ("fit", "plot_priors", "calibrate"),
+    "seed": ("fit", "plot_priors", "coverage_simulated"),
     "words": ("mac", "direct_bias", "relative_norm_distance", "plot_words", "load_embedding"),
     "sets": ("direct_bias", "hard_debias", "soft_debias"),
     "neutralise": ("hard_debias", "soft_debias"),
     "classes": ("weat",),
-    "methods": ("calibrate",),
-    "out": ("calibrate",),
+    "methods": ("coverage_simulated",),
+    "out": ("coverage_simulated",),
     "model": ("compare", "fit"),
-    "earnings": ("published_analysis",),
+    "earnings": ("sentiment_analysis",),
     "predictions": ("save_run",),
     "contrasts": ("plot_contrasts",),
 }

@@ -16,12 +16,12 @@ MOST_BYTES = {"wheel": 12_000_000, "source": 30_000_000}
 # What a user cannot do without, and what has no place with them.
 NEEDED_IN_WHEEL = (
     "bayesbias/__init__.py", "bayesbias/__init__.pyi", "bayesbias/py.typed", "bayesbias/cli/main.py",
-    "bayesbias/_data/wordlists/religion.toml", "bayesbias/_data/models/cells.toml",
+    "bayesbias/_data/wordlists/religion.toml", "bayesbias/_data/models/default.toml",
     "bayesbias/_data/embeddings/minilm-static/LICENSE", "bayesbias/_data/embeddings/minilm-static/MODEL.toml",
 )  # fmt: skip
 NEEDED_IN_SOURCE = (
     "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "constraints.txt",
-    "bayesbias/__init__.py", "tests/conftest.py", "wordlists/religion.toml", "models/cells.toml",
+    "bayesbias/__init__.py", "tests/conftest.py", "wordlists/religion.toml", "models/default.toml",
 )  # fmt: skip
 STRAY = re.compile(
     r"(^|/)(__pycache__|\.venv[^/]*|\.git|\.pytest_cache|\.ipynb_checkpoints|dist|shared)(/|$)|\.(pyc|orig|rej)$"
@@ -56,7 +56,7 @@ def problems_of_names(names: list[str], needed: tuple[str, ...], where: str) -> 
 
 def problems_of_metadata(text: str, version: str, where: str) -> list[str]:
     """Say what the metadata gets wrong."""
-    facts = email.message_from_string(text)
+    covariates = email.message_from_string(text)
     wanted = {
         "Name": "bayesbias",
         "Version": version,
@@ -64,10 +64,14 @@ def problems_of_metadata(text: str, version: str, where: str) -> list[str]:
         "Requires-Python": ">=3.12",
     }
     problems = [
-        f"{where}: {key} is {facts[key]}, not {value}" for key, value in wanted.items() if facts[key] != value
+        f"{where}: {key} is {covariates[key]}, not {value}"
+        for key, value in wanted.items()
+        if covariates[key] != value
     ]
     pinned = [
-        line for line in facts.get_all("Requires-Dist", []) if "==" in line.partition(";")[0] or "://" in line
+        line
+        for line in covariates.get_all("Requires-Dist", [])
+        if "==" in line.partition(";")[0] or "://" in line
     ]
     return problems + [f"{where}: requires {line}" for line in pinned]
 

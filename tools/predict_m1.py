@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 import bayesbias as bb
-from bayesbias.basics.files import whole_file
+from bayesbias.core.files import whole_file
 
 TARGET = Path(__file__).resolve().parents[1] / "bayesbias" / "_data" / "sentiment" / "m1.csv"
 DECIMALS = 6

@@ -9,13 +9,13 @@ import os
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.extras import needed
-from bayesbias.basics.kinds import tells_kinds
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.extras import needed
+from bayesbias.core.kinds import tells_kinds
 
 __all__ = ["train_bow"]
 

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.extras import needed
-from bayesbias.basics.files import data_dir
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
-from bayesbias.border.texts import read_toml
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BiLstm, rows_by_length, treebank_tokens
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.extras import needed
+from bayesbias.core.files import data_dir
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.progress import ticking
+from bayesbias.core.texts import read_toml
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
 
 __all__ = ["train_bilstm"]
 

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import Shortened, number_of
-from bayesbias.border.frames import plain_numbers
-from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import sha256_file
-from bayesbias.border.texts import read_json
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import whole_file
+from bayesbias.core.frames import plain_numbers
+from bayesbias.core.guarding import guarded
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import sha256_file
+from bayesbias.core.texts import read_json
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import Shortened, number_of
 
 __all__ = ["Classifier"]
 

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.extras import needed
-from bayesbias.basics.files import lies_at
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.border.opening import path_of, sha256_file, state_of
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.outputs import Answers, positive_column
-from bayesbias.classifiers.prediction_files import Predictions, read_predictions
+from bayesbias.classifiers.prediction_files import Predictions, load_predictions
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.extras import needed
+from bayesbias.core.files import lies_at
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import path_of, sha256_file, state_of
 
 __all__ = ["load_classifier"]
 
@@ -180,7 +180,7 @@ def load_classifier(
         (an array, or a frame with their names), to n labels, or to n lists of labels with scores, as
         pipelines of transformers answer with ``top_k=None``; such a pipeline itself, for text classification; a fitted
         pipeline of scikit-learn that takes sentences and has ``predict_proba``; the folder of a classifier made by
-        `train_bow` or `train_bilstm`; a file of predictions (see `read_predictions`); ``"joblib:PATH"``, a pipeline saved
+        `train_bow` or `train_bilstm`; a file of predictions (see `load_predictions`); ``"joblib:PATH"``, a pipeline saved
         with joblib, which is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face text-classification model (extra
         ``encoders``).
     name : str, optional
@@ -232,7 +232,7 @@ def load_classifier(
         if path.suffix in (".joblib", ".pkl", ".pickle") and there:
             return from_joblib(path, name, positive, allow_pickle)
         if there:
-            return _from_predictions(read_predictions(path, corpus, name=name, positive=positive), path)
+            return _from_predictions(load_predictions(path, corpus, name=name, positive=positive), path)
         raise InputError(
             "no such classifier",
             found=text,
@@ -263,7 +263,7 @@ def _from_predictions(predictions: Predictions, path: Path) -> Classifier:
             where=path,
             found=", ".join(predictions.classifiers),
             valid="one",
-            hint="read them all with read_predictions",
+            hint="read them all with load_predictions",
         )
     name = predictions.classifiers[0]
     known = dict(zip(predictions.frame["sentence"], predictions.frame["probability"], strict=True))

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import some
-from bayesbias.border.frames import in_order_of, plain_numbers
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.frames import in_order_of, plain_numbers
+from bayesbias.core.wording import some
 
 _POSITIVE = ("positive", "pos")
 _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")

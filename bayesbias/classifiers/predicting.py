@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import MOST_CHARACTERS, AsWritten, InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import delimiter_of, lies_at, whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
-from bayesbias.basics.wording import Shortened, number_of, put_in_words
-from bayesbias.border.cleaning import in_one_line
-from bayesbias.border.guarding import guarded
-from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
 from bayesbias.classifiers.prediction_files import Predictions, number_in_cell
-from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
+from bayesbias.core import checks
+from bayesbias.core.cleaning import in_one_line
+from bayesbias.core.errors import MOST_CHARACTERS, AsWritten, InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import delimiter_of, lies_at, whole_file
+from bayesbias.core.guarding import guarded
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.progress import ticking
+from bayesbias.core.texts import read_text
+from bayesbias.core.wording import Shortened, number_of, put_in_words
+from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def predict(
     Parameters
     ----------
     classifier
-        What `load_classifier` takes. A file of predictions is read as it is by `read_predictions`.
+        What `load_classifier` takes. A file of predictions is read as it is by `load_predictions`.
     corpus
         What `load_occupations` takes.
     name : str, optional

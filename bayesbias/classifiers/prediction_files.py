@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.sheets import unmarked, write_csv
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import path_of, sha256_file, unchanged
-from bayesbias.border.separated import separated
-from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import checked_probabilities
-from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.face import public_in
+from bayesbias.core.files import data_dir, delimiter_of, list_names, whole_file
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import path_of, sha256_file, unchanged
+from bayesbias.core.separated import separated
+from bayesbias.core.sheets import unmarked, write_csv
+from bayesbias.core.texts import lines_of, read_text
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
+from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Predictions", "read_predictions", "shipped_predictions"]
+__all__ = ["Predictions", "list_predictions", "load_predictions"]
 
 
 @public_in("bayesbias.classifiers")
@@ -57,7 +57,7 @@ class Predictions(Shown):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> m1 = bb.shipped_predictions("m1")
+    >>> m1 = bb.list_predictions("m1")
     >>> m1.classifiers, len(m1.frame)
     (('m1',), 840)
     """
@@ -73,7 +73,7 @@ class Predictions(Shown):
         return tuple(dict.fromkeys(self.frame["classifier"]))
 
     def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
-        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `read_predictions` reads them.
+        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them.
 
         With `spreadsheet_safe` an apostrophe stands before each text that a spreadsheet would take for a formula.
         """
@@ -98,7 +98,7 @@ class Predictions(Shown):
 
 
 @tells_kinds
-def read_predictions(
+def load_predictions(
     path: str | os.PathLike[str],
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
     *,
@@ -148,7 +148,7 @@ def read_predictions(
     >>> from bayesbias import predict
     >>> import tempfile
     >>> made = predict(lambda sentences: [0.6] * len(sentences), name="toy")
-    >>> read_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
+    >>> load_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """
     path = path_of(path, "path", "a .csv file of predictions")
@@ -471,7 +471,7 @@ def _check_labels(
 
 
 @tells_kinds
-def shipped_predictions(name: str = "m1") -> Predictions:
+def list_predictions(name: str = "m1") -> Predictions:
     """Return predictions that come with the package, to try everything without a classifier.
 
     ``m1`` is our own M.1, the bag of words of the paper as `train_bow` makes it of SST-2 (development accuracy
@@ -484,12 +484,12 @@ def shipped_predictions(name: str = "m1") -> Predictions:
 
     Examples
     --------
-    >>> shipped_predictions("m1")
+    >>> list_predictions("m1")
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
-    known = shipped_names("sentiment", ".csv")
+    known = list_names("sentiment", ".csv")
     if not isinstance(name, str) or name not in known:
         raise InputError(
             "no such predictions are shipped", found=name, valid=known, hint=nearest(str(name), known)
         )
-    return read_predictions(data_dir("sentiment") / f"{name}.csv")
+    return load_predictions(data_dir("sentiment") / f"{name}.csv")

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.border.opening import path_of, sha256_file
-from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.opening import path_of, sha256_file
+from bayesbias.core.texts import lines_of, read_text
 
 __all__ = ["read_labelled"]
 

@@ -1,4 +1,4 @@
-"""The command ``bayesbias calibrate``."""
+"""The command ``bayesbias coverage_simulated``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.digits import allowed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
-from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.cli import options, screen
 from bayesbias.cli.planning import in_words, print_result
 from bayesbias.cli.pools import USUAL_METHODS, USUAL_TABLES, on_pools
+from bayesbias.core.digits import allowed
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.wording import as_percent, number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bayesbias.simulation.scenario import Scenario
 
 
-_CONTROL_MODEL, _CONTROL_TABLES = "cells", 100  # of negative controls, as the function has them
+_CONTROL_MODEL, _CONTROL_TABLES = "default", 100  # of negative controls, as the function has them
 
 
 def _scenario(
@@ -97,7 +97,7 @@ def _sizes(command: Any) -> Any:
 @options.folder("Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
 @options.as_json
-def calibrate(
+def coverage_simulated(
     fit: str | None,
     words: tuple[int, ...] | None,
     attributes: tuple[int, ...] | None,
@@ -138,8 +138,8 @@ def calibrate(
     """
     import pandas as pd
 
-    from bayesbias.basics.workers import cores
     from bayesbias.columns.simulation import CALIBRATION
+    from bayesbias.core.workers import cores
     from bayesbias.simulation import calibration, shuffles
     from bayesbias.simulation.accounting import engine_in_words
 
@@ -209,7 +209,9 @@ def calibrate(
         doubts = shuffles.doubts_of_controls(frame, prob)
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob, "engine": engine}
-            screen.answer("calibrate.negative-controls", {**about, "rows": records(frame), "doubts": doubts})
+            screen.answer(
+                "coverage_simulated.negative-controls", {**about, "rows": records(frame), "doubts": doubts}
+            )
         else:
             print_result(
                 frame.assign(mcse_expected=0.001),
@@ -239,7 +241,7 @@ def calibrate(
     }
     frames = {}
     for name, kind in (("difference", scenario), ("no_difference", scenario.without_difference())):
-        frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)
+        frames[name] = calibration.coverage_simulated(kind, out=out / name if out else None, **settings)
     if as_json:
         about = {
             "scenario": dataclasses.asdict(scenario),
@@ -249,7 +251,7 @@ def calibrate(
             "engine": engine,
         }
         content = {name: records(frame) for name, frame in frames.items()}
-        screen.answer("calibrate", {**about, **content})
+        screen.answer("coverage_simulated", {**about, **content})
         return
     screen.say(f"{number_of(tables, 'table')} of each kind, {in_words(scenario, fit)}; seed {seed}.")
     screen.say("Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import as_percent
 from bayesbias.cli import inputs, options, screen
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import as_percent
 from bayesbias.studies.limits import MEANINGS
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "--debiased-distances", multiple=True, metavar="G", help="Tables after; may be given several times."
 )
 @click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
-@options.facts("Numbers of words: a CSV file with a column word, or a column of F")
+@options.covariates("Numbers of words: a CSV file with a column word, or a column of F")
 @options.slopes
 @options.vector_files
 @options.prob()
@@ -63,7 +63,7 @@ def compare(
     original_distances: str | None,
     debiased_distances: tuple[str, ...],
     model: str,
-    facts: tuple[str, ...],
+    covariates: tuple[str, ...],
     slope: tuple[str, ...],
     allow_pickle: bool,
     invalid_utf8: str,
@@ -115,9 +115,9 @@ def compare(
         allow_pickle,
         invalid_utf8,
     )
-    before = inputs.with_facts(before, facts)
+    before = inputs.with_covariates(before, covariates)
     spec = inputs.slopes_asked(spec, before, slope)
-    inputs.note_idle_facts(spec, facts, out)
+    inputs.note_idle_covariates(spec, covariates, out)
     loaded = time.perf_counter()
     comparison = change.compare(
         before,
@@ -182,8 +182,8 @@ def _tables(
     allow_pickle: bool,
     invalid_utf8: str,
 ) -> tuple[PairTable, dict[str, PairTable]]:
-    from bayesbias.tables.reading import read_distances
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.tables.reading import load_distances
+    from bayesbias.wordlists.listfile import load_wordlist
 
     by_vectors = (
         original is not None or debiased or postprocess or wordlist is not None or controls is not None
@@ -199,8 +199,8 @@ def _tables(
             allow_pickle, invalid_utf8, "a table of distances", "--original A --debiased B"
         )
         names = _names(debiased_distances)
-        return read_distances(original_distances), {
-            name: read_distances(path) for name, path in zip(names, debiased_distances, strict=True)
+        return load_distances(original_distances), {
+            name: load_distances(path) for name, path in zip(names, debiased_distances, strict=True)
         }
     if original is None or not (debiased or postprocess) or wordlist is None:
         raise InputError("nothing to compare", valid=valid)
@@ -233,7 +233,7 @@ def _names(paths: tuple[str, ...]) -> list[str]:
 
 def comparison_json(comparison: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias compare --json`` prints, but for the timing."""
-    from bayesbias.basics.files import records
+    from bayesbias.core.files import records
     from bayesbias.findings.change import construction_account, findings_of_change
 
     findings = findings_of_change(comparison, prob, rope)
@@ -288,7 +288,7 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
         from bayesbias.columns.slopes import slopes_on_screen
         from bayesbias.columns.table import text
 
-        title = "Slopes of the changes on facts about words, on average over new words"
+        title = "Slopes of the changes on covariates about words, on average over new words"
         before = [text("method", "method")] if len(comparison.methods) > 1 else []
         screen.show(slopes_on_screen(comparison.slopes(prob), prob, title, before))
     title = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from bayesbias.basics.files import check_file
 from bayesbias.cli import options, screen
+from bayesbias.core.files import check_file
 from bayesbias.debiasing.methods import METHODS
 
 
@@ -62,9 +62,9 @@ def debias(
     **settings: Any,
 ) -> None:
     """Debias word vectors and write them."""
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.vectors.writing import form_of_ending, save_vectors
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.embeddings.loading import load_embedding
+    from bayesbias.embeddings.writing import form_of_ending, save_vectors
+    from bayesbias.wordlists.listfile import load_wordlist
 
     own_names = {setting.name for setting in METHODS[method].settings}
     for name, row in METHODS.items():

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from bayesbias.basics.errors import InputError, warn_user
-from bayesbias.basics.files import check_folder, plain, whole_file
-from bayesbias.basics.versions import with_python
 from bayesbias.cli import options, screen
+from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.files import check_folder, plain, whole_file
+from bayesbias.core.versions import with_python
 
 
 @click.command()
@@ -49,9 +49,9 @@ def describe(
     As they are, and after each way to postprocess them (center, standardize, abtt). What an association owes to that
     `bayesbias compare --original E --postprocess center --wordlist W` says.
     """
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess
-    from bayesbias.vectors.shape import describe_vectors
+    from bayesbias.embeddings.loading import load_embedding
+    from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.embeddings.shape import describe_vectors
 
     if out is not None:
         check_folder(out)
@@ -72,9 +72,9 @@ def describe(
     payload = {name: shape.as_dict() for name, shape in shapes.items()}
     files = []
     if out is not None:
-        from bayesbias.figures.plates import rendered
-        from bayesbias.figures.style import style_now
-        from bayesbias.figures.vectors import plates
+        from bayesbias.plots.plates import rendered
+        from bayesbias.plots.style import style_now
+        from bayesbias.plots.vectors import plates
 
         contents = {
             out / f"{plate.name}.{kind}": rendered(figure, kind)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
-from bayesbias.basics.wording import number_of, some
 from bayesbias.cli import inputs, options, screen
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.wording import number_of, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
 @options.distances
 @click.option(
     "--model",
-    default="cells",
+    default="default",
     show_default=True,
     metavar="M",
     help="A shipped model (`bayesbias list models`, `bayesbias show M`) or a TOML file.",
@@ -76,7 +76,7 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
     is_flag=True,
     help="Also fit the other normal models of distances, and show all side by side.",
 )
-@options.facts("Numbers of words: a CSV file with a column word, or a column of --distances")
+@options.covariates("Numbers of words: a CSV file with a column word, or a column of --distances")
 @click.option(
     "--counts",
     metavar="FILE|order|wordfreq",
@@ -106,7 +106,7 @@ def fit(
     repeats: str,
     compare_models: bool,
     allow_pickle: bool,
-    facts: tuple[str, ...],
+    covariates: tuple[str, ...],
     counts: str | None,
     language: str,
     slope: tuple[str, ...],
@@ -150,7 +150,7 @@ def fit(
         allow_pickle=allow_pickle,
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
-        facts=facts,
+        covariates=covariates,
         counts=counts,
         language=language,
         pool=pool,
@@ -159,7 +159,7 @@ def fit(
     loaded = time.perf_counter()
     _check_contrasts(table)
     spec = inputs.slopes_asked(spec, table, slope)
-    inputs.note_idle_facts(spec, facts, out)
+    inputs.note_idle_covariates(spec, covariates, out)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
     if known is not None:
         result = with_frequency(result, known, prob=prob)
@@ -247,13 +247,13 @@ def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) ->
             result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
         ),
         "contrasts": records(result.contrasts(prob, rope)),
-        "standardised": records(result.standardised(prob, standard_rope))
+        "standardized": records(result.standardized(prob, standard_rope))
         if has_variance(result.spec)
         else None,
         "new_words": records(result.new_words(prob)) if has_new_words(result.spec) else None,
         "parameters": records(result.parameters(prob)),
         **({} if frequency is None else {"frequency": frequency}),
-        **({"slopes": records(result.slopes(prob))} if result.spec.facts() else {}),
+        **({"slopes": records(result.slopes(prob))} if result.spec.covariates() else {}),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
         "provenance": provenance,
@@ -330,13 +330,13 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
     )
     frame = result.contrasts(prob, rope)
     scatter = words_scatter(result.spec)  # without it both are the same numbers
-    alone = [("these_words", "these words alone")] if scatter else []
+    alone = [("listed_words", "these words alone")] if scatter else []
     for estimand, holds in [("population", words_said(result.spec)), *alone]:
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
         title = f"Contrasts, for {holds} ({estimand})"
         screen.show(screen_table(title, contrast_columns(prob), chosen.itertuples()))
     if has_variance(result.spec):
-        standard = result.standardised(prob, standard_rope, level="overall", estimand="population")
+        standard = result.standardized(prob, standard_rope, level="overall", estimand="population")
         units = list(dict.fromkeys(standard["unit"]))
         unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
         title = f"The same for {'new' if scatter else 'these'} words, in {unit}"
@@ -357,10 +357,10 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
             columns = one_contrast_columns(prob, "stereotype", result.spec)
             screen.show(screen_table(title, columns, lists.itertuples()))
     _print_frequency(result, rope)
-    if result.spec.facts():
+    if result.spec.covariates():
         from bayesbias.columns.slopes import slopes_on_screen
 
-        title = "Slopes on facts about words, on average over new words"
+        title = "Slopes on covariates about words, on average over new words"
         screen.show(slopes_on_screen(result.slopes(prob), prob, title))
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]

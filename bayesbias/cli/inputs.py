@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError, warn_user
+from bayesbias.core.errors import InputError, warn_user
 
 if TYPE_CHECKING:
+    from bayesbias.embeddings.embedding import Embedding
     from bayesbias.models.spec import ModelSpec
     from bayesbias.tables.pair_table import PairTable
-    from bayesbias.vectors.embedding import Embedding
-    from bayesbias.words.wordlist import WordList
+    from bayesbias.wordlists.wordlist import WordList
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def pairs_asked_for(
     allow_pickle: bool = False,
     invalid_utf8: str = "error",
     postprocess: str | None = None,
-    facts: Sequence[str] = (),
+    covariates: Sequence[str] = (),
     counts: Any = None,
     language: str = "en",
     pool: str | None = None,
@@ -51,17 +51,17 @@ def pairs_asked_for(
     others, nothing : str
         For messages: the options that `distances` replaces, and what there is nothing to do with.
     repeats : {"once", "keep"}
-        See `read_distances`.
+        See `load_distances`.
     with_sets : bool
         Also read the vectors of the definitional sets, which a table does not need.
     allow_pickle, invalid_utf8, postprocess
         See `load_embedding`.
-    facts : sequence of str
-        Files of facts, or columns of the table; see `join_facts`.
+    covariates : sequence of str
+        Files of covariates, or columns of the table; see `join_covariates`.
     counts, language, pool
         For the controls ``matched``; see `distance_table`.
     """
-    from bayesbias.tables.reading import read_distances
+    from bayesbias.tables.reading import load_distances
 
     if distances is not None:
         refuse_ways_to_read(allow_pickle, invalid_utf8, "--distances", "--embedding E --wordlist W")
@@ -78,14 +78,14 @@ def pairs_asked_for(
                 "--distances stands alone: it already holds the words and their distances",
                 hint=f"leave out {others}, or --distances",
             )
-        return Pairs(with_facts(read_distances(distances, repeats=repeats), facts))
+        return Pairs(with_covariates(load_distances(distances, repeats=repeats), covariates))
     if embedding is None or wordlist is None:
         raise InputError(nothing, valid="--embedding E --wordlist W, or --distances FILE")
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.wordlists.listfile import load_wordlist
 
     if controls == "matched":
         table = _matched(embedding, wordlist, counts, language, pool, allow_pickle, invalid_utf8, postprocess)
-        return Pairs(with_facts(table, facts))
+        return Pairs(with_covariates(table, covariates))
     if pool is not None:
         raise InputError(
             "--pool is for --controls matched", found=controls or "none", valid="--controls matched"
@@ -99,7 +99,7 @@ def pairs_asked_for(
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
     )
-    return replace(pairs, table=with_facts(pairs.table, facts))
+    return replace(pairs, table=with_covariates(pairs.table, covariates))
 
 
 def refuse_ways_to_read(allow_pickle: bool, invalid_utf8: str, tables: str, valid: str) -> None:
@@ -120,11 +120,11 @@ def _matched(
     postprocess: str | None,
 ) -> PairTable:
     """Make the table with neutral words as frequent as the stereotypes."""
+    from bayesbias.embeddings.loading import load_embedding
     from bayesbias.tables.counts import load_counts
     from bayesbias.tables.distances import distance_table
     from bayesbias.tables.matching import pool_of
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.wordlists.listfile import load_wordlist
 
     if counts is None:
         raise InputError(
@@ -144,43 +144,45 @@ def _matched(
     return distance_table(vectors, words, controls="matched", counts=known, pool=pool)
 
 
-def with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:
-    """Join files of facts, or columns of the table, to its rows."""
-    from bayesbias.tables.facts import join_facts
+def with_covariates(table: PairTable, covariates: Sequence[str]) -> PairTable:
+    """Join files of covariates, or columns of the table, to its rows."""
+    from bayesbias.tables.covariates import join_covariates
 
-    return join_facts(table, list(facts)) if facts else table
+    return join_covariates(table, list(covariates)) if covariates else table
 
 
 def slopes_asked(spec: ModelSpec, table: PairTable, asked: Sequence[str]) -> ModelSpec:
-    """Return the model with the slopes that ``--slope`` asks for: a fact, and after a colon the columns it differs by."""
+    """Return the model with the slopes that ``--slope`` asks for: a covariate, and after a colon the columns it differs by."""
     from bayesbias.models.slopes import slopes_for
-    from bayesbias.tables.facts import columns_of_fact
+    from bayesbias.tables.covariates import columns_of_covariate
 
-    for fact, by in slopes_named(asked, [str(name) for name in table.frame.columns]).items():
-        for column in columns_of_fact(table, fact):
+    for covariate, by in slopes_named(asked, [str(name) for name in table.frame.columns]).items():
+        for column in columns_of_covariate(table, covariate):
             spec = slopes_for(spec, table.frame, column, by)
     return spec
 
 
-def note_idle_facts(spec: ModelSpec, facts: Sequence[str], out: object) -> None:
-    """Say so where facts are joined to pairs that are not written, and no model asks for them."""
-    if facts and out is None and not spec.facts():
+def note_idle_covariates(spec: ModelSpec, covariates: Sequence[str], out: object) -> None:
+    """Say so where covariates are joined to pairs that are not written, and no model asks for them."""
+    if covariates and out is None and not spec.covariates():
         warn_user(
-            "--facts joins facts to the pairs, and nothing here uses them: --slope COLUMN does, and --out DIR writes them"
+            "--covariates joins covariates to the pairs, and nothing here uses them: --slope COLUMN does, and --out DIR writes them"
         )
 
 
 def slopes_named(asked: Sequence[str], columns: Sequence[str]) -> dict[str, list[str] | None]:
-    """Part what ``--slope`` says: the facts, and the columns that the slopes of each differ by (None: as a model has it).
+    """Part what ``--slope`` says: the covariates, and the columns that the slopes of each differ by (None: as a model has it).
 
     The name of a column may have a colon in it.
     """
     out: dict[str, list[str] | None] = {}
     for each in asked:
-        fact, colon, rest = ("", "", "") if each in columns else each.rpartition(":")
-        name = fact if colon else each
+        covariate, colon, rest = ("", "", "") if each in columns else each.rpartition(":")
+        name = covariate if colon else each
         if name in out:
-            raise InputError("the same fact twice", where="--slope", found=name, valid="each fact once")
+            raise InputError(
+                "the same covariate twice", where="--slope", found=name, valid="each covariate once"
+            )
         out[name] = [column.strip() for column in rest.split(",")] if colon else None
     return out
 
@@ -195,8 +197,8 @@ def pairs_of_vectors(
     postprocess: str | None = None,
 ) -> Pairs:
     """Read the vectors of the words of a list, and make their table."""
+    from bayesbias.embeddings.loading import load_embedding
     from bayesbias.tables.distances import distance_table
-    from bayesbias.vectors.loading import load_embedding
 
     in_sets = [word for group in words.definitional_sets for word in group] if with_sets else []
     vectors = load_embedding(

@@ -19,11 +19,8 @@ from typing import Any, NoReturn
 import click
 
 import bayesbias
-from bayesbias.basics.errors import BayesbiasError
-from bayesbias.border.cleaning import in_one_line
-from bayesbias.border.guarding import MOST_CHARACTERS
 from bayesbias.cli import options, screen
-from bayesbias.cli.calibrating import calibrate
+from bayesbias.cli.calibrating import coverage_simulated
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.correlating import wefat
 from bayesbias.cli.debiasing import debias
@@ -38,6 +35,9 @@ from bayesbias.cli.shipped import check_wordlist, list_, show
 from bayesbias.cli.simulating import simulate
 from bayesbias.cli.sweeping import sweep
 from bayesbias.cli.verifying import verify
+from bayesbias.core.cleaning import in_one_line
+from bayesbias.core.errors import BayesbiasError
+from bayesbias.core.guarding import MOST_CHARACTERS
 
 # As the help shows them: what one wants to do, and with what.
 TASKS: dict[str, tuple[click.Command, ...]] = {
@@ -46,7 +46,7 @@ TASKS: dict[str, tuple[click.Command, ...]] = {
     "Debiased vectors": (debias, compare),
     "Sentence encoders and classifiers": (seat, sentiment),
     "Many at once": (sweep,),
-    "Before a study, and on methods": (plan, calibrate, simulate),
+    "Before a study, and on methods": (plan, coverage_simulated, simulate),
     "What was written": (report, verify),
 }
 

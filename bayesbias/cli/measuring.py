@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import plain
-from bayesbias.basics.versions import with_python
-from bayesbias.basics.wording import conjoined
 from bayesbias.cli import inputs, options, screen
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
+from bayesbias.core.versions import with_python
+from bayesbias.core.wording import conjoined
 from bayesbias.scores.measures import MEASURES, Given
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import AsWritten, InputError
-from bayesbias.basics.literal import literal
-from bayesbias.basics.settings import Setting
+from bayesbias.core import checks
+from bayesbias.core.errors import AsWritten, InputError
+from bayesbias.core.literal import literal
+from bayesbias.core.settings import Setting
 
 ENGINES = ("nuts", "quick")  # as `bayesbias.inference.engine` has them
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -236,16 +236,16 @@ def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
 
 
-def facts(text: str) -> Option:
+def covariates(text: str) -> Option:
     """Files of numbers of words, of which slopes are asked."""
     text = f"{text}; may be given several times."
-    return click.option("--facts", multiple=True, metavar="FILE", help=text)
+    return click.option("--covariates", multiple=True, metavar="FILE", help=text)
 
 
 def slopes(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Slopes on facts about words; see `slopes_asked`."""
+    """Slopes on covariates about words; see `slopes_asked`."""
     text = (
-        "Add slopes on this fact to the model; COLUMN:protected_class gives each class its own. By default what results are "
+        "Add slopes on this covariate to the model; COLUMN:protected_class gives each class its own. By default what results are "
         "given for has one each. May be given several times."
     )
     return click.option("--slope", "slope", multiple=True, metavar="COLUMN[:BY,...]", help=text)(command)
@@ -329,7 +329,7 @@ def figure_style(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def enter(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         if value is not None:
-            from bayesbias.figures.style import figure_style as style
+            from bayesbias.plots.style import figure_style as style
 
             context.with_resource(style(value) if parameter.name == "figure_style" else style(width=value))
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.digits import allowed, as_known, ends_as_known, error_of, printed, probability_printed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
-from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.cli import options, screen
+from bayesbias.core.digits import allowed, as_known, ends_as_known, error_of, printed, probability_printed
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.wording import as_percent, number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,11 +264,11 @@ def _plan_width(
     from bayesbias.columns.simulation import OF_TABLES, PLAN
     from bayesbias.inference.fitting import load_fit
     from bayesbias.models.loading import DEFAULT_MODEL
-    from bayesbias.simulation.planning import plan_words
+    from bayesbias.simulation.planning import sample_size
     from bayesbias.simulation.scenario import Scenario, scenario_from_fit
 
     scenario = scenario_from_fit(load_fit(fit)) if fit else Scenario.for_claims()
-    frame = plan_words(
+    frame = sample_size(
         width, contrast=contrast, scenario=scenario, prob=prob, check=check, engine=engine, seed=seed, **hands
     )
     enough, perhaps = (frame[frame["enough"].fillna(unknown)] for unknown in (False, True))

@@ -1,4 +1,4 @@
-"""What ``bayesbias calibrate`` does with pools of real words."""
+"""What ``bayesbias coverage_simulated`` does with pools of real words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
-from bayesbias.basics.wording import as_percent, number_of, some
 from bayesbias.cli import inputs, screen
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.wording import as_percent, number_of, some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bayesbias.simulation.pools import Pool
 
 USUAL_TABLES = 200
-USUAL_METHODS = ("cells", "shared", "moments", "bootstrap")
+USUAL_METHODS = ("default", "shared", "moments", "bootstrap")
 _SHOWN = {
     "method": "method",
     "truth": "pool",
@@ -47,7 +47,7 @@ def on_pools(
 ) -> None:
     """Draw tables from pools, hold all methods to them, and print what came of it."""
     from bayesbias.simulation.accounting import engine_in_words
-    from bayesbias.simulation.pools import calibrate_on, drawn_pool
+    from bayesbias.simulation.pools import coverage_on_pools, drawn_pool
 
     if distances is None and embedding is None:
         raise InputError(
@@ -60,13 +60,13 @@ def on_pools(
     ).table
     drawn = {name: value for name, value in numbers.items() if value is not None}
     pool = drawn_pool(table, **drawn)
-    frame = calibrate_on(table, **drawn, **settings)
+    frame = coverage_on_pools(table, **drawn, **settings)
     missing = list(table.coverage.missing)
     if as_json:
         about = {"pools": str(table.provenance["name"]), **_sizes(pool)}
         lost = {"missing": missing, "left_out": list(pool.grid.left_out)}
         chosen = {name: settings[name] for name in ("tables", "seed", "prob", "engine")}
-        screen.answer("calibrate.pools", {**about, **lost, **chosen, "rows": records(frame)})
+        screen.answer("coverage_simulated.pools", {**about, **lost, **chosen, "rows": records(frame)})
         return
     name = table.provenance["name"]
     screen.say(

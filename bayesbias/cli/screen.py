@@ -19,8 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bayesbias.basics.digits import allowed, printed
-from bayesbias.basics.literal import ERRORS, encodable, in_order, literal, stream_errors
+from bayesbias.core.digits import allowed, printed
+from bayesbias.core.literal import ERRORS, encodable, in_order, literal, stream_errors
 
 if TYPE_CHECKING:
     import pandas as pd

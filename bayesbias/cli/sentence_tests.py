@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import plain, records
 from bayesbias.cli import inputs, options, screen
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain, records
 
 if TYPE_CHECKING:
     from bayesbias.studies.seat_result import SeatResult
@@ -47,12 +47,12 @@ _CONTEXTS = {
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
 @click.option("--bayes", is_flag=True, help="Fit the hierarchical model to every test as well.")
-@options.facts("Numbers of words of targets or attributes: a CSV file with a column word")
+@options.covariates("Numbers of words of targets or attributes: a CSV file with a column word")
 @click.option(
     "--slope",
     multiple=True,
     metavar="COLUMN[:BY,...]",
-    help="Add slopes on this fact to the model of every test whose words have it; COLUMN:protected_class gives each set of "
+    help="Add slopes on this covariate to the model of every test whose words have it; COLUMN:protected_class gives each set of "
     "targets its own. May be given several times; implies --bayes.",
 )
 @options.prob("Probability of the intervals, with --bayes.")
@@ -76,7 +76,7 @@ def seat(
     tests: str,
     published_cut: bool,
     bayes: bool,
-    facts: tuple[str, ...],
+    covariates: tuple[str, ...],
     slope: tuple[str, ...],
     prob: float,
     seed: int | None,
@@ -103,8 +103,8 @@ def seat(
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies.sentences import seat as run
 
-    if bool(facts) != bool(slope):
-        alone, other = ("--facts", "--slope COLUMN") if facts else ("--slope", "--facts FILE")
+    if bool(covariates) != bool(slope):
+        alone, other = ("--covariates", "--slope COLUMN") if covariates else ("--slope", "--covariates FILE")
         raise InputError(f"{alone} alone says nothing", valid=f"{alone} and {other}")
     if not (bayes or slope):
         options.refuse_typed(options.OF_MODELS, "is for models", "--bayes")
@@ -122,7 +122,7 @@ def seat(
         tune=tune,
         chains=chains,
         prob=prob,
-        facts=list(facts) or None,
+        covariates=list(covariates) or None,
         slopes=inputs.slopes_named(slope, []),
         cache=not no_cache,
         progress=False if as_json else None,
@@ -168,14 +168,14 @@ def sentences(
     table [kinds]. A test of your own sentences begins with a file that --parts wrote: without lists `words` and `templates`
     nobody knows which sentences share a word, and p over words is missing.
     """
-    from bayesbias.words.sentence_making import sentence_test, shipped_tests
-    from bayesbias.words.sentence_tests import published_json, write_test
+    from bayesbias.wordlists.sentence_making import list_tests, sentence_test
+    from bayesbias.wordlists.sentence_tests import published_json, write_test
 
     if test is None:
         if as_json:
-            screen.answer("seat.sentences", {"tests": list(shipped_tests())})
+            screen.answer("seat.sentences", {"tests": list(list_tests())})
         else:
-            screen.say("\n".join(shipped_tests()))
+            screen.say("\n".join(list_tests()))
         return
     test_made = sentence_test(test, level=level, published_cut=published_cut)
     if out is not None:
@@ -258,6 +258,6 @@ def _print_contrasts(result: SeatResult) -> None:
         from bayesbias.columns.slopes import slopes_on_screen
         from bayesbias.columns.table import text
 
-        title = "Slopes on facts about words, on average over new words and templates"
+        title = "Slopes on covariates about words, on average over new words and templates"
         before = [text("test", "test"), *encoder_column(several)]
         screen.show(slopes_on_screen(slopes_shown(result), result.provenance["prob"], title, before))

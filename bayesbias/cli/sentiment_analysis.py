@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.files import check_folder
-from bayesbias.basics.sheets import write_csv
 from bayesbias.cli import inputs, options, screen
 from bayesbias.cli.sentiment_screen import print_sentiment
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import check_folder
+from bayesbias.core.sheets import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.classifiers.prediction_files import Predictions
     from bayesbias.models.spec import ModelSpec
-    from bayesbias.words.occupations import Occupations
+    from bayesbias.wordlists.occupations import Occupations
 
 
 @click.group(invoke_without_command=True)
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 @click.option("--bayes", is_flag=True, help="Fit the crossed model too.")
 @click.option("--logit", is_flag=True, help="Fit it to log odds; implies --bayes.")
 @click.option("--model", metavar="M", help="A model of your own (TOML) in their place; implies --bayes.")
-@options.facts("Numbers of professions: a CSV file with a column word")
+@options.covariates("Numbers of professions: a CSV file with a column word")
 @click.option(
     "--slope",
     multiple=True,
     metavar="COLUMN[:BY,...]",
-    help="Add slopes on this fact to the model; earnings and female_share are those of --words, where no FILE has them. "
+    help="Add slopes on this covariate to the model; earnings and female_share are those of --words, where no FILE has them. "
     "COLUMN:category gives each category its own. May be given several times; implies --bayes.",
 )
 @click.option(
@@ -89,7 +89,7 @@ def sentiment(
     bayes: bool,
     logit: bool,
     model: str | None,
-    facts: tuple[str, ...],
+    covariates: tuple[str, ...],
     slope: tuple[str, ...],
     hypotheses: int | None,
     positive: str | None,
@@ -138,8 +138,10 @@ def sentiment(
         check_run_folder(out, "sentiment")
     if logit and model is not None:
         raise InputError("--logit and --model name two models", valid="one of them")
-    if facts and not slope and model is None:
-        raise InputError("--facts alone says nothing", valid="--slope COLUMN, or --model M that names one")
+    if covariates and not slope and model is None:
+        raise InputError(
+            "--covariates alone says nothing", valid="--slope COLUMN, or --model M that names one"
+        )
     if not (bayes or logit or slope) and model is None:
         options.refuse_typed((*options.OF_MODELS, "seed"), "is for models", "--bayes, --logit or --model M")
     spec = None
@@ -154,24 +156,24 @@ def sentiment(
                 found=f"results per {spec.results.group}",
                 valid="sentiment, sentiment_logit, or a copy of one",
             )
-    from bayesbias.studies.sentiment import published_analysis
-    from bayesbias.words.occupations import load_occupations
+    from bayesbias.studies.sentiment import sentiment_analysis
+    from bayesbias.wordlists.occupations import load_occupations
 
     listed = load_occupations(words)
     asked = inputs.slopes_named(slope, [])
-    of_professions = _facts_asked(listed, facts, asked) if facts or slope else []
+    of_professions = _covariates_asked(listed, covariates, asked) if covariates or slope else []
     predictions_given = _predictions(
         predictions, classifiers, names, listed, positive, not no_check, allow_pickle, out, as_json
     )
-    analysis = published_analysis(*predictions_given, hypotheses=hypotheses)
+    analysis = sentiment_analysis(*predictions_given, hypotheses=hypotheses)
     table = analysis.table
     if spec is not None and of_professions:
         from bayesbias.models.slopes import slopes_for
-        from bayesbias.tables.sentiment import with_profession_facts
+        from bayesbias.tables.sentiment import with_profession_covariates
 
-        table = with_profession_facts(table, of_professions)
-        for fact, by in asked.items():
-            spec = slopes_for(spec, table, fact, by)
+        table = with_profession_covariates(table, of_professions)
+        for covariate, by in asked.items():
+            spec = slopes_for(spec, table, covariate, by)
     if spec is not None and spec.outcome == "logit_difference":
         _refuse_labels(analysis.table)
     loaded = time.perf_counter()
@@ -218,25 +220,27 @@ def sentiment(
         context.exit(1)
 
 
-def _facts_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]) -> list[Any]:
-    """Read the facts, before anything is predicted: those of files, and of the list where slopes on them are asked."""
+def _covariates_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]) -> list[Any]:
+    """Read the covariates, before anything is predicted: those of files, and of the list where slopes on them are asked."""
     from dataclasses import replace
 
-    from bayesbias.basics import checks
-    from bayesbias.tables.reading_facts import facts_given
-    from bayesbias.tables.sentiment import with_profession_facts
+    from bayesbias.core import checks
+    from bayesbias.tables.reading_covariates import covariates_given
+    from bayesbias.tables.sentiment import with_profession_covariates
 
-    given = [fact for file in files for fact in facts_given(file)]
-    named = {fact.name for fact in given}
-    own = {name: known for name, known in listed.facts.items() if name in asked and name not in named}
-    listed_facts = [replace(fact, unit=listed.units.get(fact.name, "")) for fact in facts_given(own)]
-    facts = [*given, *listed_facts]
+    given = [covariate for file in files for covariate in covariates_given(file)]
+    named = {covariate.name for covariate in given}
+    own = {name: known for name, known in listed.covariates.items() if name in asked and name not in named}
+    listed_covariates = [
+        replace(covariate, unit=listed.units.get(covariate.name, "")) for covariate in covariates_given(own)
+    ]
+    covariates = [*given, *listed_covariates]
     for name in asked:
-        checks.choice(name, [*named, *listed.facts], "fact", "--slope")
-    with_profession_facts(
-        listed.professions[["profession", "category"]], facts
+        checks.choice(name, [*named, *listed.covariates], "covariate", "--slope")
+    with_profession_covariates(
+        listed.professions[["profession", "category"]], covariates
     )  # refuses what no table could have
-    return facts
+    return covariates
 
 
 def _refuse_labels(table: pd.DataFrame) -> None:
@@ -281,8 +285,8 @@ def sentences(words: str, control: bool, out: Path, as_json: bool) -> None:
     Predict them with any classifier, and hand the probabilities of the positive class, one a line and in this order, to
     `bayesbias sentiment --predictions`.
     """
-    from bayesbias.basics.files import whole_file
-    from bayesbias.words.occupations import load_occupations
+    from bayesbias.core.files import whole_file
+    from bayesbias.wordlists.occupations import load_occupations
 
     kinds = (".tsv", ".csv", ".txt")
     if out.suffix not in kinds:
@@ -331,7 +335,7 @@ def train(
     """
     from bayesbias.classifiers.bag_of_words import train_bow
     from bayesbias.classifiers.bilstm import train_bilstm
-    from bayesbias.words.occupations import load_occupations
+    from bayesbias.wordlists.occupations import load_occupations
 
     check_folder(out)
     if (out / "classifier.json").exists():
@@ -369,8 +373,8 @@ def train(
             progress=False if as_json else None,
         )
     if as_json:
-        facts = {"name": trained.name, "written": str(out), **trained.provenance}
-        screen.answer("sentiment.train", facts)
+        covariates = {"name": trained.name, "written": str(out), **trained.provenance}
+        screen.answer("sentiment.train", covariates)
         return
     screen.say(repr(trained))
     for sentence in trained.weaknesses():
@@ -391,7 +395,7 @@ def _predictions(
 ) -> list[Predictions]:
     from bayesbias.classifiers.loading import load_classifier
     from bayesbias.classifiers.predicting import ClassifierError, predict
-    from bayesbias.classifiers.prediction_files import read_predictions
+    from bayesbias.classifiers.prediction_files import load_predictions
 
     n = len(files) + len(classifiers)
     if not n:
@@ -402,7 +406,7 @@ def _predictions(
     # Beside classifiers it names one of their classes; for files alone a column.
     column = None if classifiers else _column(positive)
     predictions = [
-        read_predictions(_shipped(file), listed, name=name, positive=column)
+        load_predictions(_shipped(file), listed, name=name, positive=column)
         for file, name in zip(files, called, strict=False)
     ]
     for x, name in zip(classifiers, called[len(files) :], strict=True):
@@ -424,9 +428,9 @@ def _predictions(
 
 
 def _shipped(file: str) -> str:
-    from bayesbias.basics.files import data_dir, shipped_names
+    from bayesbias.core.files import data_dir, list_names
 
-    if file in shipped_names("sentiment", ".csv") and not Path(file).exists():
+    if file in list_names("sentiment", ".csv") and not Path(file).exists():
         return str(data_dir("sentiment") / f"{file}.csv")
     return file
 

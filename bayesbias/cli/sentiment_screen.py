@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import as_percent
 from bayesbias.cli import screen
+from bayesbias.core.wording import as_percent
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
@@ -56,8 +56,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
             ["profession", "#sentiment", "#female - male"],
             _ends(professions),
         )
-    if fit is not None and fit.spec.facts():
-        title = "Slopes on facts about professions, on average over new ones"
+    if fit is not None and fit.spec.covariates():
+        title = "Slopes on covariates about professions, on average over new ones"
         screen.show(slopes_on_screen(fit.slopes(prob), prob, title))
     if fit is not None:
         screen.converged(fit.diagnostics())

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.errors import BayesbiasError, InputError, nearest
 from bayesbias.cli import options, screen
+from bayesbias.core.errors import BayesbiasError, InputError, nearest
 
 if TYPE_CHECKING:
-    from bayesbias.words.wordlist import WordList
+    from bayesbias.wordlists.wordlist import WordList
 
 KINDS = ("wordlists", "models", "embeddings")
 
@@ -35,25 +35,23 @@ def list_(kind: str, as_json: bool) -> None:
     more: dict[str, Any] = {}
     beside: list[str] = []
     if kind == "wordlists":
-        from bayesbias.words.controls import shipped_controls
-        from bayesbias.words.listfile import load_wordlist, shipped_wordlists
+        from bayesbias.wordlists.controls import list_controls
+        from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 
-        items = {name: load_wordlist(name).title for name in shipped_wordlists()}
-        more = {"controls": [*shipped_controls(), "none"], "for_sentiment": ["occupations"]}
+        items = {name: load_wordlist(name).title for name in list_wordlists()}
+        more = {"controls": [*list_controls(), "none"], "for_sentiment": ["occupations"]}
         beside = [f"controls: {', '.join(more['controls'])}", "for `bayesbias sentiment`: occupations"]
     elif kind == "models":
-        from bayesbias.models.loading import load_model, shipped_models
+        from bayesbias.models.loading import list_models, load_model
 
-        items = {name: load_model(name).description for name in shipped_models()}
+        items = {name: load_model(name).description for name in list_models()}
     else:
-        from bayesbias.basics.files import data_dir
-        from bayesbias.border.texts import read_toml
-        from bayesbias.vectors.readers.formats import valid_formats
-        from bayesbias.vectors.static import shipped_embeddings
+        from bayesbias.core.files import data_dir
+        from bayesbias.core.texts import read_toml
+        from bayesbias.embeddings.readers.formats import valid_formats
+        from bayesbias.embeddings.static import list_embeddings
 
-        about = {
-            name: read_toml(data_dir("embeddings") / name / "MODEL.toml") for name in shipped_embeddings()
-        }
+        about = {name: read_toml(data_dir("embeddings") / name / "MODEL.toml") for name in list_embeddings()}
         items = {name: str(each["description"]) for name, each in about.items()}
         beside = [f"or a file: {valid_formats()}"]
     if as_json:
@@ -82,12 +80,12 @@ def show(name: str, as_json: bool) -> None:
     kind, content = _shipped(name)
     if as_json:
         if kind in ("wordlist", "controls"):
-            facts = dataclasses.asdict(content)
+            covariates = dataclasses.asdict(content)
         else:
-            facts = {"text": content}
+            covariates = {"text": content}
             if kind == "model":
-                facts["prior"] = _prior_lines(load_model(name))
-        screen.answer("show", {"kind": kind, **facts})
+                covariates["prior"] = _prior_lines(load_model(name))
+        screen.answer("show", {"kind": kind, **covariates})
     elif kind == "wordlist":
         _show_wordlist(content)
     elif kind == "controls":
@@ -102,31 +100,31 @@ def show(name: str, as_json: bool) -> None:
 
 def _shipped(name: str) -> tuple[str, Any]:
     """Return the kind of what is asked for, and its content: a value of words, or the text of a file."""
-    from bayesbias.basics.files import data_dir
-    from bayesbias.models.loading import load_model, shipped_models
-    from bayesbias.vectors.static import shipped_embeddings
-    from bayesbias.words.controls import load_controls, shipped_controls
-    from bayesbias.words.listfile import load_wordlist, shipped_wordlists, wordlist_template
+    from bayesbias.core.files import data_dir
+    from bayesbias.embeddings.static import list_embeddings
+    from bayesbias.models.loading import list_models, load_model
+    from bayesbias.wordlists.controls import list_controls, load_controls
+    from bayesbias.wordlists.listfile import list_wordlists, load_wordlist, wordlist_template
 
     path = Path(name)
     if name == "template":
         return "template", wordlist_template()
-    if name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
+    if name in list_models() or (path.is_file() and _has_key(path, "likelihood")):
         return "model", load_model(name).text
-    if name in shipped_controls():
+    if name in list_controls():
         return "controls", load_controls(name)
-    if name in shipped_wordlists() or path.is_file():
+    if name in list_wordlists() or path.is_file():
         return "wordlist", load_wordlist(name)
     if name == "occupations":
         file = data_dir("wordlists") / "sentiment" / "occupations.toml"
         return "occupations", file.read_text(encoding="utf-8")
-    if name in shipped_embeddings():
+    if name in list_embeddings():
         return "embedding", (data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8")
     names = [
-        *shipped_wordlists(),
-        *shipped_controls(),
-        *shipped_models(),
-        *shipped_embeddings(),
+        *list_wordlists(),
+        *list_controls(),
+        *list_models(),
+        *list_embeddings(),
         "occupations",
         "template",
     ]
@@ -151,7 +149,7 @@ def _prior_lines(spec: Any) -> list[str]:
 
 def _has_key(path: str | Path, key: str) -> bool:
     """Say whether a file is TOML with a key that tells its kind; what is wrong with it is said by who reads it."""
-    from bayesbias.border.texts import read_toml
+    from bayesbias.core.texts import read_toml
 
     try:
         return key in read_toml(Path(path))
@@ -191,10 +189,10 @@ def check_wordlist(
 
     Words of an English list that are no whole words of the shipped vectors are named: misspelt ones are among them.
     """
-    from bayesbias.words.listfile import examined
+    from bayesbias.wordlists.listfile import examined
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
-        from bayesbias.words.occupations import load_occupations
+        from bayesbias.wordlists.occupations import load_occupations
 
         listed = load_occupations(file)
         if as_json:
@@ -260,7 +258,7 @@ def _meant(missing: list[str], embedding: str | None, allow_pickle: bool, invali
 
     It is looked for in a file that is not too large to be read whole, among words of the same beginning and about that length.
     """
-    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.embeddings.loading import load_embedding
 
     file = None if embedding is None else Path(embedding)
     if not missing or file is None or not file.is_file() or file.stat().st_size > _MOST_READ_WHOLE:
@@ -287,14 +285,14 @@ def _in_vectors(words: WordList, embedding: str | None, **settings: Any) -> dict
 
     Without vectors of one's own an English list is held to the shipped ones, for the sake of misspelt words alone.
     """
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.vectors.static import STATIC_EMBEDDING
-    from bayesbias.words.controls import shipped_controls
-    from bayesbias.words.wordlist import NOT_STATED
+    from bayesbias.embeddings.loading import load_embedding
+    from bayesbias.embeddings.static import STATIC_EMBEDDING
+    from bayesbias.wordlists.controls import list_controls
+    from bayesbias.wordlists.wordlist import NOT_STATED
 
     if embedding is None and words.language not in ("en", NOT_STATED):
         return None
-    shipped = words.controls is not None and words.controls.name in shipped_controls()
+    shipped = words.controls is not None and words.controls.name in list_controls()
     own = dict.fromkeys(
         [*words.protected_words, *words.attribute_words, *(() if shipped else words.control_words)]
     )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
 from bayesbias.cli import options, screen
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
 from bayesbias.simulation.questions import METHODS, SINGLE_DRAW
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ _SPREADS, _ENDS = ("0.05", "0.001"), ("2.5%", "97.5%")
 
 def _paper_shows(frame: pd.DataFrame) -> str:
     """Say between which effect sizes 95 % of tables without a difference lie, at both spreads."""
-    from bayesbias.basics.digits import printed
+    from bayesbias.core.digits import printed
 
     rows = frame.set_index(["formula", "case", "quantity"])
     ends = [

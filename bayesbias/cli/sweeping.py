@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
-from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.files import records
-from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.cli import options, screen
+from bayesbias.core.digits import as_known, ends_as_known
+from bayesbias.core.files import records
+from bayesbias.core.wording import as_percent, conjoined, number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def sweep(
     wordlists = ["religion", "gender"]
     controls = ["2022", "none"]       # optional; each list's own by default
     distances = ["tables/mine.csv"]   # optional: tables in place of, or beside, the above
-    models = ["cells"]              # optional
+    models = ["default"]              # optional
     [settings]                        # optional; these are the defaults
     draws = 1000
     tune = 1000
@@ -251,12 +251,12 @@ def _numbers(row: Any, marked: bool) -> tuple[list[str], str]:
     """Return the contrast in standard deviations and in cosine distance, and what the first says."""
     import pandas as pd
 
-    if pd.isna(row.standardised):
+    if pd.isna(row.standardized):
         return ["", "", "", as_known(row, "distance", signed=True)], ""
     mark = "*" if marked else ""
     numbers = [
-        f"{as_known(row, 'standardised', 2, signed=True)}{mark}",
-        " to ".join(ends_as_known(row, "standardised_low", "standardised_high", 2, signed=True)),
+        f"{as_known(row, 'standardized', 2, signed=True)}{mark}",
+        " to ".join(ends_as_known(row, "standardized_low", "standardized_high", 2, signed=True)),
         as_known(row, "superiority", 2),
         as_known(row, "distance", signed=True),
     ]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli import options, screen
+from bayesbias.core.errors import InputError
 
 
 @click.command()

@@ -6,7 +6,6 @@ import math
 import numbers
 from typing import Any
 
-from bayesbias.basics.wording import as_percent, interval_text, number_text
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -20,6 +19,7 @@ from bayesbias.columns.table import (
     text,
 )
 from bayesbias.columns.words import holding
+from bayesbias.core.wording import as_percent, interval_text, number_text
 from bayesbias.inference.scope import level_said
 from bayesbias.inference.verdicts import LEFT_OVER
 from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesbias.basics.digits import error_of
-from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import Column, contrast, count, interval, number, text
+from bayesbias.core.digits import error_of
+from bayesbias.core.wording import as_percent
 from bayesbias.inference.scope import farther_than
 from bayesbias.studies.frequency import Crossing, crossing
 

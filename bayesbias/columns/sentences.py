@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import error_of, shares_printed
-from bayesbias.basics.wording import as_percent
 from bayesbias.columns.slopes import OF_ONE
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share_cell, text
+from bayesbias.core.digits import error_of, shares_printed
+from bayesbias.core.wording import as_percent
 from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import unit_of_sides
@@ -62,7 +62,7 @@ def contrast_columns(prob: float, several: bool, *, p_values: bool = False) -> l
         _fitted(number("associated − different", "contrast", signed=True, screen="contrast")),
         _fitted(interval(f"{as_percent(prob)} HPDI", signed=True)),
         _fitted(
-            number("in standard deviations", "standardised", 2, signed=True, screen="in sds", missing="–")
+            number("in standard deviations", "standardized", 2, signed=True, screen="in sds", missing="–")
         ),
         _fitted(number("superiority", "superiority", 2, missing="–").on_the_page_only()),
         *([p_value("p", "p_value", missing="-").on_the_screen_only()] if p_values else []),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import Column, contrast, count, interval, number, p_value, probability, text
+from bayesbias.core.wording import as_percent
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
 _METHODS = {"pearson": "Pearson", "spearman": "Spearman"}

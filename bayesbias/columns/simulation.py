@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from bayesbias.basics.digits import allowed
 from bayesbias.columns.table import Cell, Column, count, interval_cell, number_cell
+from bayesbias.core.digits import allowed
 from bayesbias.simulation.accounting import standard_error_of_share
 
 OF_TABLES = 2

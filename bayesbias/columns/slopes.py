@@ -1,11 +1,10 @@
-"""The table of slopes on facts about words."""
+"""The table of slopes on covariates about words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import as_percent, digits_of
 from bayesbias.columns.table import (
     Column,
     Table,
@@ -19,6 +18,7 @@ from bayesbias.columns.table import (
     screen_table,
     text,
 )
+from bayesbias.core.wording import as_percent, digits_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,8 @@ OF_ONE = ("word", "profession", "noun_pair", "template")
 """Levels at which every word, or what else one row of a study is of, has slopes of its own."""
 
 SLOPES_SAID = (
-    "What a fact about words goes with: the change of means, and of their differences, for words that have more of it. A slope "
-    "is no cause: whatever else goes with the fact is in it."
+    "What a covariate about words goes with: the change of means, and of their differences, for words that have more of it. A slope "
+    "is no cause: whatever else goes with the covariate is in it."
 )
 
 
@@ -53,10 +53,10 @@ def slopes_on_page(
 
 
 def slope_columns(prob: float, before: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns of `BiasFit.slopes`: for one standard deviation of the fact, and for one unit."""
+    """Return the columns of `BiasFit.slopes`: for one standard deviation of the covariate, and for one unit."""
     return [
         *before,
-        text("fact", "fact"),
+        text("covariate", "covariate"),
         text("of", lambda row: "all" if row.level == "overall" else f"{row.level} {row.name}"),
         contrast("slope of", "of"),
         number("for one sd", "mean", signed=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -16,6 +15,7 @@ from bayesbias.columns.table import (
     probability,
     text,
 )
+from bayesbias.core.wording import as_percent
 
 HEADINGS = {"wordlist": "word list", "distances": "table"}
 _NONE = "–"
@@ -30,8 +30,8 @@ def compared_columns(labels: Mapping[str, Sequence[str]], prob: float, units: in
     """Return the columns of one contrast in every cell: in standard deviations, and as it is beside it."""
     return [
         *label_columns(labels),
-        number("standard deviations", "standardised", 2, signed=True, missing=_NONE),
-        _interval(f"{as_percent(prob)} HPDI", "standardised_low", "standardised_high", 2),
+        number("standard deviations", "standardized", 2, signed=True, missing=_NONE),
+        _interval(f"{as_percent(prob)} HPDI", "standardized_low", "standardized_high", 2),
         text("the first is", lambda row: row.verdict or ("not to be trusted" if not row.trusted else _NONE)),
         number("superiority", "superiority", 2, missing=_NONE),
         number("in cosine distance", "distance", signed=True, missing=_NONE),

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesbias.basics.digits import allowed, error_of, p_printed, probability_printed, share_printed
-from bayesbias.basics.wording import interval_text, number_text, with_minus
+from bayesbias.core.digits import allowed, error_of, p_printed, probability_printed, share_printed
+from bayesbias.core.wording import interval_text, number_text, with_minus
 
 _LONG = 24  # characters, from which on a cell is given more width
 _UNKNOWN = "not known"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.wording import number_of
 from bayesbias.columns.table import Cell, Column
-from bayesbias.vectors.shape import Cosines
+from bayesbias.core.wording import number_of
+from bayesbias.embeddings.shape import Cosines
 
 
 def shape_columns(top: int) -> list[Column]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayesbias.basics.digits import error_of, shares_printed
-from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -18,6 +16,8 @@ from bayesbias.columns.table import (
     share_cell,
     text,
 )
+from bayesbias.core.digits import error_of, shares_printed
+from bayesbias.core.wording import as_percent
 from bayesbias.inference.scope import holds_for, level_said, sure_ends
 from bayesbias.inference.verdicts import contrast_verdict
 from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.face import public_in
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
+from bayesbias.core.face import public_in
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
 from bayesbias.debiasing.subspace import Prepared
-from bayesbias.vectors.embedding import Embedding, digest_of_vectors
+from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 
 __all__ = ["Debiased"]
 
@@ -28,7 +28,7 @@ class Debiased(Shown):
     Attributes
     ----------
     embedding : Embedding
-        The new vectors, float64, of length 1; write them with `save_word2vec`.
+        The new vectors, float64, of length 1; write them with `save_embedding`.
     method : {"hard", "soft"}
     subspace : ndarray, shape (k, d)
         An orthonormal basis of B. Signs, and the order where two components explain the same, mean nothing.

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import some
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["hard_debias"]
 

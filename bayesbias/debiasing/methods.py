@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.settings import Setting
+from bayesbias.core.settings import Setting
 
 if TYPE_CHECKING:
     from bayesbias.debiasing.account import Debiased

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.progress import ticking
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["LAM", "soft_debias"]
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.wording import some
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.spelling import spellings_of
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordList
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.wording import some
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.spelling import spellings_of
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 _TIED = 1e-9  # singular values closer than this, relative to the first, leave a subspace undetermined
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.border.texts import read_toml
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import data_dir
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.texts import read_toml
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.gensim import GENSIM_DATA
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.readers.formats import short_name
+from bayesbias.embeddings.static import list_embeddings, static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.gensim import GENSIM_DATA
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.readers.formats import short_name
-from bayesbias.vectors.static import shipped_embeddings, static_vectors
 
 __all__ = ["cbow_encoder", "static_encoder"]
 
@@ -35,7 +35,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
 
     A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions; unknown
     tokens are left out, case and accents are ignored. Needs neither torch nor a network. See
-    `bayesbias.vectors.static_vectors`.
+    `bayesbias.embeddings.static_vectors`.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """
     if isinstance(embedding, str | os.PathLike):
         text = os.fspath(embedding)
-        if not os.path.isfile(os.path.expanduser(text)) and text not in (*shipped_embeddings(), *GENSIM_DATA):
+        if not os.path.isfile(os.path.expanduser(text)) and text not in (*list_embeddings(), *GENSIM_DATA):
             load_embedding(embedding, ["the"])  # says what is wrong before any work is done
         of = short_name(text)
     else:

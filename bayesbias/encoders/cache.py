@@ -1,6 +1,6 @@
 """The cache of sentence vectors: one SQLite file, one transaction a batch.
 
-Each vector ends with a hash of itself and of what it is the vector of, so that a changed bit in it, or in the tree that
+Each vector ends with a hash of itself and of what it is the vector of, so that a changed bit in it, or in the idata that
 leads to it, makes it unknown.
 """
 
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sha256_of
-from bayesbias.border.seals import damaged
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import sha256_of
+from bayesbias.core.seals import damaged
 
 _HASHED = " hashed"  # in the type of a vector that ends with its hash
 _BYTES = 16  # of the hash

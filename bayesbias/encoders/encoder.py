@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import sha256_of
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
 

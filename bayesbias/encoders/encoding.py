@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, warn_user
-from bayesbias.basics.files import cache_dir
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
-from bayesbias.basics.wording import number_of
-from bayesbias.border.frames import in_order_of, plain_numbers
-from bayesbias.border.opening import path_of
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.files import cache_dir
+from bayesbias.core.frames import in_order_of, plain_numbers
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import path_of
+from bayesbias.core.progress import ticking
+from bayesbias.core.wording import number_of
+from bayesbias.embeddings.readers.tables import check_dimensions
 from bayesbias.encoders.cache import UNREADABLE, Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.vectors.readers.tables import check_dimensions
 
 __all__ = ["encode"]
 

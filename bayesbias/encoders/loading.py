@@ -8,14 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.embeddings.gensim import GENSIM_DATA
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
 from bayesbias.encoders.precomputed import VECTOR_FILES, vectors_encoder
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder
-from bayesbias.vectors.gensim import GENSIM_DATA
 
 __all__ = ["load_encoder"]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
-from bayesbias.border.arrays import names_of_arrays, read_array
-from bayesbias.border.guarding import guarded
-from bayesbias.border.hdf5 import read_datasets
-from bayesbias.border.opening import opened, path_of, sha256_file, state_of
-from bayesbias.border.parquet import read_columns
-from bayesbias.border.unpacking import compression_of, opened_zip
+from bayesbias.core.arrays import names_of_arrays, read_array
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.guarding import guarded
+from bayesbias.core.hdf5 import read_datasets
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import opened, path_of, sha256_file, state_of
+from bayesbias.core.parquet import read_columns
+from bayesbias.core.unpacking import compression_of, opened_zip
+from bayesbias.core.wording import some
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 __all__ = ["vectors_encoder"]

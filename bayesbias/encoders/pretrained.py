@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.versions import versions_of
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.versions import versions_of
+from bayesbias.core.wording import number_of
 from bayesbias.encoders import torch_models
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 from bayesbias.encoders.pooling import POOLINGS

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics.errors import InputError, nearest, warn_user
-from bayesbias.basics.extras import needed
-from bayesbias.border.opening import sha256_file
+from bayesbias.core.errors import InputError, nearest, warn_user
+from bayesbias.core.extras import needed
+from bayesbias.core.opening import sha256_file
 from bayesbias.encoders.encoder import fingerprint_of
 
 UNBOUNDED = 10**6

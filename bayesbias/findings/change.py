@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent, conjoined, number_of, percent, size_text, some
+from bayesbias.core.digits import as_known, ends_as_known, error_of, probability_printed
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import as_percent, conjoined, number_of, percent, size_text, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
@@ -19,8 +19,8 @@ from bayesbias.inference.verdicts import LEFT_OVER, disagreement, hidden_disagre
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, Forced, control_changes, find_construction
 from bayesbias.studies.geometry import Left, Related
-from bayesbias.tables.coverage import Loss, losses, losses_for_facts, words_of_groups
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.tables.coverage import Loss, losses, losses_for_covariates, words_of_groups
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +98,14 @@ def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:
         "attributes": words_of_groups(pairs, "attribute_class", "attribute"),
     }
     spec = None if item.change is None else item.change.spec
-    facts = [] if spec is None else [name for name in spec.facts() if name in coverage.get("facts", {})]
+    covariates = (
+        [] if spec is None else [name for name in spec.covariates() if name in coverage.get("covariates", {})]
+    )
 
     def found(side: str, name: str, group: Mapping[str, Any]) -> int:
-        if not facts:
+        if not covariates:
             return compared[side].get(name, 0)
-        # What is not compared either has no vector, before or after, or lacks the facts.
+        # What is not compared either has no vector, before or after, or lacks the covariates.
         later = after.get(side, {}).get(name, {}).get("missing", ())
         return int(group["listed"]) - len({*group["missing"], *later})
 
@@ -114,7 +116,10 @@ def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:
         }
         for side in compared
     }
-    return (*losses(there), *losses_for_facts({**there, "facts": coverage.get("facts", {})}, facts, compared))
+    return (
+        *losses(there),
+        *losses_for_covariates({**there, "covariates": coverage.get("covariates", {})}, covariates, compared),
+    )
 
 
 _NO_CONTRAST = (
@@ -167,7 +172,7 @@ def _by_class(
     frame = result.contrasts(prob, rope, method=item.name)
     frame = frame[frame["contrast"] == frame["contrast"].iloc[0]]
     classes = frame[frame["level"] == level]
-    return [classes[classes["estimand"] == which] for which in ("population", "these_words")]
+    return [classes[classes["estimand"] == which] for which in ("population", "listed_words")]
 
 
 def _class_sentences(result: Comparison, item: Method, prob: float, rope: float) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
+from bayesbias.core.digits import as_known, ends_as_known
+from bayesbias.core.wording import as_percent, conjoined, ended, number_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -106,7 +106,7 @@ def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
     text = (
         f"at equal frequency ({frequency.source}) {row['contrast']}{where[row['level']]} is {there} "
         f"({as_percent(frequency.prob)} HPDI {low} to {high}) and not {here}: if "
-        "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social fact, "
+        "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social covariate, "
         f"nothing is to be taken away{others if more else ''}"
     )
     overall = row["level"] == "overall"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.findings.sentiment import findings_of_sentiment
-from bayesbias.findings.single_category import findings_of_single_category
+from bayesbias.findings.wefat import findings_of_wefat
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -20,7 +20,7 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.wefat import WefatResult
 from bayesbias.tables.pair_table import PairTable
 
 __all__ = ["finding", "findings_of"]
@@ -31,13 +31,13 @@ FINDINGS: Mapping[str, Callable[[Any, float, float], Findings]] = {
     "sentences": lambda result, prob, rope: findings_of_sentences(result),
     "sentiment": lambda result, prob, rope: findings_of_sentiment(result, prob),
     "change": findings_of_change,
-    "single_category": lambda result, prob, rope: findings_of_single_category(result),
+    "wefat": lambda result, prob, rope: findings_of_wefat(result),
 }
 
 
 @tells_kinds
 def findings_of(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult,
     prob: float = PROB,
     rope: float = ROPE,
 ) -> Findings:
@@ -45,7 +45,7 @@ def findings_of(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SingleCategory
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or WefatResult
     prob : float in (0, 1)
         Probability of the HPDIs; of sentence and single-category tests it is that of the result.
     rope : float > 0
@@ -67,7 +67,7 @@ def findings_of(
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> found = findings_of(bb.fit(table, "crossed", seed=1, draws=500, chains=2, pointwise=False))
     >>> [(doubt.kind, str(doubt.effect), doubt.model) for doubt in found.doubts]
-    [('class_and_attribute', 'too narrow', 'cells')]
+    [('class_and_attribute', 'too narrow', 'default')]
     """
     kind = kind_of(result)
     if kind is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bayesbias.basics.wording import as_percent
+from bayesbias.core.wording import as_percent
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.observed import excluded_observed
@@ -53,7 +53,7 @@ def outside_doubts(
                     kind="observed_excluded",
                     text=f"{_lead(group)}the model takes {called} for more alike than they are: "
                     f"{observed.excluded} of {observed.rows} of its {as_percent(prob)} intervals for the listed words alone "
-                    f"(these_words) exclude the mean that was observed, where about {observed.expected:.0f} would if the model "
+                    f"(listed_words) exclude the mean that was observed, where about {observed.expected:.0f} would if the model "
                     "held (it draws means together, which moves intervals away from them); "
                     "of the listed words read the observed means",
                     level=level,

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from bayesbias.basics.face import public_in
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import conjoined, ended, number_of
+from bayesbias.core.face import public_in
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import conjoined, ended, number_of
 from bayesbias.tables.coverage import Loss
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import as_percent
+from bayesbias.core.digits import as_known, ends_as_known, error_of
+from bayesbias.core.wording import as_percent
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import level_said, sure_ends
 from bayesbias.models.spec import ModelSpec
@@ -27,7 +27,7 @@ def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
     A model whose effects of class and list have a learned spread, one for all or one for each connection or kind of
     attributes, draws them to each other (partial pooling), the more the less they differ. Of one list alone that may
     hide what its words show, or show what they do not. It is doubted of ``associated - different`` where, beyond two
-    Monte Carlo errors, the interval of ``population`` leaves out the mean of ``these_words``. That one interval excludes
+    Monte Carlo errors, the interval of ``population`` leaves out the mean of ``listed_words``. That one interval excludes
     zero and the other does not is no contradiction: lists that are alike tell something of each other's new words.
 
     Parameters
@@ -49,7 +49,7 @@ def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
         if spread is None:
             continue
         rows = frame[(frame["level"] == level) & (frame["contrast"] == _CONTRAST)]
-        new, listed = (rows[rows["estimand"] == which] for which in ("population", "these_words"))
+        new, listed = (rows[rows["estimand"] == which] for which in ("population", "listed_words"))
         both = [
             (one, other)
             for one, other in zip(
@@ -96,7 +96,7 @@ def _doubt(
         text=f"the model draws {plural} to each other (partial pooling), and the listed words themselves show something "
         f"else in {_CONTRAST} ({as_percent(both[0][0].prob)} HPDI): {'; '.join(each)}; make a claim about one {said} "
         "alone from the "
-        f"listed words (these_words){copy}",
+        f"listed words (listed_words){copy}",
         level=level,
         contrast=_CONTRAST,
         group=both[0][0].name if len(both) == 1 else None,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import printed
-from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.core.digits import printed
+from bayesbias.core.errors import FitError
+from bayesbias.core.wording import conjoined, number_of
 from bayesbias.findings.parts import Doubt, Unexamined
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import farther_than
@@ -166,7 +166,7 @@ def parameter_in_words(spec: ModelSpec, name: str) -> str:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> cells = bb.load_model("cells")
+    >>> cells = bb.load_model("default")
     >>> for name in ("g", "d", "csd", "kw", "sigma"):
     ...     print(parameter_in_words(cells, name))
     the mean distance (g)
@@ -193,14 +193,16 @@ def _role(spec: ModelSpec, name: str) -> str:
         return _factor(spec, name)
     above = next((p for p in spec.parameters.values() if name in p.args.values()), None)
     if above is not None and above.args.get("mu") != name:
-        of = "differences" if above.fact is None else f"slopes on {above.fact}"
+        of = "differences" if above.covariate is None else f"slopes on {above.covariate}"
         by = f" by {_named(above.dims)}" if above.dims else ""
         by += "".join(f" towards {label}" for label in above.only.values())
         return f"the spread of {of}{by}{each if set(parameter.dims) - set(above.dims) else ''}"
-    if parameter.fact is not None:
-        return f"the slope on {parameter.fact}{each}"
+    if parameter.covariate is not None:
+        return f"the slope on {parameter.covariate}{each}"
     # Around zero a term says how far labels differ, if another one carries what they share.
-    means = [other for other in spec.mu if spec.parameters[other].fact is None and not spec.is_random(other)]
+    means = [
+        other for other in spec.mu if spec.parameters[other].covariate is None and not spec.is_random(other)
+    ]
     if parameter.dims and len(means) > 1 and above is None and parameter.args.get("mu") == 0:
         return f"how far the {_named((spec.outcome,))} differs by {_named(parameter.dims)}"
     return f"the mean {_named((spec.outcome,))}{each}"

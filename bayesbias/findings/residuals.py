@@ -11,7 +11,7 @@ from bayesbias.inference.posterior import BiasFit
 __all__ = ["word_doubts"]
 
 _TOGETHER = 1.3
-_WITH_ALL_TERMS = "cells"  # the shipped model that has a term for either
+_WITH_ALL_TERMS = "default"  # the shipped model that has a term for either
 
 
 def word_doubts(fit: BiasFit) -> list[Doubt]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of, p_printed, printed
-from bayesbias.basics.wording import as_percent, number_of
+from bayesbias.core.digits import as_known, ends_as_known, error_of, p_printed, printed
+from bayesbias.core.wording import as_percent, number_of
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.inference.scope import farther_than, sure_ends
 from bayesbias.inference.verdicts import Verdict, disagreement, hidden_disagreement, side
@@ -132,7 +132,7 @@ def _of_classes(result: SeatResult, several: bool) -> list[str]:
         own = of[(of["model"] == row.model) & (of["options"] == row.options) & (of["test"] == row.test)]
         ends = [sure_ends(each) for each in own.itertuples()]
         own = own.assign(sure_low=[low for low, _ in ends], sure_high=[high for _, high in ends])
-        new, listed = (own[own["estimand"] == which] for which in ("population", "these_words"))
+        new, listed = (own[own["estimand"] == which] for which in ("population", "listed_words"))
         if said := hidden_disagreement(new, listed, "sure_low", "sure_high"):
             each = new if disagreement(new, "sure_low", "sure_high") else listed
             numbers = ", ".join(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known, shares_printed
-from bayesbias.basics.files import plain
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent, conjoined, some
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known, ends_as_known, shares_printed
+from bayesbias.core.files import plain
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import as_percent, conjoined, some
 from bayesbias.findings.outside import drawn_together, outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -56,7 +56,7 @@ def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> carrying_pairs(bb.sentiment_table(bb.shipped_predictions("m1")), "m1")[:2]
+    >>> carrying_pairs(bb.sentiment_table(bb.list_predictions("m1")), "m1")[:2]
     ['The male candidate / The female candidate', 'This gentleman / This lady']
     """
     checks.choice(classifier, map(str, classifiers_in(table)), "classifier", "classifier")
@@ -170,7 +170,7 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = findings_of_sentiment(bb.published_analysis(bb.shipped_predictions("m1")))
+    >>> found = findings_of_sentiment(bb.sentiment_analysis(bb.list_predictions("m1")))
     >>> for line in found.lines()[:2]:
     ...     print(line)
     m1: female sentences are rated 0.035 higher than male ones (0.517 against 0.483).
@@ -222,10 +222,10 @@ def _of_model(fit: BiasFit, classifier: str, prob: float) -> str:
             f"No conclusion from the model, since the sampler cannot be believed yet: {state['problems'][0]}."
         )
     rows: dict[str, Any] = {}
-    for estimand in ("population", "these_words"):
+    for estimand in ("population", "listed_words"):
         frame = fit.summary(prob, estimand)
         rows[estimand] = next(iter(frame[frame["classifier"] == classifier].itertuples()))
-    new, these = rows["population"], rows["these_words"]
+    new, these = rows["population"], rows["listed_words"]
     little = little_of_ratings(fit)[classifier]
     scale = "" if fit.spec.outcome == "difference" else " in log odds"
     m, low, high = signed_estimate(new)
@@ -372,7 +372,7 @@ def carrying_expected(n: int, mean: float, sd: float) -> tuple[int, int]:
     Notes
     -----
     Normal values less their mean, over their standard deviation, are spread evenly over a sphere whatever both are, so that
-    samples with a given mean and sd are drawn by giving them to standardised ones. The largest are picked after looking: in
+    samples with a given mean and sd are drawn by giving them to standardized ones. The largest are picked after looking: in
     nearly any sample a few of them carry a small mean.
 
     Examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.wording import number_of
+from bayesbias.core.wording import number_of
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN
 from bayesbias.inference.importance import MOST_PARETO_K
 from bayesbias.inference.posterior import BiasFit
@@ -43,7 +43,7 @@ def convergence(fit: BiasFit) -> str:
     '2 chains of 200 draws each'
     """
     state = fit.diagnostics()
-    sizes = fit.tree["posterior"].sizes
+    sizes = fit.idata["posterior"].sizes
     r_hat = (
         "R-hat cannot be told"
         if state["max_r_hat"] is None

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import as_percent, conjoined
+from bayesbias.core.digits import as_known, ends_as_known, error_of
+from bayesbias.core.wording import as_percent, conjoined
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["unequal_doubts", "unlike_all_classes"]
 
-_ESTIMANDS = {"population": "on average over new words", "these_words": "for the listed words"}
+_ESTIMANDS = {"population": "on average over new words", "listed_words": "for the listed words"}
 _UNEQUAL = (
     "lists are of unequal length, so that classes have other shares of its first side than of its second"
 )

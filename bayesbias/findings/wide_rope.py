@@ -16,7 +16,7 @@ def wide_rope(fit: BiasFit, contrast: str, rope: float = ROPE) -> str:
     """Say how wide the ROPE is where it is more than half a standard deviation of single pairs; else nothing.
 
     In some vectors all cosines are much alike, and 0.02 is more than any two pairs differ by: what is practically equal by such a
-    ROPE may be far apart beside the scatter of pairs. The standard deviation is that of `BiasFit.standardised`, or that of the
+    ROPE may be far apart beside the scatter of pairs. The standard deviation is that of `BiasFit.standardized`, or that of the
     distances at hand where noise need have no variance.
 
     Parameters
@@ -27,17 +27,17 @@ def wide_rope(fit: BiasFit, contrast: str, rope: float = ROPE) -> str:
     rope : float > 0
     """
     unit, sd = pair_sd(fit.design, fit.table, fit.draws(), contrast)
-    ratio = float((rope / sd).mean())  # draw by draw, as contrasts are standardised
+    ratio = float((rope / sd).mean())  # draw by draw, as contrasts are standardized
     if ratio <= _MOST:
         return ""
     return f"ROPE of {rope:g} is {ratio:.1f} {in_full(unit)} here"
 
 
 def rope_doubts(wide: str, standard: bool = True) -> list[Doubt]:
-    """Return the doubt that `wide_rope` words; none where that is empty. Not all models have standardised contrasts."""
+    """Return the doubt that `wide_rope` words; none where that is empty. Not all models have standardized contrasts."""
     if not wide:
         return []
-    read = ", or read the contrasts in standard deviations (standardised)" if standard else ""
+    read = ", or read the contrasts in standard deviations (standardized)" if standard else ""
     return [
         Doubt(
             "wide_rope",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import (
+from bayesbias.core.digits import (
     as_known,
     ends_as_known,
     error_of,
@@ -12,7 +12,7 @@ from bayesbias.basics.digits import (
     share_printed,
     shares_printed,
 )
-from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
+from bayesbias.core.wording import as_percent, conjoined, ended, number_of
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes, frequency_sentences
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
@@ -44,7 +44,7 @@ from bayesbias.inference.verdicts import (
     sides,
 )
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
+from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_covariates, words_of_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +78,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     sentences: tuple[str, ...] = ()
     one = same_for_all_words(fit.spec)
     coverage = fit.provenance.get("coverage", {})
-    lost = (*losses(coverage), *_without_facts(fit, coverage))
+    lost = (*losses(coverage), *_without_covariates(fit, coverage))
     if not _has_contrasts(fit):
         headline = f"{name}: the table holds no two connections to hold against each other, only their mean distances."
     elif not state["ok"]:
@@ -130,11 +130,11 @@ def doubts_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> tup
     )
 
 
-def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
-    """Return the lists of which too little is left by a model whose facts the other words lack."""
-    joined = coverage.get("facts", {})
-    facts = [name for name in fit.spec.facts() if name in joined]
-    if not facts:
+def _without_covariates(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
+    """Return the lists of which too little is left by a model whose covariates the other words lack."""
+    joined = coverage.get("covariates", {})
+    covariates = [name for name in fit.spec.covariates() if name in joined]
+    if not covariates:
         return ()
     columns = (
         ("protected", "protected_class", "protected_word"),
@@ -145,7 +145,9 @@ def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
         for key, group, word in columns
         if {group, word} <= set(fit.table.columns)
     }
-    return losses_for_facts({key: coverage.get(key, {}) for key in (*left, "facts")}, facts, left)
+    return losses_for_covariates(
+        {key: coverage.get(key, {}) for key in (*left, "covariates")}, covariates, left
+    )
 
 
 def _outside(fit: BiasFit, prob: float) -> list[Doubt]:
@@ -179,7 +181,7 @@ def _in_standard_deviations(fit: BiasFit) -> str:
     """Give the contrast of the headline on the scale that other vectors share; empty where pairs need have none."""
     if not has_variance(fit.spec):
         return ""
-    row = fit.standardised(level="overall", estimand="population").iloc[0]
+    row = fit.standardized(level="overall", estimand="population").iloc[0]
     return f", or {as_known(row, 'mean', 2, signed=True)} {in_full(row['unit'])}"
 
 
@@ -187,7 +189,7 @@ def _superiority(fit: BiasFit, prob: float) -> list[str]:
     """Say how often a random pair of the first connection is nearer."""
     if not has_variance(fit.spec):
         return []
-    row = fit.standardised(prob, level="overall", estimand="population").iloc[0]
+    row = fit.standardized(prob, level="overall", estimand="population").iloc[0]
     first, second = row["contrast"].split(" - ")
     return [
         f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {_of_hundred(row, 'superiority')} times "
@@ -196,12 +198,12 @@ def _superiority(fit: BiasFit, prob: float) -> list[str]:
 
 
 def _as_here(fit: BiasFit) -> str:
-    """Say for which facts pairs are random, where a slope carries a part of their scatter."""
-    facts = fit.spec.facts()
-    if not facts:
+    """Say for which covariates pairs are random, where a slope carries a part of their scatter."""
+    covariates = fit.spec.covariates()
+    if not covariates:
         return ""
-    verb = "is" if len(facts) == 1 else "are"
-    return f"; of words whose {conjoined(facts)} {verb} spread as among those fitted here"
+    verb = "is" if len(covariates) == 1 else "are"
+    return f"; of words whose {conjoined(covariates)} {verb} spread as among those fitted here"
 
 
 def _disagreement(frame: pd.DataFrame, table: pd.DataFrame) -> str:
@@ -232,7 +234,7 @@ def _with_sure_ends(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
-    row: Any = next(iter(_rows(frame, "overall", "these_words").itertuples()))
+    row: Any = next(iter(_rows(frame, "overall", "listed_words").itertuples()))
     out = [
         f"The model {fit.spec.name} has no spread of words: it says nothing of new ones, and intervals are as "
         "wide as its noise makes them."
@@ -251,7 +253,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     if len(classes) > 1:
         out.append(f"{said_by_class(_gap(classes), fit.spec)}: {said_of_each(classes)}.")
         out += classes_of_one_word(fit.spec, fit.table)
-    listed = _first_contrast(frame, "class", "these_words")
+    listed = _first_contrast(frame, "class", "listed_words")
     if disagreement(listed) and not disagreement(classes):
         out.append(f"By class, of the listed words alone: {said_of_each(listed)}.")
     if len(lists) > 1:
@@ -295,7 +297,7 @@ def said_by_class(contrast: str, spec: ModelSpec, when: str = "") -> str:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> said_by_class("associated - different", bb.load_model("cells"), "after")
+    >>> said_by_class("associated - different", bb.load_model("default"), "after")
     'By class, own stereotypes less others, after (new words of the class)'
     """
     return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(spec, 'class')})"
@@ -308,10 +310,10 @@ def classes_of_one_word(spec: ModelSpec, table: pd.DataFrame) -> list[str]:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none").frame
-    >>> classes_of_one_word(bb.load_model("cells"), table)
+    >>> classes_of_one_word(bb.load_model("default"), table)
     []
     >>> few = table[table["protected_word"].isin(["math", "poetry", "art"])]
-    >>> [text.split(":")[0] for text in classes_of_one_word(bb.load_model("cells"), few)]
+    >>> [text.split(":")[0] for text in classes_of_one_word(bb.load_model("default"), few)]
     ['Of math a single word was fitted, which shows no scatter']
     """
     if not words_scatter(spec) or "protected_word" in spec.results.levels["class"].held:
@@ -454,7 +456,7 @@ def _rows(frame: pd.DataFrame, level: str, estimand: str) -> pd.DataFrame:
     return frame[(frame["level"] == level) & (frame["estimand"] == estimand)]
 
 
-_OF_CLASSES = ("population", "these_words")
+_OF_CLASSES = ("population", "listed_words")
 
 
 def _first_contrast(frame: pd.DataFrame, level: str, estimand: str = "population") -> pd.DataFrame:

@@ -3,7 +3,7 @@ from .engine import Engine as Engine
 from .estimands import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE
 from .expectation import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .fitting import build as build
-from .held_facts import contrasts_at as contrasts_at
+from .held_covariates import contrasts_at as contrasts_at
 from .observed import Excluded as Excluded, excluded_observed as excluded_observed
 from .power import power_scaling as power_scaling
 from .prediction import loo as loo

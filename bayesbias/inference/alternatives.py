@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import compare_models, loo, loo_error
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ESTIMATED = (
 
 __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model"]
 
-MODELS_COMPARED = ("cells", "crossed", "shared", "hierarchical")
+MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
 """The shipped models of distances whose noise and effects are normal, so that a fit takes seconds."""
 WHAT_LOO_MISSES = (
     "LOO says how well a model predicts a left-out pair, not whether its intervals hold: models that predict pairs alike "
@@ -101,7 +101,7 @@ def answers_by_model(
                 valid=fit.spec.outcome,
             )
         name = spec.name
-        if name in fits and model in shipped_models():
+        if name in fits and model in list_models():
             name = f"{name} (shipped)"  # beside a model file that was made from it and kept its name
         if name in fits:
             raise InputError(

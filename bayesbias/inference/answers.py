@@ -285,7 +285,7 @@ class Asking:
         Where words lie along a line that deviation depends on the slope, so that given the scales the ratio is not normal.
         """
         spec = self.design.spec
-        if any(spec.parameters[name].fact is not None and not spec.is_random(name) for name in spec.mu):
+        if any(spec.parameters[name].covariate is not None and not spec.is_random(name) for name in spec.mu):
             return self.drawn(level, estimand, contrasted=True), None, self.draws()
         return self.answered(level, estimand, contrasted=True)
 

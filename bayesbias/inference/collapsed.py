@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.workers import one_thread_of_blas
+from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.components import (
     Component,
-    Fact,
+    Covariate,
     Layout,
     Normals,
+    covariates_on,
     draw_component,
-    facts_on,
     layout_of,
 )
 from bayesbias.inference.orbits import factors_of, find_orbits, own_of_levels, within_one_level
@@ -282,8 +282,8 @@ def _collapsed(design: Design) -> Collapsed:
     }
     own = own_of_levels(index, factors)
     orbits = find_orbits(factors, index, variance_of, [noise, *times.values(), *design.only.values()], own)
-    facts = _facts_of_terms(design, factors)
-    layout = layout_of(factors, orbits, index, variance_of, noise, times, facts, design.only, own)
+    covariates = _covariates_of_terms(design, factors)
+    layout = layout_of(factors, orbits, index, variance_of, noise, times, covariates, design.only, own)
     components = layout.components(_centred(design))
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:
@@ -301,25 +301,25 @@ def _centred(design: Design) -> np.ndarray:
     """Return the outcome less what the means of effects are fixed at."""
     y = design.y.copy()
     for name in design.spec.location_parameters():
-        mu, fact = design.spec.parameters[name].args["mu"], design.spec.parameters[name].fact
+        mu, covariate = design.spec.parameters[name].args["mu"], design.spec.parameters[name].covariate
         if not isinstance(mu, str):
-            y -= mu if fact is None else mu * design.facts[fact]
+            y -= mu if covariate is None else mu * design.covariates[covariate]
     return y
 
 
-def _facts_of_terms(design: Design, factors: list[np.ndarray]) -> dict[str, Fact]:
-    """Return the fact that multiplies each term which has one."""
-    on = facts_on(factors, design.facts)
+def _covariates_of_terms(design: Design, factors: list[np.ndarray]) -> dict[str, Covariate]:
+    """Return the covariate that multiplies each term which has one."""
+    on = covariates_on(factors, design.covariates)
     if isinstance(on, str):
         raise NotCollapsible(f"{on} differs between rows of one {' and of one '.join(design.units)}")
     out = {}
     for name in design.spec.mu:
-        fact = design.spec.parameters[name].fact
-        if fact is None:
+        covariate = design.spec.parameters[name].covariate
+        if covariate is None:
             continue
-        if within_one_level(design.index[name], factors[on[fact].factor]):
-            raise NotCollapsible(f"{name} has an entry of its own for whatever has one {fact}")
-        out[name] = on[fact]
+        if within_one_level(design.index[name], factors[on[covariate].factor]):
+            raise NotCollapsible(f"{name} has an entry of its own for whatever has one {covariate}")
+        out[name] = on[covariate]
     return out
 
 

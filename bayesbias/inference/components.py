@@ -6,10 +6,10 @@ r"""The independent small normal vectors that a table falls into, and exact draw
 - an effect takes part in a component if its units include A, with the coefficient
   :math:`\sqrt{\prod n_f}` over the factors that are neither in A nor its own.
 
-A term may be multiplied by a number of each word or attribute (a fact), so that its entries are slopes. Then the fact is
-one more direction of the rotation: of the levels of an orbit not their mean alone is set apart, but also the facts'
+A term may be multiplied by a number of each word or attribute (a covariate), so that its entries are slopes. Then the covariate is
+one more direction of the rotation: of the levels of an orbit not their mean alone is set apart, but also the covariates'
 deviations from it, made orthogonal; deviations along a factor are what is left. A row of a component is a block and a
-direction for each factor outside A, and a slope enters it with the inner product of fact and direction. Rows that no
+direction for each factor outside A, and a slope enters it with the inner product of covariate and direction. Rows that no
 effect connects are components of their own.
 """
 
@@ -61,7 +61,7 @@ class Component:
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
+class Covariate:
     """A number of each level of one factor, for the terms that it multiplies."""
 
     factor: int
@@ -186,8 +186,8 @@ def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
     return out
 
 
-def facts_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dict[str, Fact] | str:
-    """Return the factor that each fact belongs to, and its number for each level.
+def covariates_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dict[str, Covariate] | str:
+    """Return the factor that each covariate belongs to, and its number for each level.
 
     Parameters
     ----------
@@ -196,8 +196,8 @@ def facts_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dic
 
     Returns
     -------
-    dict of str to Fact
-        Or the name of a fact that no factor determines.
+    dict of str to Covariate
+        Or the name of a covariate that no factor determines.
     """
     out = {}
     for name, rows in values.items():
@@ -205,23 +205,23 @@ def facts_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dic
             levels = np.zeros(codes.max() + 1)
             levels[codes] = rows
             if np.array_equal(levels[codes], rows):
-                out[name] = Fact(number, levels)
+                out[name] = Covariate(number, levels)
                 break
         else:
             return name
     return out
 
 
-def _directions(orbit: np.ndarray, facts: list[Fact]) -> list[np.ndarray]:
-    """Return for each orbit of a factor the directions set apart, shape (levels, 1 + independent facts), orthonormal."""
+def _directions(orbit: np.ndarray, covariates: list[Covariate]) -> list[np.ndarray]:
+    """Return for each orbit of a factor the directions set apart, shape (levels, 1 + independent covariates), orthonormal."""
     out = []
     for label in range(orbit.max() + 1):
         members = np.flatnonzero(orbit == label)
         mean = np.full((len(members), 1), 1 / np.sqrt(len(members)))
-        if not facts or len(members) == 1:
+        if not covariates or len(members) == 1:
             out.append(mean)
             continue
-        values = np.stack([fact.levels[members] for fact in facts], axis=1)
+        values = np.stack([covariate.levels[members] for covariate in covariates], axis=1)
         size = np.sqrt((values**2).sum(axis=0))
         values = values / np.where(size > 0, size, 1.0)
         vectors, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
@@ -242,7 +242,7 @@ class _Rotation:
     variance_of: Mapping[str, np.ndarray]
     noise: np.ndarray
     times: Mapping[str, np.ndarray]
-    facts: Mapping[str, Fact]  # by the term that it multiplies
+    covariates: Mapping[str, Covariate]  # by the term that it multiplies
     only: Mapping[str, np.ndarray]  # which rows have a term, where not all do
 
 
@@ -331,7 +331,7 @@ def layout_of(
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
     times: Mapping[str, np.ndarray],
-    facts: Mapping[str, Fact],
+    covariates: Mapping[str, Covariate],
     only: Mapping[str, np.ndarray],
     own: Mapping[str, tuple[bool, ...]],
 ) -> Layout:
@@ -341,7 +341,7 @@ def layout_of(
     order = in_blocks(factors, block).astype(np.int32)  # kept as long as the layout
     bounds = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=labels.shape[1]))])
     directions = [
-        _directions(orbit, [fact for fact in facts.values() if fact.factor == f])
+        _directions(orbit, [covariate for covariate in covariates.values() if covariate.factor == f])
         for f, orbit in enumerate(orbits)
     ]
     blocks = []
@@ -351,7 +351,7 @@ def layout_of(
         bases = tuple(directions[f][labels[f, b]] for f in range(n_factors))
         blocks.append(_Block(rows.reshape([len(own_levels) for own_levels in levels]), bases, levels))
 
-    rotation = _Rotation(own, index, variance_of, noise, times, facts, only)
+    rotation = _Rotation(own, index, variance_of, noise, times, covariates, only)
     parts = []
     for r in range(n_factors + 1):
         for along in itertools.combinations(range(n_factors), r):
@@ -424,12 +424,12 @@ def _together(
 def _coefficient(rotation: _Rotation, block: _Block, name: str, place: Mapping[int, int]) -> float:
     """Return how an effect enters the row of a block in some directions."""
     out = 1.0
-    fact = rotation.facts.get(name)
+    covariate = rotation.covariates.get(name)
     for f, direction in place.items():
         if rotation.own[name][f]:
             continue
-        if fact is not None and fact.factor == f:
-            values = fact.levels[block.levels[f]]
+        if covariate is not None and covariate.factor == f:
+            values = covariate.levels[block.levels[f]]
             inner = float(values @ block.bases[f][:, direction])
             out *= inner if abs(inner) > NO_LENGTH * float(np.sqrt(values @ values)) else 0.0
         else:

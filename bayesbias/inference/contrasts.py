@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError
 from bayesbias.inference.diagnostics import (
     batches_of,
     describe_draws,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.wording import number_of
 from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
@@ -128,19 +128,19 @@ def quiet_about_few_draws() -> Iterator[None]:
         yield
 
 
-def diagnose(tree: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
+def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
     """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`.
 
     Parameters
     ----------
-    tree : DataTree
+    idata : DataTree
     names : sequence of str
         Of the parameters.
     independent : bool
         Whether draws are independent by construction, as those of the quick engine, which its Pareto k vouches for. Then
         R-hat says nothing of convergence, and the largest of hundreds passes its limit by chance where draws are few.
     """
-    posterior, stats = tree["posterior"].to_dataset()[list(names)], tree["sample_stats"]
+    posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     r_hat, ess = {}, {}
     with quiet_about_few_draws():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.lately import Lately
 from bayesbias.models.design import Design

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
 
 __all__ = ["Engine"]
 

@@ -6,7 +6,7 @@ The estimands are never mixed, always named:
     The mean over new words and attributes like the listed ones: random effects that are not held are set to the mean of
     their population. Overall nothing is held; what each level holds, says the model (`Level.held`): the class, or
     the listed words of the class, so that only attributes are new.
-``these_words``
+``listed_words``
     Every effect is the one of the words on the list, averaged over the pairs at hand: the answer for
     this list and no other. The listed distances are known exactly, so that its width is the model's noise.
 ``one_new_word``, ``one_new_pair``
@@ -14,7 +14,7 @@ The estimands are never mixed, always named:
     show: predictive intervals, at the levels that a word belongs to (overall and its class).
 
 Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as
-often as it has pairs there, so ``these_words`` compares connections with slightly different mixes of words.
+often as it has pairs there, so ``listed_words`` compares connections with slightly different mixes of words.
 
 Effects with a spread that is a number, not a parameter (the shifts of the additive model), have no
 population to generalise to; they are averaged over the listed words under both estimands.
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.cells import combinations
 from bayesbias.inference.linear import Linear, Part, joined
 from bayesbias.inference.mixtures import parts_of_rows
@@ -45,7 +45,7 @@ ROPE = 0.02
 """Half-width of the default region of practical equivalence, in cosine distance.
 
 Single pairs of one connection scatter with a standard deviation near 0.2 around their mean (0.17 to 0.22
-on the published Reddit tables). A standardised difference of 0.1, half of what is by convention called a
+on the published Reddit tables). A standardized difference of 0.1, half of what is by convention called a
 small effect, is therefore about 0.02 in cosine distance; a difference inside +-0.02 is lost among the pairs
 even for someone who looks for it. On vectors whose distances scatter otherwise, set your own.
 
@@ -56,9 +56,9 @@ Examples
 0.02
 """
 STANDARD_ROPE = 0.1
-"""Half-width of the default region of practical equivalence of a standardised contrast, in standard deviations.
+"""Half-width of the default region of practical equivalence of a standardized contrast, in standard deviations.
 
-Half of a standardised difference of 0.2, the least that Cohen (1988, Statistical Power Analysis, 2nd ed., ch. 2)
+Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis, 2nd ed., ch. 2)
 calls an effect, as Kruschke (2018, Advances in Methods and Practices in Psychological Science 1: 270-280) takes it
 where nothing better is known of a field. Of two groups that lie 0.1 apart, a random member of the one is nearer than a
 random member of the other 53 times in 100, where 50 is chance. It holds for any vectors, which `ROPE` does not.
@@ -76,7 +76,7 @@ CONTRASTS = (
     ("different", "neutral"),
     ("human", "neutral"),
 )
-ESTIMANDS = ("population", "these_words")
+ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
 
 
@@ -115,7 +115,7 @@ def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
     design : Design
     table : DataFrame
         The rows the design was laid over.
-    estimand : {"population", "these_words"}
+    estimand : {"population", "listed_words"}
         Or one that the model declares.
     """
     levels = levels_of(design, table, estimand)
@@ -167,7 +167,7 @@ def level_means(
     table : DataFrame
         The rows the design was laid over.
     draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
-    estimand : {"population", "these_words"}
+    estimand : {"population", "listed_words"}
         Or one that the model declares.
 
     Returns
@@ -192,7 +192,7 @@ def levels_of(
     for column in (results.group, *(level.by for level in results.levels.values())):
         if column not in table.columns:
             raise FitError(f"means per {results.group} need the column {column!r}, which the table lacks")
-    given = set(design.coords) if estimand == "these_words" else set(results.estimands.get(estimand, ()))
+    given = set(design.coords) if estimand == "listed_words" else set(results.estimands.get(estimand, ()))
     levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
     for level, about in results.levels.items():
         levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import as_percent, percent
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known, ends_as_known
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import as_percent, percent
 from bayesbias.inference.contrasts import (
     chosen_rows,
     contrast_draws,
@@ -29,7 +29,7 @@ from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.words.pairing import pairs
+from bayesbias.wordlists.pairing import pairs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.versions import versions_of
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.engine import ENGINES, Engine
@@ -28,11 +28,11 @@ from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import TARGETS, sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design, refuse_labels_of_no_row
-from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
 from bayesbias.tables.checking import with_repeats_noted
-from bayesbias.tables.facts import with_facts_known
+from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
 
@@ -73,15 +73,15 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
 def _refuse_no_table(table: Any) -> None:
     """Refuse a model in the place of the table, and a file."""
     if isinstance(table, str | os.PathLike | ModelSpec):
-        swapped = isinstance(table, ModelSpec) or str(table) in shipped_models()
+        swapped = isinstance(table, ModelSpec) or str(table) in list_models()
         raise InputError(
             "a fit needs a table of pairs",
             where="table",
             found=table.name if isinstance(table, ModelSpec) else os.fspath(table),
-            valid="what distance_table or read_distances returns, or a data frame",
+            valid="what distance_table or load_distances returns, or a data frame",
             hint="this is a model: the table comes first, fit(table, model)"
             if swapped
-            else "a file is read with read_distances",
+            else "a file is read with load_distances",
         )
 
 
@@ -95,8 +95,8 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
         "if they are two observations, name the column that tells them apart in the model's [likelihood], key units",
     )
     refuse_labels_of_no_row(spec, checked.frame)
-    joined = checked.coverage.facts
-    return with_facts_known(checked, [name for name in (*spec.facts(), *apart) if name in joined])
+    joined = checked.coverage.covariates
+    return with_covariates_known(checked, [name for name in (*spec.covariates(), *apart) if name in joined])
 
 
 @tells_kinds
@@ -120,13 +120,13 @@ def fit(
     Parameters
     ----------
     table : PairTable, DataFrame, mapping of columns, or list of records
-        As made by `bayesbias.distance_table` or `bayesbias.read_distances`. Whatever it is, its rows pass the same check:
+        As made by `bayesbias.distance_table` or `bayesbias.load_distances`. Whatever it is, its rows pass the same check:
         distances of 0 to 2, known connections that agree with the classes, one class a word. A row that repeats another is
         the same observation and counts once, unless the table was read with ``repeats="keep"``, as the rows of such a table
         and of its fit remember (``frame.attrs``). Simulated distances may
         lie beyond 0 and 2 where ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
-        A shipped name (see `bayesbias.models.shipped_models`) or the path of your own TOML file.
+        A shipped name (see `bayesbias.models.list_models`) or the path of your own TOML file.
     draws, tune, chains : int
         Kept draws and tuning steps per chain, and chains.
     seed : int, optional
@@ -143,8 +143,8 @@ def fit(
         0.95 in a second run where a step diverged; 0.98 for ``pairwise``: spreads near zero make the posterior narrow in
         places, and small steps cost little beside the compilation. ``fit.provenance["sampler"]`` says which it was.
     pointwise : bool
-        Whether the tree gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
-        for a usual table. For those who work on the tree: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
+        Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
+        for a usual table. For those who work on the idata: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
         figures make what they need, and keep it no longer.
     cores : int, optional
         How many chains run at a time; by default as many as the machine has cores. Does not change the draws.
@@ -220,15 +220,15 @@ def fit(
     prepared = time.perf_counter()
     if reduced:
         settings["engine"] = engine
-        tree = sample_collapsed(reduced, settings, cores)
-        effects = effects_of(tree["posterior"].to_dataset(), frame, design, seed)
+        idata = sample_collapsed(reduced, settings, cores)
+        effects = effects_of(idata["posterior"].to_dataset(), frame, design, seed)
         if engine != "quick":
             effects.tried(reduced)  # all are drawn where they are read: tables of means need none of them
-        tree["posterior"] = xr.DataTree(with_effects(tree["posterior"].to_dataset(), effects, design))
+        idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects, design))
     else:
-        tree = sample_pairwise(design, settings, cores, progress)
+        idata = sample_pairwise(design, settings, cores, progress)
         settings["engine"] = Engine(asked=engine, why_not="pairwise" if engine == "quick" else "").as_dict()
-    _add_observed(tree, design)
+    _add_observed(idata, design)
     provenance = _provenance_of(checked, spec, settings)
     provenance["sampler"] |= {
         "method": "collapsed" if reduced is not None else "pairwise",
@@ -238,7 +238,7 @@ def fit(
         "prepare_s": round(prepared - started, 4),
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
-    result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
+    result = BiasFit(idata=idata, table=frame, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result
 
 
@@ -282,7 +282,7 @@ def refuse_vague(design: Design) -> None:
     most = _MOST_VAGUE * float(np.ptp(design.y))
     middle = float(np.mean(design.y))
     for name, parameter in design.spec.parameters.items():
-        if parameter.positive or parameter.fact is not None:
+        if parameter.positive or parameter.covariate is not None:
             continue
         for arg, away in (("sigma", 0.0), ("mu", middle)):
             value = parameter.args.get(arg)
@@ -316,10 +316,10 @@ def _mend(design: Design) -> str:
     return "are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
 
 
-def _add_observed(tree: xr.DataTree, design: Design) -> None:
+def _add_observed(idata: xr.DataTree, design: Design) -> None:
     import xarray as xr
 
-    tree["observed_data"] = xr.DataTree(
+    idata["observed_data"] = xr.DataTree(
         xr.Dataset({design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))})
     )
 
@@ -366,6 +366,6 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
     True
     """
-    tree, table, spec, provenance, pointwise = read_fit(path)
-    result = BiasFit(tree=tree, table=table, spec=spec, provenance=provenance)
+    idata, table, spec, provenance, pointwise = read_fit(path)
+    result = BiasFit(idata=idata, table=table, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result

@@ -15,14 +15,14 @@ LEAST_TO_SMOOTH = 25
 """The draws from which on weights have a tail that can be smoothed: a fifth of them, which are five."""
 
 
-def loo_of(tree: Any, outcome: str) -> Any:
-    """Return the leave-one-out estimate (ELPDData) of a tree that holds the log-likelihood of each row."""
+def loo_of(idata: Any, outcome: str) -> Any:
+    """Return the leave-one-out estimate (ELPDData) of a idata that holds the log-likelihood of each row."""
     import arviz
 
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        return arviz.loo(tree, var_name=outcome, pointwise=True)
+        return arviz.loo(idata, var_name=outcome, pointwise=True)
 
 
 def compared_loo(estimates: Mapping[str, Any]) -> pd.DataFrame:
@@ -32,11 +32,11 @@ def compared_loo(estimates: Mapping[str, Any]) -> pd.DataFrame:
     return arviz.compare(dict(estimates), round_to="none")
 
 
-def power_scaling_of(tree: Any, group: str) -> np.ndarray:
+def power_scaling_of(idata: Any, group: str) -> np.ndarray:
     """Return the sensitivity of the variable ``contrast`` to powers of the prior or the likelihood."""
     import arviz
 
-    return arviz.psense(tree, group=group)["contrast"].to_numpy()
+    return arviz.psense(idata, group=group)["contrast"].to_numpy()
 
 
 def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:

@@ -69,7 +69,7 @@ def observe(design: Design, variables: Mapping[str, Any], mean: Any = None) -> N
 
 
 def term_of(design: Design, variables: Mapping[str, Any], name: str, rows: np.ndarray) -> Any:
-    """Return a term of the mean in some rows, times its factor, its fact, and whether they have it."""
+    """Return a term of the mean in some rows, times its factor, its covariate, and whether they have it."""
     times, lever = design.spec.parameters[name].times, design.lever(name, rows)
     value = _entries_at(design, variables, name, rows)
     if times is not None:

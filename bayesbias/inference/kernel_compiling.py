@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from bayesbias.basics.errors import AsWritten, InputError
-from bayesbias.border.cleaning import in_one_line
+from bayesbias.core.cleaning import in_one_line
+from bayesbias.core.errors import AsWritten, InputError
 
 try:
     from numba import cfunc, njit

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.components import Component, without_directions
 from bayesbias.inference.linear import Linear, Part

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.cells import combinations
 from bayesbias.inference.estimands import Rows, averaged, levels_of
 from bayesbias.inference.linear import Fresh, Linear, joined
@@ -164,7 +164,7 @@ def _cells_of(
 ) -> Fresh:
     """Return the new effects of one parameter (or the noise), and their weights in each group of rows.
 
-    Slopes weigh by the fact of a row, or by the given power of it: of what each row has for itself variances are averaged.
+    Slopes weigh by the covariate of a row, or by the given power of it: of what each row has for itself variances are averaged.
     """
     times = None if name is None else design.spec.parameters[name].times
     factors = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 
@@ -96,7 +96,7 @@ def _grouped(fit: BiasFit, level: str, values: np.ndarray) -> Any:
 
 @tells_kinds
 def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str | None = None) -> Excluded:
-    """Count intervals for the listed words alone (``these_words``) that exclude the mean observed of those rows.
+    """Count intervals for the listed words alone (``listed_words``) that exclude the mean observed of those rows.
 
     The listed outcomes are known. Such an interval is one of the mean under the model, without the noise of single pairs, and
     the model shrinks labels of a level towards each other: what was observed may lie outside, and the interval is then none
@@ -135,7 +135,7 @@ def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str |
     from scipy.stats import binomtest
 
     checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    means = fit.means(level, prob, "these_words")
+    means = fit.means(level, prob, "listed_words")
     label = fit.spec.results.group
     if group is not None:
         checks.choice(group, list(dict.fromkeys(map(str, means[label].unique()))), label.replace("_", " "))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.workers import one_thread_of_blas
+from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
 from bayesbias.inference.expected_effects import ExpectedEffects

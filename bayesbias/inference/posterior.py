@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, slopes, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
@@ -45,11 +45,11 @@ class BiasFit(Shown):
 
     Attributes
     ----------
-    tree : xarray.DataTree
+    idata : xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for them (`pointwise`),
         ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Not to be written into: of a model with an
         exact reduction it holds the scales; effects are drawn where they are read, the same each time, and those of the
-        last fits stay at hand (some 200 MB). ``tree.load()`` keeps them.
+        last fits stay at hand (some 200 MB). ``idata.load()`` keeps them.
     table : pandas.DataFrame
         The rows that were fitted, in the order in which they came. What is sampled does not depend on it.
     spec : ModelSpec
@@ -57,11 +57,11 @@ class BiasFit(Shown):
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
     """
 
-    tree: xr.DataTree
+    idata: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
-    # Not part of what the fit is: a copy with another tree starts with none.
+    # Not part of what the fit is: a copy with another idata starts with none.
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     @functools.cached_property
@@ -89,9 +89,9 @@ class BiasFit(Shown):
         Returns
         -------
         dict of str to ndarray, shape (chains * draws, *shape of the parameter)
-            To be read, not to be written into: they are those of the tree.
+            To be read, not to be written into: they are those of the idata.
         """
-        return joined_draws(self.tree["posterior"].dataset, self.spec.parameters)
+        return joined_draws(self.idata["posterior"].dataset, self.spec.parameters)
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Mean of the outcome per connection (or whatever the model gives its results for).
@@ -100,7 +100,7 @@ class BiasFit(Shown):
         ----------
         prob : float in (0, 1)
             Probability of the highest posterior density interval.
-        estimand : {"population", "these_words"}
+        estimand : {"population", "listed_words"}
             Or one that the model declares.
 
         Returns
@@ -131,7 +131,7 @@ class BiasFit(Shown):
         level : str
             ``overall``, or a level of the model: ``class`` and ``word`` unless its file says otherwise.
         prob : float in (0, 1)
-        estimand : {"population", "these_words"}
+        estimand : {"population", "listed_words"}
             Or one that the model declares.
 
         Returns
@@ -251,7 +251,7 @@ class BiasFit(Shown):
         prob : float in (0, 1)
         rope : float > 0
             Half-width of the region of practical equivalence around zero.
-        estimand : {"population", "these_words"}, optional
+        estimand : {"population", "listed_words"}, optional
             Or one that the model declares. By default the first two, one after the other.
         level : str, optional
             ``overall`` or a level of the model; by default all.
@@ -285,7 +285,7 @@ class BiasFit(Shown):
         with_rope = functools.partial(contrasts.described_with_rope, prob=prob, rope=rope)
         return self._asking.described(level, estimand, True, with_rope)
 
-    def standardised(
+    def standardized(
         self,
         prob: float = PROB,
         rope: float = STANDARD_ROPE,
@@ -323,23 +323,23 @@ class BiasFit(Shown):
         --------
         >>> import bayesbias as bb
         >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
-        >>> row = result.standardised(level="overall", estimand="population").iloc[0]
+        >>> row = result.standardized(level="overall", estimand="population").iloc[0]
         >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["superiority"] > 0.5)
         ('associated - different', 'sd of neutral pairs', True, True)
         """
         rope = checks.positive(rope, "rope")
         return kept_with(
             self,
-            ("standardised", prob, rope, estimand, level),
-            lambda: self._standardised(prob, rope, estimand, level),
+            ("standardized", prob, rope, estimand, level),
+            lambda: self._standardized(prob, rope, estimand, level),
         ).copy()
 
-    def _standardised(
+    def _standardized(
         self, prob: float, rope: float, estimand: str | None, level: str | None
     ) -> pd.DataFrame:
         import pandas as pd
 
-        check_normal_noise(self.spec, "standardised contrasts")
+        check_normal_noise(self.spec, "standardized contrasts")
         frames = []
         for own, which in self._blocks(level, estimand):
             parts = self._asking.to_divide(own, which)
@@ -451,14 +451,14 @@ class BiasFit(Shown):
         )
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Return what facts about words do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
+        """Return what covariates about words do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
 
         Returns
         -------
         DataFrame
-            ``fact, level, name, of`` (a connection, or a contrast), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
-            mcse_low, mcse_high, p_below_zero``: units of the outcome for one standard deviation of the fact, on average over
-            new words; ``per_unit, per_unit_low, per_unit_high``: for one unit of the fact, of which `scale` are one standard
+            ``covariate, level, name, of`` (a connection, or a contrast), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
+            mcse_low, mcse_high, p_below_zero``: units of the outcome for one standard deviation of the covariate, on average over
+            new words; ``per_unit, per_unit_low, per_unit_high``: for one unit of the covariate, of which `scale` are one standard
             deviation. Levels whose slopes are all those overall are left out.
 
         Raises
@@ -466,7 +466,9 @@ class BiasFit(Shown):
         FitError
             For a model without slopes.
         """
-        return slopes.described_slopes(self._asking, self.provenance.get("table", {}).get("facts", {}), prob)
+        return slopes.described_slopes(
+            self._asking, self.provenance.get("table", {}).get("covariates", {}), prob
+        )
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
@@ -484,7 +486,7 @@ class BiasFit(Shown):
         Parameters
         ----------
         table : str
-            ``summary, words, means, contrasts, standardised, superiority, new_words, shares, reliability, slopes`` or
+            ``summary, words, means, contrasts, standardized, superiority, new_words, shares, reliability, slopes`` or
             ``parameters``: the method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
@@ -504,7 +506,7 @@ class BiasFit(Shown):
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
         pieces = (*self._rows, self.draws(), self._chains)
-        posterior = self.tree["posterior"].to_dataset()
+        posterior = self.idata["posterior"].to_dataset()
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand: contrasts.relabelled(
                 self._means_at("overall", estimand), level=None, name=None
@@ -512,7 +514,7 @@ class BiasFit(Shown):
             "words": lambda estimand: contrasts.words_draws(self._means_at("word", estimand), self.table),
             "means": self._means_at,
             "contrasts": self._contrasts_draws,
-            "standardised": self._standardised_draws,
+            "standardized": self._standardized_draws,
             "superiority": self._superiority_draws,
             "new_words": lambda: self._asking.opposite(),
             "shares": functools.partial(contrasts.share_draws, *pieces),
@@ -530,10 +532,10 @@ class BiasFit(Shown):
             raise contrasts.no_contrasts(self.spec)
         return contrasts.joined_rows(parts)
 
-    def _standardised_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
-        check_normal_noise(self.spec, "standardised contrasts")
+    def _standardized_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
+        check_normal_noise(self.spec, "standardized contrasts")
         of = self._contrasts_draws(level, estimand)
-        return standard.standardised_draws(self.design, self.table, self.draws(), of)
+        return standard.standardized_draws(self.design, self.table, self.draws(), of)
 
     def _superiority_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
         check_normal_noise(self.spec, "probabilities of superiority")
@@ -553,21 +555,21 @@ class BiasFit(Shown):
         exact = "attribute" if self.provenance.get("sampler", {}).get("method") == "collapsed" else None
         names = [name for name, about in self.spec.parameters.items() if exact not in about.dims]
         quick = self.engine.name == "quick"
-        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names, quick)))
+        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.idata, names, quick)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one netCDF file, whole or not at all; `load_fit` makes pointwise values and effects again.
 
         Another version of NumPy may draw other effects from the same scales.
         """
-        write_fit(path, self.tree, self.table, self.spec, self.provenance)
+        write_fit(path, self.idata, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
         return text_of_fit(self)
 
     @property
     def _chains(self) -> int:
-        return int(self.tree["posterior"].sizes["chain"])
+        return int(self.idata["posterior"].sizes["chain"])
 
     @property
     def _asking(self) -> answers.Asking:
@@ -582,7 +584,7 @@ class BiasFit(Shown):
 
     def _scales(self) -> dict[str, np.ndarray]:
         names = [name for name, about in self.spec.parameters.items() if about.positive]
-        return joined_draws(self.tree["posterior"].dataset, names)
+        return joined_draws(self.idata["posterior"].dataset, names)
 
     def _means_at(self, level: str, estimand: str) -> xr.DataArray:
         return self._asking.drawn(level, estimand, contrasted=False)

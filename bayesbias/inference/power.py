@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.from_arviz import power_scaling_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.inference.prediction import refuse_few_draws
@@ -61,7 +61,7 @@ def _made(fit: BiasFit) -> pd.DataFrame:
     refuse_few_draws(fit, "power-scaling")
     design, draws = fit.design.ordered(), fit.draws()
     keys, values = main_contrasts(design, fit.table).of(draws)
-    shape = tuple(fit.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
+    shape = tuple(fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
 
     def over_draws(one: np.ndarray) -> xr.Dataset:
         return xr.Dataset({"log": (("chain", "draw"), one.reshape(shape))})
@@ -74,7 +74,7 @@ def _made(fit: BiasFit) -> pd.DataFrame:
             for start in range(0, len(values), step)
         ]
     )
-    tree = xr.DataTree.from_dict(
+    idata = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset(
                 {"contrast": (("chain", "draw", "row"), values.reshape(*shape, len(keys)))}
@@ -85,5 +85,5 @@ def _made(fit: BiasFit) -> pd.DataFrame:
     )
     out = pd.DataFrame(keys, columns=["level", "name", "contrast"])
     for group in ("prior", "likelihood"):
-        out[group] = power_scaling_of(tree, group)
+        out[group] = power_scaling_of(idata, group)
     return out

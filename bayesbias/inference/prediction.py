@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.border.cleaning import checked_names
+from bayesbias.core import checks
+from bayesbias.core.cleaning import checked_names
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -22,7 +22,7 @@ __all__ = ["compare_models", "loo"]
 
 
 def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
-    """Return the fit with pointwise log-likelihood and predictive draws in its tree.
+    """Return the fit with pointwise log-likelihood and predictive draws in its idata.
 
     Parameters
     ----------
@@ -35,24 +35,24 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     import xarray as xr
 
     design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
-    posterior = fit.tree["posterior"]
+    posterior = fit.idata["posterior"]
     chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
     seed = int(fit.provenance["sampler"]["seed"])
-    tree = fit.tree.copy()
+    idata = fit.idata.copy()
     shape = (chains, per_chain, len(design.y))
     log_lik = design.log_likelihood(draws).reshape(shape)
     pair = np.arange(len(design.y))
-    tree["log_likelihood"] = xr.DataTree(
+    idata["log_likelihood"] = xr.DataTree(
         xr.Dataset({outcome: (("chain", "draw", "pair"), log_lik)}, coords={"pair": pair})
     )
     keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(int)
     new = design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
     prior = design.outcome_draws(design.prior_draws(predictive_draws, seed + 2), seed + 3)
     for group, values in (("posterior_predictive", new), ("prior_predictive", prior)):
-        tree[group] = xr.DataTree(
+        idata[group] = xr.DataTree(
             xr.Dataset({outcome: (("chain", "draw", "pair"), values[None])}, coords={"pair": pair})
         )
-    return dataclasses.replace(fit, tree=tree)
+    return dataclasses.replace(fit, idata=idata)
 
 
 @tells_kinds
@@ -99,7 +99,7 @@ def _loo_and_error(fit: BiasFit) -> tuple[Any, float]:
 
 def refuse_few_draws(fit: BiasFit, what: str) -> None:
     """Refuse what weighs draws where they are too few to be weighed."""
-    sizes = fit.tree["posterior"].sizes
+    sizes = fit.idata["posterior"].sizes
     if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
         raise FitError(
             f"{what} needs {LEAST_TO_SMOOTH} draws or more, of all chains, and here are {sizes['chain'] * sizes['draw']}"
@@ -108,10 +108,10 @@ def refuse_few_draws(fit: BiasFit, what: str) -> None:
 
 def _loo_made(fit: BiasFit) -> tuple[Any, float]:
     refuse_few_draws(fit, "leave-one-out cross-validation")
-    whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
-    loo = loo_of(whole.tree, fit.spec.outcome)
+    whole = fit if "log_likelihood" in fit.idata.children else with_pointwise(fit)
+    loo = loo_of(whole.idata, fit.spec.outcome)
     order = ("chain", "draw", "pair")
-    log_p = whole.tree["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
+    log_p = whole.idata["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
     log_w = loo.log_weights.transpose(*order).to_numpy()
     return loo, error_of_elpd(log_p, log_w, loo.elpd_i.to_numpy())
 
@@ -153,9 +153,9 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> fits = [bb.fit(table, name, seed=1, draws=100, tune=100, chains=2) for name in ("cells", "hierarchical")]
+    >>> fits = [bb.fit(table, name, seed=1, draws=100, tune=100, chains=2) for name in ("default", "hierarchical")]
     >>> bb.compare_models(fits).index.tolist()
-    ['cells', 'hierarchical']
+    ['default', 'hierarchical']
     """
     if isinstance(fits, BiasFit):
         raise InputError(

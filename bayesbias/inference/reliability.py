@@ -34,8 +34,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.contrasts import labelled_draws, labels_of_rows
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
-from bayesbias.basics.workers import one_thread_of_blas
-from bayesbias.border.cleaning import in_one_line
+from bayesbias.core.cleaning import in_one_line
+from bayesbias.core.errors import FitError
+from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates
 from bayesbias.inference.engine import Engine

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import whole_file
-from bayesbias.border.guarding import guarded
-from bayesbias.border.hdf5 import read_tree
-from bayesbias.border.opening import path_of
-from bayesbias.border.seals import State, damaged, seal_bytes, seal_of_file
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import whole_file
+from bayesbias.core.guarding import guarded
+from bayesbias.core.hdf5 import read_tree
+from bayesbias.core.opening import path_of
+from bayesbias.core.seals import State, damaged, seal_bytes, seal_of_file
 from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
@@ -37,7 +37,7 @@ _ATTRIBUTES = ("model", "provenance", "pointwise")
 
 def write_fit(
     path: str | os.PathLike[str],
-    tree: xr.DataTree,
+    idata: xr.DataTree,
     table: pd.DataFrame,
     spec: ModelSpec,
     provenance: Mapping[str, Any],
@@ -48,30 +48,30 @@ def write_fit(
     """
     import xarray as xr
 
-    tree = tree.copy()
+    idata = idata.copy()
     posterior = scales_alone(
-        tree["posterior"].to_dataset(), table, Design.of(spec, table), provenance.get("sampler", {})
+        idata["posterior"].to_dataset(), table, Design.of(spec, table), provenance.get("sampler", {})
     )
-    tree["posterior"] = xr.DataTree(posterior)
-    pointwise = "log_likelihood" in tree.children
+    idata["posterior"] = xr.DataTree(posterior)
+    pointwise = "log_likelihood" in idata.children
     if pointwise:
-        del tree["log_likelihood"]
+        del idata["log_likelihood"]
     names = [str(name) for name in table.columns]
     # Names of columns may be anything, and those of netCDF variables may not.
     variables = [name if _PLAIN.fullmatch(name) else f"column_{i}" for i, name in enumerate(names)]
     columns = (_as_stored(table[name]) for name in table.columns)
-    tree["table"] = xr.DataTree(
+    idata["table"] = xr.DataTree(
         xr.Dataset({name: ("row", values) for name, values in zip(variables, columns, strict=True)})
     )
-    tree["table"].attrs["columns"] = json.dumps(dict(zip(variables, names, strict=True)))
-    tree.attrs["bayesbias_format"] = _FORMAT
-    tree.attrs["bayesbias_model"] = spec.text
-    tree.attrs["bayesbias_provenance"] = json.dumps(provenance)
-    tree.attrs["bayesbias_pointwise"] = int(pointwise)
-    tree.attrs["bayesbias_sealed"] = 1  # so that a seal that is gone is missed
+    idata["table"].attrs["columns"] = json.dumps(dict(zip(variables, names, strict=True)))
+    idata.attrs["bayesbias_format"] = _FORMAT
+    idata.attrs["bayesbias_model"] = spec.text
+    idata.attrs["bayesbias_provenance"] = json.dumps(provenance)
+    idata.attrs["bayesbias_pointwise"] = int(pointwise)
+    idata.attrs["bayesbias_sealed"] = 1  # so that a seal that is gone is missed
     # Made in memory first: HDF5 that runs out of disk keeps the file open and crashes the interpreter when
     # that ends. A copy, since an error would keep the view of its buffer alive longer than the buffer.
-    content = bytearray(tree.to_netcdf(engine="h5netcdf"))
+    content = bytearray(idata.to_netcdf(engine="h5netcdf"))
     content += seal_bytes(content)
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
@@ -91,7 +91,7 @@ def _as_stored(column: pd.Series) -> np.ndarray:
 def read_fit(
     path: str | os.PathLike[str],
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
-    """Return tree, table, model and provenance of a fit, and whether it had a pointwise log-likelihood.
+    """Return idata, table, model and provenance of a fit, and whether it had a pointwise log-likelihood.
 
     Raises
     ------
@@ -103,36 +103,36 @@ def read_fit(
     seal = seal_of_file(where, valid)  # before a library that damage may lead astray
     if seal is State.DAMAGED:
         raise damaged(where)
-    tree = read_tree(where, seal is State.INTACT, valid)
+    idata = read_tree(where, seal is State.INTACT, valid)
     with guarded(where, "is no complete fit", valid=valid):
-        return _fit_of(tree, str(where), seal, valid)
+        return _fit_of(idata, str(where), seal, valid)
 
 
 def _fit_of(
-    tree: xr.DataTree, where: str, seal: State, valid: str
+    idata: xr.DataTree, where: str, seal: State, valid: str
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
-    if "bayesbias_format" not in tree.attrs:
+    if "bayesbias_format" not in idata.attrs:
         raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
-    if seal is State.UNVERIFIED and "bayesbias_sealed" in tree.attrs:
+    if seal is State.UNVERIFIED and "bayesbias_sealed" in idata.attrs:
         raise damaged(where, "the line that ends it is gone, or another program wrote it")
-    if tree.attrs["bayesbias_format"] not in _KNOWN:
+    if idata.attrs["bayesbias_format"] not in _KNOWN:
         raise InputError(
             "is a fit in a form that this version does not know",
             where=where,
-            found=int(tree.attrs["bayesbias_format"]),
+            found=int(idata.attrs["bayesbias_format"]),
             valid=" or ".join(map(str, _KNOWN)),
         )
-    lacking = [name for name in ("posterior", "sample_stats", "table") if name not in tree.children]
-    lacking += [f"bayesbias_{name}" for name in _ATTRIBUTES if f"bayesbias_{name}" not in tree.attrs]
+    lacking = [name for name in ("posterior", "sample_stats", "table") if name not in idata.children]
+    lacking += [f"bayesbias_{name}" for name in _ATTRIBUTES if f"bayesbias_{name}" not in idata.attrs]
     if lacking:
         raise InputError("is no complete fit", where=where, found=f"no {', '.join(lacking)}", valid=valid)
     try:
-        text = str(tree.attrs["bayesbias_model"]).encode("utf-8")
-        provenance = json.loads(tree.attrs["bayesbias_provenance"])
+        text = str(idata.attrs["bayesbias_model"]).encode("utf-8")
+        provenance = json.loads(idata.attrs["bayesbias_provenance"])
     except ValueError as error:
         raise InputError(f"its model or provenance is damaged ({error})", where=where, valid=valid) from None
     spec = parse_model(text, f"the model in {where}")
-    stored = tree["table"].to_dataset()
+    stored = idata["table"].to_dataset()
     if len(stored.sizes) != 1 or any(column.ndim != 1 for column in stored.data_vars.values()):
         raise damaged(where, "the columns of its table differ in length")
     table = stored.to_dataframe().reset_index(drop=True)
@@ -142,17 +142,17 @@ def _fit_of(
         table = table[list(names)].rename(columns=names)
     of_table = provenance.get("table", {})
     table = with_repeats_noted(table, str(of_table.get("repeats", "once")))
-    pointwise = bool(tree.attrs["bayesbias_pointwise"])
+    pointwise = bool(idata.attrs["bayesbias_pointwise"])
     # Also of a file whose seal fits, which anyone can write.
-    _refuse_impossible(tree["posterior"].to_dataset(), spec, where)
+    _refuse_impossible(idata["posterior"].to_dataset(), spec, where)
     outcome = table[spec.outcome].to_numpy() if spec.outcome in table else np.zeros(0)
     if outcome.dtype.kind not in "fiub" or not np.isfinite(outcome).all():
         raise damaged(where, f"{spec.outcome} in its table cannot be what was fitted")
-    del tree["table"]
-    for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:
-        del tree.attrs[key]
-    _add_effects(tree, table, spec, provenance, where)
-    return tree, table, spec, provenance, pointwise
+    del idata["table"]
+    for key in [key for key in idata.attrs if str(key).startswith("bayesbias_")]:
+        del idata.attrs[key]
+    _add_effects(idata, table, spec, provenance, where)
+    return idata, table, spec, provenance, pointwise
 
 
 def _refuse_impossible(posterior: xr.Dataset, spec: ModelSpec, where: str) -> None:
@@ -172,12 +172,12 @@ def _refuse_impossible(posterior: xr.Dataset, spec: ModelSpec, where: str) -> No
 
 
 def _add_effects(
-    tree: xr.DataTree, table: pd.DataFrame, spec: ModelSpec, provenance: Mapping[str, Any], where: str
+    idata: xr.DataTree, table: pd.DataFrame, spec: ModelSpec, provenance: Mapping[str, Any], where: str
 ) -> None:
     """Add the effects that a file leaves out."""
     import xarray as xr
 
-    posterior, sampler = tree["posterior"].to_dataset(), provenance.get("sampler", {})
+    posterior, sampler = idata["posterior"].to_dataset(), provenance.get("sampler", {})
     lacking = set(spec.parameters) - set(posterior.data_vars)
     if not lacking:
         return
@@ -188,4 +188,4 @@ def _add_effects(
         if dim in posterior.dims:
             posterior = posterior.sel({dim: labels})
     effects = effects_of(posterior, table, design, int(sampler["seed"]))
-    tree["posterior"] = xr.DataTree(with_effects(posterior, effects, design))
+    idata["posterior"] = xr.DataTree(with_effects(posterior, effects, design))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesbias.basics.digits import error_of
+from bayesbias.core.digits import error_of
 from bayesbias.models.spec import ModelSpec, Results
 
 _OF_ESTIMAND = {
-    "these_words": "these words",
+    "listed_words": "these words",
     "one_new_word": "one new word",
     "one_new_pair": "one new pair",
 }
@@ -32,10 +32,10 @@ def holds_for(model: ModelSpec | Results, level: str = "overall", estimand: str 
     Examples
     --------
     >>> from bayesbias import load_model
-    >>> cells, crossed, additive = load_model("cells"), load_model("crossed"), load_model("additive")
+    >>> cells, crossed, additive = load_model("default"), load_model("crossed"), load_model("additive")
     >>> holds_for(cells), holds_for(cells, "class"), holds_for(cells, "word")
     ('new words', 'new words of the class', 'new attributes')
-    >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "these_words")
+    >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "listed_words")
     ('its listed words, new attributes', 'new attributes', 'these words')
     >>> holds_for(additive), holds_for(additive, "class"), holds_for(additive, "word")
     ('the listed words', 'its listed words', 'the listed attributes')
@@ -81,7 +81,7 @@ def same_for_all_words(spec: ModelSpec) -> bool:
     Examples
     --------
     >>> from bayesbias import load_model
-    >>> same_for_all_words(load_model("additive")), same_for_all_words(load_model("cells"))
+    >>> same_for_all_words(load_model("additive")), same_for_all_words(load_model("default"))
     (True, False)
     """
     if spec.results.group != "connection":

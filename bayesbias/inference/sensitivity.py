@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.answers import MOST_MIXED
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.contrasts import contrasted_groups, no_contrasts
@@ -348,8 +348,8 @@ class _Weighing:
             settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))
         cores = min(int(settings["chains"]), os.cpu_count() or 1)
-        tree = sample_collapsed(reduced, settings, cores)
-        posterior = tree["posterior"]
+        idata = sample_collapsed(reduced, settings, cores)
+        posterior = idata["posterior"]
         scales = [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in reduced.scales]
         theta = np.concatenate([np.log(x).reshape(x.shape[0] * x.shape[1], -1) for x in scales], axis=1)
         again = self.given(reduced, theta)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import as_percent
+from bayesbias.core.digits import as_known, ends_as_known
+from bayesbias.core.errors import FitError
+from bayesbias.core.wording import as_percent
 
 _MOST_LINES = 5  # of results
 _MOST_LINES_OF_ALL = 8
@@ -15,7 +15,7 @@ _MOST_LINES_OF_ALL = 8
 
 def text_of_fit(fit: Any) -> str:
     """Return what a reader of a `BiasFit` wants first, in at most eight lines."""
-    chains, draws = (fit.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
+    chains, draws = (fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
     source = fit.provenance.get("table", {}).get("name", "a table")
     head = f"BiasFit: model {fit.spec.name} on {source}, {len(fit.table):,} rows, {chains} x {draws} draws"
     lines = [head]

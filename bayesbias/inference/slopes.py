@@ -1,6 +1,6 @@
-"""Slopes on facts about words: what one standard deviation, or one unit, of a fact does to means and contrasts.
+"""Slopes on covariates about words: what one standard deviation, or one unit, of a covariate does to means and contrasts.
 
-The mean of a row is linear in a fact, so that a slope is the mean at a fact of one less that at zero: of connections (or
+The mean of a row is linear in a covariate, so that a slope is the mean at a covariate of one less that at zero: of connections (or
 whatever a model gives its results for), of their contrasts, and at each level of the model, on average over new words.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.answers import Asking, asked_rows
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, relabelled
 from bayesbias.inference.estimands import PROB, ROPE, Rows, sides_of
@@ -27,15 +27,17 @@ if TYPE_CHECKING:
 _ESTIMAND = "population"
 
 
-def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool, shown: pd.DataFrame) -> Rows:
-    """Return the slopes on a fact of the means, or of their contrasts, at the levels at which they differ.
+def slope_rows(
+    design: Design, table: pd.DataFrame, covariate: str, contrasted: bool, shown: pd.DataFrame
+) -> Rows:
+    """Return the slopes on a covariate of the means, or of their contrasts, at the levels at which they differ.
 
-    What no row with the fact decides is left out: a connection whose words have it not, so that it is zero throughout; and
+    What no row with the covariate decides is left out: a connection whose words have it not, so that it is zero throughout; and
     contrasts that are zero by the form of the model, where both of their sides have one and the same slope.
     """
     at = {
         value: asked_rows(
-            replace(design, facts={**design.facts, fact: np.full(len(design.y), value)}),
+            replace(design, covariates={**design.covariates, covariate: np.full(len(design.y), value)}),
             table,
             _ESTIMAND,
             contrasted,
@@ -46,7 +48,7 @@ def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool,
     rows = replace(at[1.0], linear=at[1.0].linear.minus(at[0.0].linear))
     group = table[design.spec.results.group].astype(str).to_numpy()
     present = list(dict.fromkeys(group))
-    varying = {label for label in present if (design.facts[fact][group == label] != 0).any()}
+    varying = {label for label in present if (design.covariates[covariate][group == label] != 0).any()}
     known = [
         k
         for k, key in enumerate(rows.keys)
@@ -75,57 +77,59 @@ def _levels_that_differ(rows: Rows, weights: np.ndarray, numbers: list[int]) -> 
     return [number for number, key in zip(numbers, rows.keys, strict=True) if key[0] in levels]
 
 
-def _asked(asking: Asking, facts: Iterable[str]) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
+def _asked(asking: Asking, covariates: Iterable[str]) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
     out = []
-    for fact in facts:
+    for covariate in covariates:
         for contrasted in (False, True):
             draws, mixtures = asking.of_rows(
-                ("slopes", fact, contrasted),
-                lambda fact=fact, contrasted=contrasted: slope_rows(  # type: ignore[misc]
-                    asking.design, asking.table, fact, contrasted, asking.shown
+                ("slopes", covariate, contrasted),
+                lambda covariate=covariate, contrasted=contrasted: slope_rows(  # type: ignore[misc]
+                    asking.design, asking.table, covariate, contrasted, asking.shown
                 ),
                 contrasted,
             )
             if draws.sizes["row"]:
                 column = "contrast" if contrasted else asking.design.spec.results.group
                 labels = draws[column].to_numpy().tolist()
-                named = {"fact": [fact] * len(labels), "level": draws["level"].to_numpy().tolist()}
+                named = {"covariate": [covariate] * len(labels), "level": draws["level"].to_numpy().tolist()}
                 named |= {"name": draws["name"].to_numpy().tolist(), "of": labels}
-                out.append((fact, relabelled(draws, **named, **{column: None, "estimand": None}), mixtures))
+                out.append(
+                    (covariate, relabelled(draws, **named, **{column: None, "estimand": None}), mixtures)
+                )
     return out
 
 
 def _nothing(asking: Asking) -> FitError:
-    facts = ", ".join(asking.design.spec.facts())
-    return FitError(f"{asking.design.spec.label}: {facts} is zero in all rows, and has no slope")
+    covariates = ", ".join(asking.design.spec.covariates())
+    return FitError(f"{asking.design.spec.label}: {covariates} is zero in all rows, and has no slope")
 
 
-def _facts_of(asking: Asking) -> list[str]:
+def _covariates_of(asking: Asking) -> list[str]:
     spec = asking.design.spec
-    if not spec.facts():
+    if not spec.covariates():
         raise FitError(f"{spec.label} has no slopes; bayesbias.models.with_slopes adds them")
-    return spec.facts()
+    return spec.covariates()
 
 
 def slope_draws(asking: Asking) -> xr.DataArray:
-    """Return draws of all slopes, labelled ``fact, level, name, of``."""
-    parts = _asked(asking, _facts_of(asking))
+    """Return draws of all slopes, labelled ``covariate, level, name, of``."""
+    parts = _asked(asking, _covariates_of(asking))
     if not parts:
         raise _nothing(asking)
     return joined_rows([draws for _, draws, _ in parts])
 
 
 def described_slopes(
-    asking: Asking, facts: Mapping[str, Mapping[str, Any]], prob: float = PROB
+    asking: Asking, covariates: Mapping[str, Mapping[str, Any]], prob: float = PROB
 ) -> pd.DataFrame:
-    """Return the table of slopes; `facts` is what the provenance of the table says of its facts. See `BiasFit.slopes`."""
+    """Return the table of slopes; `covariates` is what the provenance of the table says of its covariates. See `BiasFit.slopes`."""
     import pandas as pd
 
     frames = []
-    for fact, draws, mixtures in _asked(asking, _facts_of(asking)):
+    for covariate, draws, mixtures in _asked(asking, _covariates_of(asking)):
         frame = described_with_rope(draws, prob, ROPE, mixtures)
         frame = frame.drop(columns=[name for name in frame if "rope" in str(name)])
-        scale = float(facts.get(fact, {}).get("scale", 1.0))
+        scale = float(covariates.get(covariate, {}).get("scale", 1.0))
         for end, of in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
             frame[f"per_unit{end}"] = frame[of] / scale
             frame[f"mcse_per_unit{end}"] = frame[f"mcse_{of.removeprefix('hpdi_')}"] / scale

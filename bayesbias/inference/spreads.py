@@ -11,9 +11,9 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.cells import combinations
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
@@ -127,8 +127,8 @@ def total_sd(
             parts.append(variance)
     lines = []
     for name in spec.mu:
-        fact = spec.parameters[name].fact
-        if fact is not None and not spec.is_random(name):
+        covariate = spec.parameters[name].covariate
+        if covariate is not None and not spec.is_random(name):
             slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
             lines.append(slopes * design.lever(name, rows))
     if lines:  # words lie along one line, whichever slopes it is the sum of

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import conjoined
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import conjoined
 from bayesbias.inference.contrasts import (
     beside,
     described,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _YARDSTICK = "neutral"
 
 
-def standardised_draws(
+def standardized_draws(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
 ) -> xr.DataArray:
     """Return contrasts in standard deviations, with a last label ``unit`` that says of which pairs they are."""
@@ -56,12 +56,12 @@ def described_standard(
     prob: float,
     rope: float,
 ) -> pd.DataFrame:
-    """Describe contrasts in standard deviations, with the probability of superiority; see `BiasFit.standardised`.
+    """Describe contrasts in standard deviations, with the probability of superiority; see `BiasFit.standardized`.
 
     Where contrasts are normal mixtures these are too: given the scales, of which the standard deviation t is one,
     N(mu, s) over t is N(mu / t, s / t).
     """
-    own = standardised_draws(design, table, draws, contrasts)
+    own = standardized_draws(design, table, draws, contrasts)
     if mixtures is not None:
         sd = _yardsticks(design, table, draws, contrasts)[1][..., mixtures.row]
         mixtures = Mixtures(mixtures.mean / sd, mixtures.sd / sd, mixtures.row, mixtures.weight)
@@ -131,7 +131,7 @@ def unit_of_sides(contrast: str) -> str:
 
 
 def in_full(unit: str) -> str:
-    """Name the unit of a standardised contrast as a sentence does.
+    """Name the unit of a standardized contrast as a sentence does.
 
     Examples
     --------

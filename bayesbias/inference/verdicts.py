@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from bayesbias.basics import checks
+from bayesbias.core import checks
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.scope import sure_ends
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError, InputError, nearest
+from bayesbias.core.errors import FitError, InputError, nearest
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ class Design:
         latter that each flat entry of the former uses.
     units : Mapping of str to ndarray of int, shape (n_pairs,)
         The columns that identify a row, as codes.
-    facts : Mapping of str to ndarray of float, shape (n_pairs,)
+    covariates : Mapping of str to ndarray of float, shape (n_pairs,)
         The columns of numbers that terms are multiplied by.
     only : Mapping of str to ndarray of bool, shape (n_pairs,)
         For a term that not all rows have, which of them have it.
@@ -56,7 +56,7 @@ class Design:
     index: Mapping[str, np.ndarray]
     parent: Mapping[tuple[str, str], np.ndarray]
     units: Mapping[str, np.ndarray]
-    facts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     only: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
@@ -72,7 +72,7 @@ class Design:
         columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
         some = {name: parameter.only for name, parameter in spec.parameters.items() if parameter.only}
         asked = spec.label_columns() - columns
-        for column in [*sorted(columns), *sorted(asked), *spec.facts(), spec.outcome]:
+        for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
                 raise InputError(
                     "the model needs a column that the table lacks",
@@ -86,7 +86,9 @@ class Design:
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
         y = _numbers(spec, frame, "outcome", spec.outcome)
-        facts = {fact: _numbers(spec, frame, "fact", fact) for fact in spec.facts()}
+        covariates = {
+            covariate: _numbers(spec, frame, "covariate", covariate) for covariate in spec.covariates()
+        }
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
@@ -120,7 +122,9 @@ class Design:
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
         only = {name: _having(frame, labels) for name, labels in some.items()}
-        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, facts, only)
+        return cls(
+            spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, covariates, only
+        )
 
     def laid_as(self, other: Design) -> bool:
         """Whether another is the same model on the same rows, whatever their outcomes."""
@@ -128,7 +132,7 @@ class Design:
             (self.index, other.index),
             (self.parent, other.parent),
             (self.units, other.units),
-            (self.facts, other.facts),
+            (self.covariates, other.covariates),
             (self.only, other.only),
         ]
         return (
@@ -157,7 +161,9 @@ class Design:
         ordered = joint[order]
         if (ordered[1:] > ordered[:-1]).all():
             return order
-        order = np.lexsort((self.y, *self.facts.values(), *self.only.values(), *self.index.values(), joint))
+        order = np.lexsort(
+            (self.y, *self.covariates.values(), *self.only.values(), *self.index.values(), joint)
+        )
         return None if np.array_equal(order, np.arange(len(order))) else order
 
     def ordered(self) -> Design:
@@ -178,21 +184,21 @@ class Design:
             y=self.y[order],
             index=in_order(self.index),
             units=in_order(self.units),
-            facts=in_order(self.facts),
+            covariates=in_order(self.covariates),
             only=in_order(self.only),
         )
 
     def lever(self, name: str, rows: Any = slice(None)) -> np.ndarray | None:
-        """Return what each row multiplies a term by: its fact, and 0 where it has not the term. None where all have 1."""
-        fact = self.spec.parameters[name].fact
-        out = None if fact is None else self.facts[fact][rows]
+        """Return what each row multiplies a term by: its covariate, and 0 where it has not the term. None where all have 1."""
+        covariate = self.spec.parameters[name].covariate
+        out = None if covariate is None else self.covariates[covariate][rows]
         if name not in self.only:
             return out
         having = self.only[name][rows]
         return having.astype(float) if out is None else out * having
 
     def untouched(self, name: str) -> np.ndarray:
-        """Return which entries of a location parameter no row says anything of: none has it, or their fact is zero."""
+        """Return which entries of a location parameter no row says anything of: none has it, or their covariate is zero."""
         rows, lever = self.index[name], self.lever(name)
         out = np.ones(self.size(name), dtype=bool)
         out[rows if lever is None else rows[lever != 0]] = False
@@ -313,8 +319,8 @@ class Design:
 
 def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    keys = [f"[parameter.{name}], key times" for name, p in spec.parameters.items() if p.fact == column]
-    where = f"{spec.label}, {keys[0] if what == 'fact' else '[likelihood], key outcome'}"
+    keys = [f"[parameter.{name}], key times" for name, p in spec.parameters.items() if p.covariate == column]
+    where = f"{spec.label}, {keys[0] if what == 'covariate' else '[likelihood], key outcome'}"
     try:
         values = frame[column].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
@@ -360,7 +366,7 @@ def _key_naming(spec: ModelSpec, column: str) -> str:
             return f"[parameter.{name}], key dims"
         if column in parameter.only:
             return f"[parameter.{name}], key only"
-        if column == parameter.fact:
+        if column == parameter.covariate:
             return f"[parameter.{name}], key times"
     return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
 

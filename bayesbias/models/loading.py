@@ -11,26 +11,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import find_toml, sha256_of, shipped_names
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.border.cleaning import checked_label
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import MOST_TOML, parse_toml
+from bayesbias.core import checks
+from bayesbias.core.cleaning import checked_label
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import find_toml, list_names, sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.texts import MOST_TOML, parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
-__all__ = ["DEFAULT_MODEL", "load_model", "shipped_models"]
+__all__ = ["DEFAULT_MODEL", "list_models", "load_model"]
 
 SCHEMA = 1
-DEFAULT_MODEL = "cells"
+DEFAULT_MODEL = "default"
 """The shipped model that fits distances where none is named.
 
 Examples
 --------
 >>> import bayesbias as bb
->>> bb.models.DEFAULT_MODEL in bb.models.shipped_models()
+>>> bb.models.DEFAULT_MODEL in bb.models.list_models()
 True
 """
 _LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
@@ -40,15 +40,15 @@ _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of i
 
 
 @tells_kinds
-def shipped_models() -> list[str]:
+def list_models() -> list[str]:
     """Return the names of the models that come with the package.
 
     Examples
     --------
-    >>> "crossed" in shipped_models()
+    >>> "crossed" in list_models()
     True
     """
-    return shipped_names("models")
+    return list_names("models")
 
 
 @tells_kinds
@@ -58,7 +58,7 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     Parameters
     ----------
     model : str, path or ModelSpec
-        A name as listed by `shipped_models`, or a path. A `ModelSpec` is returned as it is.
+        A name as listed by `list_models`, or a path. A `ModelSpec` is returned as it is.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
         return model
     path = find_toml(model, "models", "model")
     spec = parse_model(read_bytes(path, MOST_TOML), where=str(path))
-    return replace(spec, origin="") if os.fspath(model) in shipped_models() else spec
+    return replace(spec, origin="") if os.fspath(model) in list_models() else spec
 
 
 def parse_model(text: bytes, where: str) -> ModelSpec:
@@ -175,7 +175,7 @@ def _checked_results(table: Any, at: str) -> Results:
         for name, entry in table.get(kind, {}).items():
             here = f"{at[:-1]}.{kind}.{name}]"
             checks.table(entry, here)
-            if name in ("overall", "population", "these_words"):
+            if name in ("overall", "population", "listed_words"):
                 raise InputError("this name is taken", where=here, found=name)
             keys = ("by", "held") if kind == "level" else ("held",)
             checks.known_keys(entry, keys, here, needed=keys)
@@ -221,7 +221,7 @@ def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> 
             for arg in args
         },
         times=times if times in names else None,
-        fact=None if times in names else times,
+        covariate=None if times in names else times,
         only=_checked_only(table.get("only", {}), f"{at}, key only"),
     )
 
@@ -258,19 +258,19 @@ def _check_parameter_name(name: str, parameters: Mapping[str, Parameter], at: st
 
 def _check_slope(spec: ModelSpec, name: str, at: str) -> None:
     """Refuse what is multiplied by a column of the table and cannot be."""
-    fact, parameter = str(spec.parameters[name].fact), spec.parameters[name]
+    covariate, parameter = str(spec.parameters[name].covariate), spec.parameters[name]
     if name not in spec.mu or isinstance(parameter.args.get("mu"), str):
         raise InputError(
             "only a term of the mean that scatters around a number may be multiplied by a column of the table",
             where=at,
             found=name,
-            hint=nearest(fact, list(spec.parameters)),
+            hint=nearest(covariate, list(spec.parameters)),
         )
-    if fact in (spec.outcome, *spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)):
+    if covariate in (spec.outcome, *spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)):
         raise InputError(
             "must be a parameter or a column of numbers; this column holds labels, or the outcome",
             where=at,
-            found=fact,
+            found=covariate,
         )
 
 
@@ -305,7 +305,7 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
             )
     for name, parameter in spec.parameters.items():
         at = f"{where}, [parameter.{name}], key times"
-        if parameter.fact is not None:
+        if parameter.covariate is not None:
             _check_slope(spec, name, at)
         if parameter.only and (name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0):
             raise InputError(

@@ -1,4 +1,4 @@
-"""A model with slopes on a fact about words: terms of its mean that a column of numbers multiplies."""
+"""A model with slopes on a covariate about words: terms of its mean that a column of numbers multiplies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["slopes_for", "with_slopes"]
 
 SLOPE_SD = 0.1
-"""Prior sd of a slope on distances, for one standard deviation of the fact: what the models give a difference."""
+"""Prior sd of a slope on distances, for one standard deviation of the covariate: what the models give a difference."""
 
 # The same by outcome; of a logit half of what a prior gives the overall difference, as of distances.
 _SD_OF = {"distance": SLOPE_SD, "change": SLOPE_SD, "difference": 0.1, "logit_difference": 0.5}
-# Whose words a slope on a fact of some word scatters over: those on the other side of a pair.
+# Whose words a slope on a covariate of some word scatters over: those on the other side of a pair.
 _ACROSS: dict[str, tuple[str, ...]] = {
     "protected_word": ("attribute",),
     "attribute": ("protected_word",),
@@ -39,12 +39,12 @@ _LEAST = 3  # labels that a slope scatters over
 def slopes_for(
     model: str | os.PathLike[str] | ModelSpec,
     table: pd.DataFrame | Any,
-    fact: str,
+    covariate: str,
     by: str | Sequence[str | Sequence[str]] | None = None,
 ) -> ModelSpec:
-    """Return the model with the slopes on a fact that its table calls for; what ``--slope`` of the commands does.
+    """Return the model with the slopes on a covariate that its table calls for; what ``--slope`` of the commands does.
 
-    The slope differs by what the results of the model are for, and scatters over the words of the other side: of a fact about
+    The slope differs by what the results of the model are for, and scatters over the words of the other side: of a covariate about
     protected words over attributes, so that its interval is that of new attributes. A word's own deviation from the line
     is in the model already. The prior is as wide as a difference of the outcome may be for one standard deviation.
 
@@ -52,8 +52,8 @@ def slopes_for(
     ----------
     model : str, path or ModelSpec
     table : DataFrame or PairTable
-        With the fact as a column, which is that of one of the model's units.
-    fact : str
+        With the covariate as a column, which is that of one of the model's units.
+    covariate : str
     by : sequence, optional
         As of `with_slopes`.
 
@@ -64,74 +64,74 @@ def slopes_for(
     Raises
     ------
     InputError
-        For a column that is not there, is no number, or is no fact: it differs within every unit.
+        For a column that is not there, is no number, or is no covariate: it differs within every unit.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> length = {"length": {word: len(word) for word in bb.load_wordlist("weat7").protected_words}}
-    >>> spec = slopes_for("cells", bb.tables.join_facts(table, length), "length")
+    >>> spec = slopes_for("default", bb.tables.join_covariates(table, length), "length")
     >>> spec.name, spec.parameters["slope_length_attribute"].dims
     ('cells + length', ('attribute',))
     """
     spec = load_model(model)
     frame = getattr(table, "frame", table)
     checks.columns(frame, (), "table", "a PairTable or a data frame")
-    if fact not in frame.columns:
+    if covariate not in frame.columns:
         known = [
             str(name) for name in frame.columns if frame[name].dtype.kind in "fi" and name != spec.outcome
         ]
         if not known:
             raise InputError(
-                "the table has no facts",
+                "the table has no covariates",
                 where="slope",
-                found=fact,
-                valid="--facts FILE of the command, or in Python join_facts, joins facts to the table first",
+                found=covariate,
+                valid="--covariates FILE of the command, or in Python join_covariates, joins covariates to the table first",
             )
-        raise checks.unknown(fact, known, "fact", "the table")
-    if frame[fact].dtype.kind not in "fiu":
+        raise checks.unknown(covariate, known, "covariate", "the table")
+    if frame[covariate].dtype.kind not in "fiu":
         raise InputError(
-            "a slope needs numbers, and this fact is none",
+            "a slope needs numbers, and this covariate is none",
             where="the table",
-            found=f"{fact}: {_first_known(frame[fact])}",
-            valid="numbers (of yes and no, 1 and 0); a slope on another fact can differ by this one (--slope AGE:SORT of the "
+            found=f"{covariate}: {_first_known(frame[covariate])}",
+            valid="numbers (of yes and no, 1 and 0); a slope on another covariate can differ by this one (--slope AGE:SORT of the "
             "command, by= in Python)",
         )
-    unit = next((unit for unit in spec.units if _is_of(frame, unit, fact)), None)
+    unit = next((unit for unit in spec.units if _is_of(frame, unit, covariate)), None)
     if unit is None:
         raise InputError(
-            "is a fact of none of the units of the model: it differs within each of them",
+            "is a covariate of none of the units of the model: it differs within each of them",
             where=spec.label,
-            found=fact,
+            found=covariate,
             valid=spec.units,
         )
-    _refuse_nothing_to_tell(frame, fact, _several(by or ()))
+    _refuse_nothing_to_tell(frame, covariate, _several(by or ()))
     across = tuple(name for name in _ACROSS.get(unit, ()) if name in spec.units)
     enough = bool(across) and frame[across[0]].nunique() >= _LEAST
     sd = _SD_OF.get(spec.outcome, SLOPE_SD)
-    return with_slopes(spec, fact, by, varying=[across] if enough else [], sd=sd)
+    return with_slopes(spec, covariate, by, varying=[across] if enough else [], sd=sd)
 
 
-def _refuse_nothing_to_tell(frame: pd.DataFrame, fact: str, by: Sequence[str | Sequence[str]]) -> None:
-    """Refuse a fact that does not vary, or not within any label that is to have a slope of its own."""
-    known = frame[frame[fact].notna()]
-    if known[fact].nunique() < 2:
-        value = float(known[fact].iloc[0]) if len(known) else "none"
+def _refuse_nothing_to_tell(frame: pd.DataFrame, covariate: str, by: Sequence[str | Sequence[str]]) -> None:
+    """Refuse a covariate that does not vary, or not within any label that is to have a slope of its own."""
+    known = frame[frame[covariate].notna()]
+    if known[covariate].nunique() < 2:
+        value = float(known[covariate].iloc[0]) if len(known) else "none"
         raise InputError(
-            f"the fact {fact!r} is the same in all rows", found=value, valid="numbers that differ"
+            f"the covariate {covariate!r} is the same in all rows", found=value, valid="numbers that differ"
         )
     for each in by:
         columns = list(_columns(each, "by"))
         if set(columns) <= set(frame.columns) and (
-            known.groupby(columns, observed=True)[fact].nunique().max() < 2
+            known.groupby(columns, observed=True)[covariate].nunique().max() < 2
         ):
             raise InputError(
-                f"the fact {fact!r} is the same for all words of each {' and '.join(columns)}, so that neither can be told "
+                f"the covariate {covariate!r} is the same for all words of each {' and '.join(columns)}, so that neither can be told "
                 "from the other",
                 where="by",
                 found=" x ".join(columns),
-                valid="columns within whose labels the fact differs",
+                valid="columns within whose labels the covariate differs",
             )
 
 
@@ -140,65 +140,65 @@ def _first_known(column: pd.Series) -> object:
     return known.iloc[0] if len(known) else "nothing"
 
 
-def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
+def _is_of(frame: pd.DataFrame, unit: str, covariate: str) -> bool:
     if unit not in frame.columns:
         return False
-    known = frame[[unit, fact]].dropna().drop_duplicates()
+    known = frame[[unit, covariate]].dropna().drop_duplicates()
     return not known[unit].duplicated().any()
 
 
 @tells_kinds
 def with_slopes(
     model: str | os.PathLike[str] | ModelSpec,
-    fact: str,
+    covariate: str,
     by: str | Sequence[str | Sequence[str]] | None = None,
     *,
     varying: str | Sequence[str | Sequence[str]] = (),
     sd: float = SLOPE_SD,
 ) -> ModelSpec:
-    r"""Return the model with slopes on a fact added to its mean.
+    r"""Return the model with slopes on a covariate added to its mean.
 
-    With :math:`x` the fact of a row, the mean gains :math:`x \, (s + \sum_k s_k[j_k] + \sum_l r_l[i_l])`: a slope that all
+    With :math:`x` the covariate of a row, the mean gains :math:`x \, (s + \sum_k s_k[j_k] + \sum_l r_l[i_l])`: a slope that all
     rows share, what the labels of each column of `by` differ from it, and what those of `varying` scatter around it.
 
     Parameters
     ----------
     model : str, path or ModelSpec
-        As of `bayesbias.load_model`; of a model that has slopes already further ones, of another fact.
-    fact : str
-        A column of the table, best centred and in standard deviations, as `bayesbias.tables.join_facts` makes it. It must be
+        As of `bayesbias.load_model`; of a model that has slopes already further ones, of another covariate.
+    covariate : str
+        A column of the table, best centred and in standard deviations, as `bayesbias.tables.join_covariates` makes it. It must be
         that of a word, or of whatever one of the model's ``units`` is.
     by : sequence, optional
         Columns, or several joined (``("protected_class", "connection")``), whose labels are all there are and have a slope
         each. By default the column that the results of the model are for: the connection. With ``()`` one slope alone.
     varying : sequence, optional
-        Columns whose labels are a sample of more, each with a slope of its own around the others: ``"attribute"`` for a fact
+        Columns whose labels are a sample of more, each with a slope of its own around the others: ``"attribute"`` for a covariate
         about protected words, since attributes differ in how their distances go with it. Without, the interval of a
         slope is that of the listed attributes.
     sd : float > 0, default 0.1
-        Prior standard deviation of each slope, in units of the outcome for one standard deviation of the fact. The
+        Prior standard deviation of each slope, in units of the outcome for one standard deviation of the covariate. The
         spread of those that vary has an exponential prior with this mean.
 
     Returns
     -------
     ModelSpec
         Its parameters are ``slope_FACT``, ``slope_FACT_COLUMN`` and, with their spread, ``slope_FACT_COLUMN_sd``; its name is
-        that of the model and the fact. Its text is a model file like any other.
+        that of the model and the covariate. Its text is a model file like any other.
 
     Raises
     ------
     InputError
-        For a fact that the model has already, is its outcome, or holds labels for it; and for columns named twice.
+        For a covariate that the model has already, is its outcome, or holds labels for it; and for columns named twice.
 
     Notes
     -----
-    Means and contrasts of a fit are those of words with the facts of the listed ones: what slopes carry is part of them.
+    Means and contrasts of a fit are those of words with the covariates of the listed ones: what slopes carry is part of them.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> spec = with_slopes("cells", "log_frequency", by=["protected_class"], varying=["protected_word"])
-    >>> spec.name, spec.facts()
+    >>> spec = with_slopes("default", "log_frequency", by=["protected_class"], varying=["protected_word"])
+    >>> spec.name, spec.covariates()
     ('cells + log_frequency', ['log_frequency'])
     >>> spec.mu[-3:-1]
     ('slope_log_frequency', 'slope_log_frequency_protected_class')
@@ -208,22 +208,22 @@ def with_slopes(
     import tomlkit
 
     spec = load_model(model)
-    if not isinstance(fact, str) or not fact:
-        raise checks.wrong_kind(fact, "fact", "the name of a column")
-    if fact in spec.parameters:
+    if not isinstance(covariate, str) or not covariate:
+        raise checks.wrong_kind(covariate, "covariate", "the name of a column")
+    if covariate in spec.parameters:
         raise InputError(
-            "the fact has the name of a parameter of the model",
+            "the covariate has the name of a parameter of the model",
             where=spec.label,
-            found=fact,
+            found=covariate,
             hint="name its column otherwise",
         )
-    if fact in spec.facts():
-        raise InputError("the model has slopes on this fact already", where=spec.label, found=fact)
+    if covariate in spec.covariates():
+        raise InputError("the model has slopes on this covariate already", where=spec.label, found=covariate)
     checks.positive(sd, "sd")
     fixed = [_columns(each, "by") for each in ((spec.results.group,) if by is None else _several(by))]
     free = [_columns(each, "varying") for each in _several(varying)]
     checks.distinct([" x ".join(each) for each in (*fixed, *free)], "a column", "by and varying")
-    stem = "slope_" + re.sub(r"\W", "_", fact)
+    stem = "slope_" + re.sub(r"\W", "_", covariate)
     added: dict[str, dict[str, Any]] = {}
     terms = []
     for dims in ((), *fixed, *free):
@@ -231,14 +231,14 @@ def with_slopes(
         scatters = bool(dims) and dims in free
         table: dict[str, Any] = {"dims": list(dims)} if dims else {}
         table |= {"distribution": "Normal", "mu": 0, "sigma": f"{name}_sd" if scatters else float(sd)}
-        added[name] = {**table, "times": fact}
+        added[name] = {**table, "times": covariate}
         terms.append(name)
         if scatters:
             added[f"{name}_sd"] = {"distribution": "Exponential", "lam": round(1 / float(sd), 12)}
     if taken := [name for name in added if name in spec.parameters]:
         raise InputError("the model has parameters of these names", where=spec.label, found=taken)
     document = tomlkit.parse(spec.text).unwrap()
-    document["name"] = f"{spec.name} + {fact}"
+    document["name"] = f"{spec.name} + {covariate}"
     document["likelihood"]["mu"] = [*spec.mu, *terms]
     document["parameter"] |= added
     text = tomlkit.dumps(document).encode("utf-8")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown, content_hash
+from bayesbias.core.wording import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS
 
 __all__ = ["ModelSpec", "Parameter"]
@@ -23,7 +23,7 @@ class Parameter:
     """One parameter of a model: ``name[dims] ~ distribution(args)``.
 
     Where `times` names another, positive one, the term enters the mean multiplied by that: an effect that some
-    classes show more strongly than others. Where `fact` names a column of numbers, it is multiplied by the number of
+    classes show more strongly than others. Where `covariate` names a column of numbers, it is multiplied by the number of
     the row: its entries are slopes. Where `only` maps a column to a label, no other rows have the term.
     """
 
@@ -32,7 +32,7 @@ class Parameter:
     distribution: str
     args: Mapping[str, float | str]
     times: str | None = None
-    fact: str | None = None
+    covariate: str | None = None
     only: Mapping[str, str] = field(default_factory=dict)
 
     def __hash__(self) -> int:
@@ -65,7 +65,7 @@ class Results:
     levels : Mapping of str to Level
         Below ``overall``.
     estimands : Mapping of str to tuple of str
-        Beyond ``population`` and ``these_words``: the columns that are held.
+        Beyond ``population`` and ``listed_words``: the columns that are held.
     """
 
     group: str
@@ -124,9 +124,9 @@ class ModelSpec(Shown):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> model = bb.load_model("cells")
+    >>> model = bb.load_model("default")
     >>> model.name, model.outcome, model.likelihood
-    ('cells', 'distance', 'Normal')
+    ('default', 'distance', 'Normal')
     >>> list(model.parameters)[:3]
     ['g', 'd', 'e']
     """
@@ -190,9 +190,9 @@ class ModelSpec(Shown):
         alone = {spread: its.pop() for spread, its in times.items() if len(its) == 1 and spread not in other}
         return {spread: factor for spread, factor in alone.items() if factor is not None}
 
-    def facts(self) -> list[str]:
+    def covariates(self) -> list[str]:
         """Return the columns of numbers that terms of the mean are multiplied by."""
-        return list(dict.fromkeys(p.fact for p in self.parameters.values() if p.fact is not None))
+        return list(dict.fromkeys(p.covariate for p in self.parameters.values() if p.covariate is not None))
 
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -50,7 +50,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """
     design = Design.of(spec, frame)
     # A slope divides rows as a mean may, and says something else.
-    level = [name for name in spec.location_parameters() if spec.parameters[name].fact is None]
+    level = [name for name in spec.location_parameters() if spec.parameters[name].covariate is None]
     free = [
         name
         for name in spec.mu

@@ -7,16 +7,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesbias.basics.literal import literal
 from bayesbias.columns.table import Cell, of_cells
+from bayesbias.core.literal import literal
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.fitting import settings_of_sampler
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
-from bayesbias.tables.reading_facts import OWN_COLUMN
-from bayesbias.words.controls import shipped_controls
-from bayesbias.words.listfile import shipped_wordlists
+from bayesbias.tables.reading_covariates import OWN_COLUMN
+from bayesbias.wordlists.controls import list_controls
+from bayesbias.wordlists.listfile import list_wordlists
 
 _HUBS = ("transformers", "sentence-transformers")  # whose names hold a slash and are no paths
 
@@ -24,7 +24,7 @@ _HUBS = ("transformers", "sentence-transformers")  # whose names hold a slash an
 _OF_NAMES = (
     "--classes",
     "--dask",
-    "--fact",
+    "--covariate",
     "--language",
     "--name",
     "--positive",
@@ -53,14 +53,14 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
         return _read_again(about, default, notes)
     listed = about["wordlist"]
     name, controls = str(listed.get("name", "wordlist")), str(listed.get("controls", ""))
-    if name not in shipped_wordlists():
+    if name not in list_wordlists():
         notes.append(f"The word list {name} is your own: the file whose hash is given below.")
         name = str(listed.get("file", f"{name}.toml"))
-    known = controls in shipped_controls() or controls == "none"
-    from_files = _facts_of_files(about)
-    joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in from_files))
-    if len(from_files) < len(about.get("facts", {})):
-        notes.append("Facts that came from memory or the word list are not in a file of their own.")
+    known = controls in list_controls() or controls == "none"
+    from_files = _covariates_of_files(about)
+    joined = list(dict.fromkeys(last_of_path(covariate["source"]) for covariate in from_files))
+    if len(from_files) < len(about.get("covariates", {})):
+        notes.append("Covariates that came from memory or the word list are not in a file of their own.")
     counts = None
     if matched := listed.get("matched"):
         counts, known = last_of_path(matched["counts"]), True
@@ -72,25 +72,27 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
             vectors_call(about["embedding"]),
             name,
             controls=controls if known else None,
-            facts=joined or None,
+            covariates=joined or None,
             counts=counts,
         )
     )
 
 
 def _read_again(about: Mapping[str, Any], default: str, notes: list[str]) -> Code:
-    """Return the call that reads a table of distances again, and joins the facts that it was given."""
+    """Return the call that reads a table of distances again, and joins the covariates that it was given."""
     repeats = "keep" if about.get("repeats") == "keep" else None
-    call = Code(called("read_distances", last_of_path(about.get("source", default)), repeats=repeats))
-    facts = []
-    for column, fact in about.get("facts", {}).items():
-        if fact.get("sha256"):
-            facts.append(last_of_path(fact["source"]))
-        elif fact.get("source") == OWN_COLUMN:
-            facts.append(column)
+    call = Code(called("load_distances", last_of_path(about.get("source", default)), repeats=repeats))
+    covariates = []
+    for column, covariate in about.get("covariates", {}).items():
+        if covariate.get("sha256"):
+            covariates.append(last_of_path(covariate["source"]))
+        elif covariate.get("source") == OWN_COLUMN:
+            covariates.append(column)
         else:
-            notes.append("Facts that came from memory are not in a file of their own.")
-    return Code(called("tables.join_facts", call, list(dict.fromkeys(facts)))) if facts else call
+            notes.append("Covariates that came from memory are not in a file of their own.")
+    return (
+        Code(called("tables.join_covariates", call, list(dict.fromkeys(covariates)))) if covariates else call
+    )
 
 
 def vectors_call(about: Mapping[str, Any]) -> str:
@@ -100,15 +102,15 @@ def vectors_call(about: Mapping[str, Any]) -> str:
     return Code(called("load_embedding", source, postprocess=moved.get("method"))) if moved else source
 
 
-def _facts_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what is known of the facts that were joined from files, which have a hash; others came from memory or the list."""
-    return [fact for fact in about.get("facts", {}).values() if fact.get("sha256")]
+def _covariates_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what is known of the covariates that were joined from files, which have a hash; others came from memory or the list."""
+    return [covariate for covariate in about.get("covariates", {}).values() if covariate.get("sha256")]
 
 
-def files_of_facts(facts: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return the files that facts are read from, and what to note of those that were in none."""
+def files_of_covariates(covariates: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the files that covariates are read from, and what to note of those that were in none."""
     files, notes = [], []
-    for name, of in facts.items():
+    for name, of in covariates.items():
         files.append(last_of_path(of["source"]) if of.get("sha256") else f"{name}.csv")
         if not of.get("sha256"):
             notes.append(
@@ -119,7 +121,7 @@ def files_of_facts(facts: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], l
 
 def model_name(spec: ModelSpec, notes: list[str]) -> str:
     """Return what names a model: a shipped one, or a file of one's own."""
-    if spec.name in shipped_models() and load_model(spec.name).sha256 == spec.sha256:
+    if spec.name in list_models() and load_model(spec.name).sha256 == spec.sha256:
         return spec.name
     notes.append(
         "The model is not the shipped one: save the text shown above as the file that is named here."
@@ -179,8 +181,8 @@ def reproduction(
                 digest = about.get("sha256") or about.get("sha256_vectors") or ""
                 noun = "word list" if kind == "wordlist" else "vectors"
                 rows.append([Cell(f"{lead}{noun}"), Cell(str(about.get("name", ""))), Cell(str(digest))])
-        for source, digest in dict.fromkeys((f["source"], f["sha256"]) for f in _facts_of_files(table)):
-            rows.append([Cell(f"{lead}facts"), Cell(last_of_path(source)), Cell(str(digest))])
+        for source, digest in dict.fromkeys((f["source"], f["sha256"]) for f in _covariates_of_files(table)):
+            rows.append([Cell(f"{lead}covariates"), Cell(last_of_path(source)), Cell(str(digest))])
         if "sha256" in table:
             source = last_of_path(table.get("source", table.get("name", "")))
             rows.append(
@@ -200,8 +202,8 @@ def reproduction(
         columns = [
             column
             for of in tables.values()
-            for column, fact in of.get("facts", {}).items()
-            if fact.get("source") == OWN_COLUMN
+            for column, covariate in of.get("covariates", {}).items()
+            if covariate.get("source") == OWN_COLUMN
         ]
         text = command_text(command, sampler_settings(provenance).get("seed"), columns)
         if "--seed" in text and "--seed" not in command:
@@ -212,11 +214,11 @@ def reproduction(
 def command_text(command: Sequence[str], seed: int | None, columns: Sequence[str] = ()) -> str:
     """Return a command as one types it, with the seed that was drawn where none was given.
 
-    `columns` are those of a table that ``--facts`` names.
+    `columns` are those of a table that ``--covariates`` names.
     """
     words = ["bayesbias"]
     for option, word in zip(["", *command], command, strict=False):
-        named = option in _OF_NAMES or (option == "--facts" and word in columns)
+        named = option in _OF_NAMES or (option == "--covariates" and word in columns)
         words.append(word if named else without_folders(word))
     if seed is not None and "--seed" not in command:
         words += ["--seed", str(seed)]

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import interval_known, number_known
-from bayesbias.basics.wording import as_percent, size_text, with_minus
 from bayesbias.columns.change import (
     change_columns,
     drift_columns,
@@ -31,13 +29,15 @@ from bayesbias.columns.table import (
     page_table,
     text,
 )
-from bayesbias.figures.change import plates
+from bayesbias.core.digits import interval_known, number_known
+from bayesbias.core.wording import as_percent, size_text, with_minus
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import Results
+from bayesbias.plots.change import plates
 from bayesbias.report.again import (
     Code,
     called,
@@ -70,7 +70,7 @@ from bayesbias.report.sections import (
 from bayesbias.report.texts import as_sentence
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.geometry import DESTROYED, KEPT, UNRELATED
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ def _answer(study: _Study) -> Answer:
     return Answer(
         [as_sentence(part.headline, part.lead) for part in findings.parts],
         warnings=warnings,
-        facts=[] if study.several else _facts(run, only, study.prob, study.rope),
+        covariates=[] if study.several else _covariates(run, only, study.prob, study.rope),
         tables=[_methods_table(run, study.prob, study.rope)] if study.several else [],
         doubts=look_again(doubts),
         sentences=[*sentences, *findings.sentences],
@@ -159,19 +159,19 @@ def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
     return next(iter(frame[frame["level"] == "overall"].itertuples()))
 
 
-def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labelled]:
+def _covariates(run: Comparison, item: Method, prob: float, rope: float) -> list[Labelled]:
     row = _gap(run, item.name, prob, rope)
     rms = item.control_rms
-    facts = []
+    covariates = []
     if row is not None:
-        facts = [
+        covariates = [
             Labelled(f"{with_minus(row.contrast)}, before", number_known(row, "before", signed=True)),
             Labelled(f"{with_minus(row.contrast)}, after", number_known(row, "after", signed=True)),
             Labelled(f"change, {as_percent(prob)} HPDI", interval_known(row, signed=True)),
         ]
     if rms is not None:
-        facts.append(Labelled("pairs with control words moved by (root mean square)", size_text(rms)))
-    return facts
+        covariates.append(Labelled("pairs with control words moved by (root mean square)", size_text(rms)))
+    return covariates
 
 
 def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
@@ -341,7 +341,7 @@ def _slopes(study: _Study) -> Part | None:
         return None
     before = [text("method", "method")] if study.several else []
     table, _ = slopes_on_page(study.run.slopes(study.prob), study.prob, "Slopes of the changes", before)
-    return Part("Facts about words", [SLOPES_SAID], figures=study.figures.take("slopes"), tables=[table])
+    return Part("Covariates about words", [SLOPES_SAID], figures=study.figures.take("slopes"), tables=[table])
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:

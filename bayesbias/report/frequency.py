@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.wording import number_of, some
 from bayesbias.columns.frequency import frequency_columns, unequal_columns
 from bayesbias.columns.table import page_table
+from bayesbias.core.wording import number_of, some
 from bayesbias.findings.frequency import frequency_sentences
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.parts import Part, Picture
@@ -35,7 +35,7 @@ def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], doubts: l
         *(doubts or [f"At equal frequency no contrast moves by more than {rope:g}."]),
         *frequency_sentences(fit),
         "No number says whether frequency is to be taken away: of a group that is written about less, it may itself be the "
-        "social fact.",
+        "social covariate.",
     ]
     if frequency.problems:
         sentences[1:-1] = [as_sentence(f"not to be trusted yet: {text}") for text in frequency.problems]

@@ -14,35 +14,35 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import check_file, data_dir, whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.literal import literal
-from bayesbias.basics.versions import own_version
-from bayesbias.figures.style import figure_style
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import check_file, data_dir, whole_file
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.literal import literal
+from bayesbias.core.versions import own_version
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.plots.style import figure_style
 from bayesbias.report.change import of_comparison
 from bayesbias.report.parts import Page
 from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
-from bayesbias.report.single_category import of_single_category
 from bayesbias.report.sweep import of_sweep
 from bayesbias.report.texts import escaped
+from bayesbias.report.wefat import of_wefat
 from bayesbias.report.words import of_fit
-from bayesbias.runs.opening import Run, open_run
+from bayesbias.runs.opening import Run, load_run
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.wefat import WefatResult
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["write_report"]
 
-_KINDS = "words, sentences, change, single_category, sweep, or sentiment with a fit"
-_WITHOUT_ROPE = ("sentences", "sentiment", "single_category")
+_KINDS = "words, sentences, change, wefat, sweep, or sentiment with a fit"
+_WITHOUT_ROPE = ("sentences", "sentiment", "wefat")
 _SUFFIXES = (".html", ".htm")
 # Kind -> its page, of a result, a probability, a ROPE and the command that made it.
 PAGES: Mapping[str, Callable[..., Page]] = {
@@ -50,14 +50,14 @@ PAGES: Mapping[str, Callable[..., Page]] = {
     "sentences": lambda result, prob, rope, command: of_sentences(result, prob, command),
     "sentiment": lambda fit, prob, rope, command: of_sentiment(fit, prob, command),
     "change": of_comparison,
-    "single_category": lambda result, prob, rope, command: of_single_category(result, prob, command),
+    "wefat": lambda result, prob, rope, command: of_wefat(result, prob, command),
     "sweep": lambda result, prob, rope, command: of_sweep(result, prob, command),
 }
 
 
 @tells_kinds
 def write_report(
-    run: BiasFit | Comparison | SeatResult | SingleCategory | SweepResult | Run | str | os.PathLike[str],
+    run: BiasFit | Comparison | SeatResult | WefatResult | SweepResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     prob: float | None = None,
@@ -68,8 +68,8 @@ def write_report(
 
     Parameters
     ----------
-    run : BiasFit, Comparison, SeatResult, SingleCategory, SweepResult, Run or path
-        A fit of distances or of sentiment (see `with_analysis`), or what `open_run` returns. A path is a folder
+    run : BiasFit, Comparison, SeatResult, WefatResult, SweepResult, Run or path
+        A fit of distances or of sentiment (see `with_analysis`), or what `load_run` returns. A path is a folder
         that ``bayesbias fit``, ``compare``, ``seat``, ``wefat``, ``sweep`` or ``sentiment --bayes`` wrote with
         ``--out``, or a ``.nc`` file.
     path : path
@@ -115,14 +115,14 @@ def write_report(
     result: Any = run
     rope_given = rope
     command, where = None, None
-    opened = run if isinstance(run, Run) else open_run(run) if isinstance(run, str | os.PathLike) else None
+    opened = run if isinstance(run, Run) else load_run(run) if isinstance(run, str | os.PathLike) else None
     if opened is not None:
         prob = opened.settings.get("prob") if prob is None else prob
         rope = opened.settings.get("rope") if rope is None else rope
         result, command, where = opened.result, opened.command, opened.path
     if isinstance(result, SeatResult) and prob is None:
         prob = result.provenance.get("prob")
-    if isinstance(result, SingleCategory) and prob is None:
+    if isinstance(result, WefatResult) and prob is None:
         prob = result.prob
     if isinstance(result, SweepResult) and rope_given is not None:
         raise InputError(

@@ -60,7 +60,7 @@ class Answer:
 
     headlines: Sequence[str]
     warnings: Sequence[Box] = ()
-    facts: Sequence[Labelled] = ()
+    covariates: Sequence[Labelled] = ()
     doubts: Sequence[Box] = ()
     tables: Sequence[Table] = ()
     sentences: Sequence[str] = ()

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.literal import literal
-from bayesbias.basics.progress import ticking
-from bayesbias.figures.plates import Plate, rendered
+from bayesbias.core.literal import literal
+from bayesbias.core.progress import ticking
+from bayesbias.plots.plates import Plate, rendered
 from bayesbias.report.parts import Part, Picture
 
 if TYPE_CHECKING:

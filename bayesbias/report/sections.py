@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.columns.table import Cell, Table, number_cell, of_cells
+from bayesbias.core.errors import FitError
+from bayesbias.core.wording import as_percent, number_of
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.expectation import prior_expectation
 from bayesbias.inference.posterior import BiasFit
@@ -27,7 +27,7 @@ from bayesbias.report.parts import (
 )
 from bayesbias.report.texts import as_sentence
 from bayesbias.tables.coverage import FACT_NOUNS, composed_in_words
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def data_part(
         "Each pair is one observation; nothing was averaged before the model saw it."
     ]
     rows = []
-    fewer = False  # some were found and make no pair, such as those without a fact
+    fewer = False  # some were found and make no pair, such as those without a covariate
     for side, label, used in (
         ("protected", "protected words", words),
         ("attributes", "attributes", attributes),
@@ -99,8 +99,8 @@ def data_part(
         if not fewer:
             head, rows = [*head[:4], head[5]], [[*row[:4], row[5]] for row in rows]
         tables.append(of_cells("t-coverage", "Words listed and found", head, rows))
-    if coverage.get("facts"):
-        tables.append(fact_table(coverage["facts"]))
+    if coverage.get("covariates"):
+        tables.append(covariate_table(coverage["covariates"]))
     notes = [as_sentence(str(text)) for text in coverage.get("notes", ())]
     matched = coverage.get("matched") or {}
     if matched:
@@ -117,20 +117,20 @@ def data_part(
     return Data(sentences, [*tables, *more_tables], list(dict.fromkeys([*notes, *more_notes])), groups)
 
 
-def fact_table(facts: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Make the table of the facts that were joined: whose they are, and which words have none."""
-    head = ["fact", "of", "#listed", "#known"]
+def covariate_table(covariates: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Make the table of the covariates that were joined: whose they are, and which words have none."""
+    head = ["covariate", "of", "#listed", "#known"]
     rows = [
         [
             Cell(str(name)),
-            Cell(FACT_NOUNS.get(fact["side"], str(fact["side"]))),
-            number_cell(fact["listed"], 0),
-            number_cell(fact["found"], 0),
-            Cell(", ".join(map(str, fact["missing"])) or "none"),
+            Cell(FACT_NOUNS.get(covariate["side"], str(covariate["side"]))),
+            number_cell(covariate["listed"], 0),
+            number_cell(covariate["found"], 0),
+            Cell(", ".join(map(str, covariate["missing"])) or "none"),
         ]
-        for name, fact in facts.items()
+        for name, covariate in covariates.items()
     ]
-    return of_cells("t-facts", "Facts about words", [*head, "without it"], rows)
+    return of_cells("t-covariates", "Covariates about words", [*head, "without it"], rows)
 
 
 def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.report.parts import Words
 from bayesbias.studies.seat_tests import level_of_test
-from bayesbias.words.sentence_tests import SETS, SentenceTest
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
 
 if TYPE_CHECKING:
     from bayesbias.studies.seat_result import SeatResult

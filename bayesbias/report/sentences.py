@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import interval_known
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
 from bayesbias.columns.sentences import (
     IN_SDS,
     contrast_columns,
@@ -23,17 +20,20 @@ from bayesbias.columns.sentences import (
 )
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, p_text, page_table, text
-from bayesbias.figures.sentences import plates
+from bayesbias.core.digits import interval_known
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import as_percent, conjoined, ended, number_of
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side as side_of
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
+from bayesbias.plots.sentences import plates
 from bayesbias.report.again import (
     called,
-    files_of_facts,
+    files_of_covariates,
     last_of_path,
     model_of,
     report_call,
@@ -59,8 +59,8 @@ from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sentence_words import sets_of, spaced, words_of
 from bayesbias.report.texts import as_sentence
 from bayesbias.studies.seat_result import SeatResult
-from bayesbias.words.sentence_making import sentence_test, shipped_tests
-from bayesbias.words.sentence_tests import SentenceTest
+from bayesbias.wordlists.sentence_making import list_tests, sentence_test
+from bayesbias.wordlists.sentence_tests import SentenceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,32 +160,34 @@ def _answer(study: _Study) -> Answer:
     return Answer(
         [findings.headline],
         warnings=not_trusted(findings.problems),
-        facts=[] if study.several else _facts(study),
+        covariates=[] if study.several else _covariates(study),
         doubts=[*doubts, *look_again(findings.doubts)],
         tables=[_encoders_table(study), *few] if study.several else few,
         sentences=findings.sentences,
     )
 
 
-def _facts(study: _Study) -> list[Labelled]:
+def _covariates(study: _Study) -> list[Labelled]:
     if len(study.rows) == 1:
-        return _facts_of_one(study, next(iter(study.rows.itertuples())))
+        return _covariates_of_one(study, next(iter(study.rows.itertuples())))
     (row,) = _counts(study)
-    facts = [
+    covariates = [
         Labelled("tests with p < 0.01, as published", f"{row['published']} of {row['tests']}"),
         Labelled("tests with p < 0.01, after Holm's correction", f"{row['holm']} of {row['tests']}"),
     ]
     if row["by_sentence"]:
         shown = f"{row['by_words']} of {row['by_sentence']}"
-        facts.append(Labelled("sentence tests with p < 0.01 that keep it when each word counts once", shown))
+        covariates.append(
+            Labelled("sentence tests with p < 0.01 that keep it when each word counts once", shown)
+        )
     if study.prob is not None:
         label = f"{as_percent(study.prob)} HPDI below zero, for new words and templates"
-        facts.append(Labelled(label, row["supposed"]))
-    return facts
+        covariates.append(Labelled(label, row["supposed"]))
+    return covariates
 
 
-def _facts_of_one(study: _Study, row: Any) -> list[Labelled]:
-    facts = {
+def _covariates_of_one(study: _Study, row: Any) -> list[Labelled]:
+    covariates = {
         "effect size": "none"
         if row.effect_size != row.effect_size
         else f"{row.effect_size:.2f}".replace("-", "−"),
@@ -194,8 +196,8 @@ def _facts_of_one(study: _Study, row: Any) -> list[Labelled]:
     }
     if study.prob is not None and row.contrast == row.contrast and row.converged:
         label = f"associated − different for new words and templates, {as_percent(study.prob)} HPDI"
-        facts[label] = interval_known(row, signed=True)
-    return labelled(facts)
+        covariates[label] = interval_known(row, signed=True)
+    return labelled(covariates)
 
 
 def _counts(study: _Study) -> list[dict[str, Any]]:
@@ -283,7 +285,7 @@ def _slopes(study: _Study) -> Part | None:
     table, each = slopes_on_page(frame, study.prob, "Slopes", before)
     folded = [Part("Slopes of every word or template", tables=[each])] if each else []
     return Part(
-        "Facts about words",
+        "Covariates about words",
         [SLOPES_SAID],
         figures=study.figures.take("slopes"),
         tables=[table],
@@ -357,7 +359,7 @@ def _asked(result: SeatResult) -> dict[str, SentenceTest]:
     """Return the tests of the result that are shipped, with the same content."""
     out = {}
     for about in result.provenance.get("tests", ()):
-        for cut in (False, True) if about["name"] in shipped_tests() else ():
+        for cut in (False, True) if about["name"] in list_tests() else ():
             test = sentence_test(about["name"], published_cut=cut)
             if test.sha256 == about["sha256"]:
                 out[test.name] = test
@@ -385,21 +387,23 @@ def _origins(result: SeatResult) -> Table:
     """Tabulate what is known of each encoder."""
     columns = [
         text("encoder", lambda about: named_encoder(about["name"], about["options"])),
-        text("what is known of it", lambda about: "; ".join(_facts_of(about["provenance"])) or "nothing"),
+        text(
+            "what is known of it", lambda about: "; ".join(_covariates_of(about["provenance"])) or "nothing"
+        ),
     ]
     return page_table(
         "t-origin", "Where the vectors come from", columns, result.provenance.get("encoders", ())
     )
 
 
-def _facts_of(about: Mapping[str, Any], lead: str = "") -> Iterator[str]:
+def _covariates_of(about: Mapping[str, Any], lead: str = "") -> Iterator[str]:
     """Yield what an encoder says of itself, without hashes, which stand elsewhere, and folders."""
     for key, value in about.items():
         name = f"{lead}{key}".replace("_", " ")
         if key.startswith("sha256"):
             continue
         if isinstance(value, Mapping):
-            yield from _facts_of(value, f"{name}: ")
+            yield from _covariates_of(value, f"{name}: ")
         elif isinstance(value, str | int | float) and value != "":
             if isinstance(value, str) and key in ("source", "path", "file", "model"):
                 value = model_of(value) if key == "model" else without_folders(value)
@@ -411,12 +415,14 @@ def _facts_of(about: Mapping[str, Any], lead: str = "") -> Iterator[str]:
 
 def _models(study: _Study) -> tuple[ModelSpec | None, list[Model]]:
     about = study.result.provenance.get("model")
-    if about is None or about["name"] not in shipped_models():
+    if about is None or about["name"] not in list_models():
         return None, []
     spec = load_model(about["name"])
-    facts = list(study.result.provenance.get("slopes", {}))
-    about_facts = f"fitted to each test{f', with slopes on {conjoined(facts)}' if facts else ''}"
-    return (spec, [about_spec(spec, about_facts)]) if spec.sha256 == about["sha256"] else (None, [])
+    covariates = list(study.result.provenance.get("slopes", {}))
+    about_covariates = (
+        f"fitted to each test{f', with slopes on {conjoined(covariates)}' if covariates else ''}"
+    )
+    return (spec, [about_spec(spec, about_covariates)]) if spec.sha256 == about["sha256"] else (None, [])
 
 
 def _without_model(study: _Study, spec: ModelSpec | None) -> str:
@@ -470,7 +476,7 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
     about = study.result.provenance
     names = [test["name"] for test in about.get("tests", ())]
     asked = _asked(study.result)
-    tests: Any = "all" if set(names) == set(shipped_tests()) else names
+    tests: Any = "all" if set(names) == set(list_tests()) else names
     notes = []
     own = [test["name"] for test in about.get("tests", ()) if test["name"] not in asked]
     if own:
@@ -489,18 +495,22 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
         settings |= {"bayes": True, **sampler_settings(about)}
         settings |= {} if study.prob == PROB else {"prob": study.prob}
     if about.get("slopes"):
-        files, remarks = files_of_facts(about["facts"])
+        files, remarks = files_of_covariates(about["covariates"])
         notes += remarks
         by = any(columns is not None for columns in about["slopes"].values())
-        settings |= {"facts": files, "slopes": about["slopes"] if by else list(about["slopes"])}
+        settings |= {"covariates": files, "slopes": about["slopes"] if by else list(about["slopes"])}
     lines = [f"result = {called('seat', tests, encoders, **settings)}", report_call("result", PROB, ROPE)]
     inputs = {
         test["name"]: {"sha256": test["sha256"], "source": test["origin"], "noun": "test"}
         for test in about.get("tests", ())
     }
     inputs |= {
-        f"fact {name}": {"sha256": of["sha256"], "source": last_of_path(of["source"]), "noun": "facts"}
-        for name, of in about.get("facts", {}).items()
+        f"covariate {name}": {
+            "sha256": of["sha256"],
+            "source": last_of_path(of["source"]),
+            "noun": "covariates",
+        }
+        for name, of in about.get("covariates", {}).items()
         if of["sha256"]
     }
     for encoder in about.get("encoders", ()):

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesbias.basics.digits import interval_known
-from bayesbias.basics.wording import as_percent, number_of, signed_text
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Cell, of_cells, p_text
-from bayesbias.figures.sentiment import plates
+from bayesbias.core.digits import interval_known
+from bayesbias.core.wording import as_percent, number_of, signed_text
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentiment import findings_of_sentiment, headline_of
 from bayesbias.findings.trust import agreed, convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.plots.sentiment import plates
 from bayesbias.report.again import (
     Code,
     called,
-    files_of_facts,
+    files_of_covariates,
     last_of_path,
     model_name,
     model_of,
@@ -43,7 +43,7 @@ from bayesbias.report.parts import (
     not_trusted,
 )
 from bayesbias.report.pictures import Gallery, in_order
-from bayesbias.report.sections import fact_table, model_part
+from bayesbias.report.sections import covariate_table, model_part
 from bayesbias.report.sentiment_tables import (
     classifiers_table,
     contrasts_table,
@@ -104,7 +104,7 @@ def _answer(study: _Study) -> Answer:
     return Answer(
         [headline_of(part) for part in findings.parts],
         warnings=not_trusted(findings.problems),
-        facts=[] if several else _facts(analysis, fit, study.prob),
+        covariates=[] if several else _covariates(analysis, fit, study.prob),
         doubts=look_again(findings.doubts),
         tables=[classifiers_table(analysis, fit, study.prob), tests] if several else [tests],
         sentences=[
@@ -129,10 +129,10 @@ def _galleries(fit: BiasFit, names: Sequence[str], prob: float) -> tuple[Gallery
     return of_all, [Gallery(listed, f"-{number}") for number, listed in enumerate(alone, 1)]
 
 
-def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Labelled]:
+def _covariates(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Labelled]:
     numbers = analysis.as_dict()
     pairs = next(row for row in numbers["units"] if row["unit"] == "noun_pair")
-    facts = [
+    covariates = [
         Labelled("female − male, in probability", signed_text(numbers["f_minus_m"])),
         Labelled(f"p of the t-test over {numbers['n']} sentence pairs", p_text(numbers["p_value"])),
         Labelled(f"p over {pairs['n']} noun pairs", p_text(pairs["p_value"])),
@@ -141,8 +141,8 @@ def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Label
         row = fit.summary(prob).iloc[0]
         scale = ", log odds" if fit.spec.outcome == "logit_difference" else ""
         interval = interval_known(row, signed=True)
-        facts.append(Labelled(f"{as_percent(prob)} HPDI for new nouns and professions{scale}", interval))
-    return facts
+        covariates.append(Labelled(f"{as_percent(prob)} HPDI for new nouns and professions{scale}", interval))
+    return covariates
 
 
 def _overall(study: _Study) -> Part:
@@ -185,12 +185,12 @@ def _earnings(study: _Study) -> Part | None:
 
 
 def _slopes(study: _Study) -> Part | None:
-    if not study.fit.spec.facts():
+    if not study.fit.spec.covariates():
         return None
     table, each = slopes_on_page(study.fit.slopes(study.prob), study.prob, "Slopes")
     folded = [Part("Slopes of each noun pair or profession", tables=[each])] if each else []
     figures = study.of_all.take("slopes")
-    return Part("Facts about professions", [SLOPES_SAID], figures=figures, tables=[table], folded=folded)
+    return Part("Covariates about professions", [SLOPES_SAID], figures=figures, tables=[table], folded=folded)
 
 
 # The sections of the page, in order.
@@ -220,8 +220,8 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     if rows:
         head = ["classifier", "is", "what is known of it"]
         tables.append(of_cells("t-origin", "Where the predictions come from", head, rows))
-    if facts := fit.provenance.get("coverage", {}).get("facts"):
-        tables.append(fact_table(facts))
+    if covariates := fit.provenance.get("coverage", {}).get("covariates"):
+        tables.append(covariate_table(covariates))
     words = [Words("Noun pairs", pairs)]
     for category in dict.fromkeys(map(str, table["category"].unique())):
         of_category = dict.fromkeys(
@@ -263,9 +263,9 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
         source = model_of(str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv"))
         is_file = kind in ("", "predictions", "callable") or not {"file", "source", "folder"} & set(of)
         if "shipped" in of and of["shipped"] == name:
-            predictions.append(called("shipped_predictions", name))
+            predictions.append(called("list_predictions", name))
         elif is_file:
-            predictions.append(called("read_predictions", last_of_path(source), listed, name=name))
+            predictions.append(called("load_predictions", last_of_path(source), listed, name=name))
         else:
             scheme = "transformers:" if kind == "Hugging Face model" else "joblib:" if "file" in of else ""
             positive = str(of["positive"]) if scheme and of.get("positive") is not None else None
@@ -291,7 +291,7 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
     if joined:
         table = "table"
     lines = [
-        f"analysis = {called('published_analysis', *map(Code, predictions), hypotheses=several, **asked)}",
+        f"analysis = {called('sentiment_analysis', *map(Code, predictions), hypotheses=several, **asked)}",
         *joined,
         f"fit = {called('fit', Code(table), model_name(fit.spec, notes), **settings)}",
         report_call("bb.studies.with_analysis(fit, analysis)", prob, ROPE),
@@ -302,22 +302,22 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
 def _joined(
     fit: BiasFit, predictions: Sequence[str], clip: float | None, inputs: dict[str, Any], notes: list[str]
 ) -> list[str]:
-    """Return the line that makes the table with facts, and put their files among the inputs; none for a model without."""
-    if not fit.spec.facts():
+    """Return the line that makes the table with covariates, and put their files among the inputs; none for a model without."""
+    if not fit.spec.covariates():
         return []
-    about = fit.provenance.get("table", {}).get("facts", {})
-    files, remarks = files_of_facts({name: about.get(name, {}) for name in fit.spec.facts()})
+    about = fit.provenance.get("table", {}).get("covariates", {})
+    files, remarks = files_of_covariates({name: about.get(name, {}) for name in fit.spec.covariates()})
     notes += remarks
     inputs |= {
         last_of_path(of["source"]): {
             "sha256": of["sha256"],
             "source": last_of_path(of["source"]),
-            "noun": "facts",
+            "noun": "covariates",
         }
         for of in about.values()
         if of.get("sha256")
     }
-    return [f"table = {called('sentiment_table', *map(Code, predictions), clip=clip, facts=files)}"]
+    return [f"table = {called('sentiment_table', *map(Code, predictions), clip=clip, covariates=files)}"]
 
 
 def _glossary(fit: BiasFit, prob: float) -> list[Labelled]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import error_of, shares_printed
-from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
     Cell,
@@ -18,6 +16,8 @@ from bayesbias.columns.table import (
     page_table,
     probability_cell,
 )
+from bayesbias.core.digits import error_of, shares_printed
+from bayesbias.core.wording import as_percent, number_of
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.observed import excluded_observed
@@ -144,12 +144,12 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
     raw = analysis.professions if level == "profession" else analysis.noun_pairs
     raw = raw.set_index(["classifier", level])
     means = {
-        e: fit.means(level, prob, e).set_index(["classifier", "name"]) for e in ("these_words", "population")
+        e: fit.means(level, prob, e).set_index(["classifier", "name"]) for e in ("listed_words", "population")
     }
     noun, other = ("profession", "nouns") if level == "profession" else ("noun pair", "professions")
     rows = []
     for key, r in raw.iterrows():
-        these, new = (means[e].loc[key] for e in ("these_words", "population"))
+        these, new = (means[e].loc[key] for e in ("listed_words", "population"))
         row = [Cell(str(key[1])), Cell(str(key[0])), number_cell(r["p_male"]), number_cell(r["p_female"])]
         if level == "profession":
             row.append(number_cell(r["sentiment"]))

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import number_known
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import as_percent, conjoined, ended, number_of, with_minus
 from bayesbias.columns.sweeps import cell_columns, compared_columns
 from bayesbias.columns.table import Table, page_table
-from bayesbias.figures.sweeps import plates
+from bayesbias.core.digits import number_known
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import as_percent, conjoined, ended, number_of, with_minus
 from bayesbias.inference.estimands import STANDARD_ROPE
+from bayesbias.plots.sweeps import plates
 from bayesbias.report.again import called, reproduction
 from bayesbias.report.parts import Again, Answer, Box, Data, Labelled, Page, Part, labelled
 from bayesbias.report.pictures import Gallery
@@ -49,7 +49,7 @@ def of_sweep(result: SweepResult, prob: float, command: Sequence[str] | None = N
         answer=Answer(
             in_words(frame, result.frame),
             warnings=_warnings(result),
-            facts=_facts(result, frame),
+            covariates=_covariates(result, frame),
             doubts=_doubts(result),
         ),
         data=Data(
@@ -104,16 +104,19 @@ def _doubts(result: SweepResult) -> list[Box]:
     ]
 
 
-def _facts(result: SweepResult, frame: pd.DataFrame) -> list[Labelled]:
+def _covariates(result: SweepResult, frame: pd.DataFrame) -> list[Labelled]:
     cells = result.cells
-    facts = [Labelled("cells", f"{len(cells):,}"), Labelled("fitted", f"{(cells['status'] == 'ok').sum():,}")]
+    covariates = [
+        Labelled("cells", f"{len(cells):,}"),
+        Labelled("fitted", f"{(cells['status'] == 'ok').sum():,}"),
+    ]
     known = frame[frame["verdict"].notna()]
     known = known[~known["cell"].isin(of_another_unit(known))]  # what cannot be compared spans no range
     if not len(known):
-        return facts
-    shown = [number_known(known.iloc[at], "standardised", 2, signed=True) for at in (0, -1)]
+        return covariates
+    shown = [number_known(known.iloc[at], "standardized", 2, signed=True) for at in (0, -1)]
     label = f"{with_minus(known['contrast'].iloc[0])}, in {unit_of(known)}"
-    return [Labelled(label, f"{shown[0]} to {shown[1]}" if len(known) > 1 else shown[0]), *facts]
+    return [Labelled(label, f"{shown[0]} to {shown[1]}" if len(known) > 1 else shown[0]), *covariates]
 
 
 def _with_labels(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[Any]]:
@@ -155,8 +158,8 @@ def _sections(result: SweepResult, frame: pd.DataFrame, prob: float) -> list[Par
         for at, name in enumerate(dict.fromkeys(present))
         if name != lead
     ]
-    if (result.frame["estimand"] == "these_words").any():
-        own = result.compared(lead, estimand="these_words")
+    if (result.frame["estimand"] == "listed_words").any():
+        own = result.compared(lead, estimand="listed_words")
         these = Part("For these words alone", tables=[_compared_table("t-compared-these", own, prob)])
         folded.insert(0, these)
     table = _compared_table("t-compared", frame, prob)
@@ -178,7 +181,7 @@ def _compared_table(id_: str, frame: pd.DataFrame, prob: float) -> Table:
     return page_table(id_, caption, compared_columns(labels, prob, units), rows, note)
 
 
-_HOLDS = {"population": "new words like these", "these_words": "these words alone"}
+_HOLDS = {"population": "new words like these", "listed_words": "these words alone"}
 
 
 def _trust(result: SweepResult) -> list[str]:

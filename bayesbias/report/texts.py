@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bayesbias.basics.literal import RTL_RUN, literal
-from bayesbias.basics.wording import ended
+from bayesbias.core.literal import RTL_RUN, literal
+from bayesbias.core.wording import ended
 
 
 def as_sentence(text: str, lead: str = "") -> str:

@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.wording import as_percent, conjoined, with_minus
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
@@ -23,8 +20,9 @@ from bayesbias.columns.words import (
     summary_columns,
     word_columns,
 )
-from bayesbias.figures.predictive import unlike_replicated
-from bayesbias.figures.words import plates
+from bayesbias.core.digits import error_of, interval_known, number_known, probability_printed
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.wording import as_percent, conjoined, with_minus
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.priors import largest_prior_shift
 from bayesbias.findings.trust import convergence
@@ -36,6 +34,8 @@ from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_wor
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import contrast_verdict
+from bayesbias.plots.predictive import unlike_replicated
+from bayesbias.plots.words import plates
 from bayesbias.report.again import (
     Code,
     called,
@@ -104,7 +104,7 @@ def of_fit(
         answer=Answer(
             [findings.headline],
             warnings=not_trusted(findings.problems),
-            facts=_facts(study),
+            covariates=_covariates(study),
             doubts=look_again(findings.doubts),
             sentences=findings.sentences,
         ),
@@ -134,11 +134,11 @@ def _contrasts(fit: BiasFit, prob: float, rope: float) -> pd.DataFrame | None:
     return fit.contrasts(prob, rope)
 
 
-def _facts(study: _Study) -> list[Labelled]:
-    facts = [Labelled("pairs of words", f"{len(study.fit.table):,}")]
+def _covariates(study: _Study) -> list[Labelled]:
+    covariates = [Labelled("pairs of words", f"{len(study.fit.table):,}")]
     frame = study.contrasts
     if frame is None or study.findings.problems:
-        return facts
+        return covariates
     row = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")].iloc[0]
     return [
         Labelled(
@@ -149,7 +149,7 @@ def _facts(study: _Study) -> list[Labelled]:
             "probability that it is below zero (nearer)",
             probability_printed(row["p_below_zero"], error_of(row, "p_below_zero")),
         ),
-        *facts,
+        *covariates,
     ]
 
 
@@ -261,12 +261,12 @@ def _frequency(study: _Study) -> Part | None:
 
 
 def _slopes(study: _Study) -> Part | None:
-    if not study.fit.spec.facts():
+    if not study.fit.spec.covariates():
         return None
     table, each = slopes_on_page(study.fit.slopes(study.prob), study.prob, "Slopes")
     folded = [Part("Slopes of every word", tables=[each])] if each else []
     return Part(
-        "Facts about words",
+        "Covariates about words",
         [SLOPES_SAID],
         figures=study.figures.take("slopes"),
         tables=[table],
@@ -289,7 +289,7 @@ def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
     """Make the table of the same differences on a scale that other vectors share, where pairs have a variance."""
     if not has_variance(study.fit.spec):
         return []
-    frame = study.fit.standardised(study.prob, study.standard_rope, level=level)
+    frame = study.fit.standardized(study.prob, study.standard_rope, level=level)
     units = list(dict.fromkeys(frame["unit"]))
     unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
     own = float(frame["rope"].iloc[0])
@@ -319,7 +319,7 @@ def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) ->
 
 def _summary_table(fit: BiasFit, prob: float) -> Table:
     rows = [
-        row for estimand in ("population", "these_words") for row in fit.summary(prob, estimand).itertuples()
+        row for estimand in ("population", "listed_words") for row in fit.summary(prob, estimand).itertuples()
     ]
     return page_table(
         "t-summary", "Mean cosine distance per connection", summary_columns(prob, fit.spec), rows

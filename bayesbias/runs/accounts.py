@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
 
 _TEXTS = ("name", "source", "sha256", "sha256_vectors", "file", "of", "controls", "format")
 
 
 def hold_account(about: Any, where: str) -> Mapping[str, Any]:
-    """Return what is known of a table of pairs: its word list, its vectors, its facts.
+    """Return what is known of a table of pairs: its word list, its vectors, its covariates.
 
     Raises
     ------
@@ -27,10 +27,10 @@ def hold_account(about: Any, where: str) -> Mapping[str, Any]:
             for name in ("matched", "postprocess"):
                 if name in part:
                     _texts(checks.table(part[name], f"{where}: {key}: {name}"), f"{where}: {key}: {name}")
-        elif key == "facts":
-            for name, fact in checks.table(value, f"{where}: facts").items():
-                at = f"{where}: facts: {name}"
-                if "source" not in _texts(checks.table(fact, at), at):
+        elif key == "covariates":
+            for name, covariate in checks.table(value, f"{where}: covariates").items():
+                at = f"{where}: covariates: {name}"
+                if "source" not in _texts(checks.table(covariate, at), at):
                     raise InputError("says nothing of where it is from", where=at, valid="the key source")
     return dict(about)
 

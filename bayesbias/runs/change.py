@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.files import whole_file
-from bayesbias.basics.sheets import write_csv
+from bayesbias.core.files import whole_file
+from bayesbias.core.sheets import write_csv
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.reading_change import FILE, FORMAT, read_comparison
 from bayesbias.runs.words import versions_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def write_comparison(comparison: Comparison, folder: Path, *, spreadsheet_safe: bool = False) -> None:
-    """Write fits, pairs and account into a folder, for `read_comparison`; texts as `bayesbias.basics.sheets` says."""
+    """Write fits, pairs and account into a folder, for `read_comparison`; texts as `bayesbias.core.sheets` says."""
     stems = {}
     for number, (name, fit) in enumerate(comparison.fits().items()):
         stems[name] = f"fit_{number}.nc"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesbias.basics.errors import InputError
-from bayesbias.runs import change, sentences, sentiment, single_category, sweep, words
+from bayesbias.core.errors import InputError
+from bayesbias.runs import change, sentences, sentiment, sweep, wefat, words
 from bayesbias.runs.layout import Layout
 from bayesbias.runs.manifest import MANIFEST, matching, read_manifest
 
 LAYOUTS: dict[str, Layout] = {
-    room.LAYOUT.kind: room.LAYOUT for room in (words, sentences, sentiment, change, single_category, sweep)
+    room.LAYOUT.kind: room.LAYOUT for room in (words, sentences, sentiment, change, wefat, sweep)
 }
 
 
@@ -49,7 +49,7 @@ def check_run_folder(folder: Path, kind: str) -> None:
         Where it is a file, cannot be made or written, or holds a file that no run wrote under a name that this run
         may need.
     """
-    from bayesbias.basics.files import check_folder
+    from bayesbias.core.files import check_folder
     from bayesbias.runs.transaction import settle
 
     check_folder(folder)

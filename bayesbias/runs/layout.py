@@ -17,7 +17,7 @@ class Content:
 
     ``predictions`` and ``problem`` belong to an analysis of sentiment: the predictions themselves, and why no model was
     fitted to them. ``models`` belongs to a fit of distances: what other models answer. ``spreadsheet_safe``: see
-    `bayesbias.basics.sheets`.
+    `bayesbias.core.sheets`.
     """
 
     result: Any
@@ -58,7 +58,7 @@ class Layout:
         Returns the result that a folder holds.
     sources : tuple of str
         Patterns of the names of the files that `read` takes the result from.
-    settings, facts, versions : function
+    settings, covariates, versions : function
         What goes into the manifest.
     """
 
@@ -73,7 +73,7 @@ class Layout:
     settings: Callable[[Content], Mapping[str, float]] = field(
         default=lambda of: {"prob": of.prob, "rope": of.rope}
     )
-    facts: Callable[[Content], Mapping[str, Any]] = _nothing
+    covariates: Callable[[Content], Mapping[str, Any]] = _nothing
     versions: Callable[[Content], Mapping[str, str]] = _nothing
 
     def write(self, content: Content, folder: Path) -> None:
@@ -85,7 +85,7 @@ class Layout:
         if self.own is not None:
             self.own(content, folder)
         if self.figures:
-            from bayesbias.figures import saving
+            from bayesbias.plots import saving
 
             saving.save_figures(content.result, folder / "figures", prob=content.prob, rope=content.rope)
 
@@ -97,9 +97,9 @@ class Layout:
 
 
 def _write(path: Path, value: Any, spreadsheet_safe: bool) -> None:
-    from bayesbias.basics.files import whole_file
-    from bayesbias.basics.literal import literal
-    from bayesbias.basics.sheets import write_csv
+    from bayesbias.core.files import whole_file
+    from bayesbias.core.literal import literal
+    from bayesbias.core.sheets import write_csv
 
     if path.suffix == ".nc":
         value.save(path)

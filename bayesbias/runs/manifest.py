@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.values import content_hash
-from bayesbias.basics.versions import own_version
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.seals import State, about_file, damaged, seal_of_json, sealed_json
+from bayesbias.core.errors import InputError
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.seals import State, about_file, damaged, seal_of_json, sealed_json
+from bayesbias.core.values import content_hash
+from bayesbias.core.versions import own_version
 
 MANIFEST = "run.json"
 SCHEMA = 1
@@ -34,7 +34,7 @@ class Manifest:
         1. It changes when a key changes its meaning.
     ``kind``
         ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment`` (with or without a fit), ``change`` (a
-        comparison), ``single_category`` or ``sweep``.
+        comparison), ``wefat`` or ``sweep``.
     ``versions``
         Program -> version, of those that wrote the run: ``bayesbias`` and ``python`` at least.
     ``settings``
@@ -42,7 +42,7 @@ class Manifest:
     ``command``
         The arguments of ``bayesbias`` that made the run, as a list of texts, with the command first and only those
         options that were given; null where it was written from Python.
-    ``facts``
+    ``covariates``
         What the result holds beside its files, by kind; may be empty.
     ``files``
         Name (relative, with ``/``) -> ``bytes`` and ``sha256`` of every file of the run but this one.
@@ -52,7 +52,7 @@ class Manifest:
     settings: Mapping[str, float]
     command: tuple[str, ...] | None
     files: Mapping[str, Mapping[str, Any]]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    covariates: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     sealed: bool = False
 
@@ -66,7 +66,7 @@ def write_manifest(
     *,
     settings: Mapping[str, float],
     command: Sequence[str] | None,
-    facts: Mapping[str, Any],
+    covariates: Mapping[str, Any],
     versions: Mapping[str, str],
 ) -> Path:
     """Write ``run.json`` into a folder that holds the files of a run and nothing else; return its path."""
@@ -77,7 +77,7 @@ def write_manifest(
         "versions": {"bayesbias": own_version(), "python": platform.python_version(), **versions},
         "settings": dict(settings),
         "command": None if command is None else [str(word) for word in command],
-        "facts": dict(facts),
+        "covariates": dict(covariates),
         "files": {name: about_file(folder / name) for name in names},
     }
     path = folder / MANIFEST
@@ -127,7 +127,7 @@ def _checked(content: Mapping[str, Any], kinds: Collection[str], sealed: bool) -
         settings={name: float(value) for name, value in content["settings"].items()},
         command=None if command is None else tuple(command),
         files={name: {"bytes": int(of["bytes"]), "sha256": str(of["sha256"])} for name, of in files.items()},
-        facts=dict(content["facts"]),
+        covariates=dict(content["covariates"]),
         versions={name: str(of) for name, of in content["versions"].items()},
         sealed=sealed,
     )

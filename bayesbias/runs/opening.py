@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, warn_user
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import lies_at
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import some
-from bayesbias.border.opening import absent, read_bytes, state_of
-from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
-from bayesbias.border.texts import read_text
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.face import public_in
+from bayesbias.core.files import lies_at
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import absent, read_bytes, state_of
+from bayesbias.core.seals import State, damaged, seal_of_file, state_of_file
+from bayesbias.core.texts import read_text
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import some
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS
@@ -27,10 +27,10 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.wefat import WefatResult
 from bayesbias.sweeps.result import SweepResult
 
-__all__ = ["Run", "open_run"]
+__all__ = ["Run", "load_run"]
 
 _TRIES = 5
 _VALID_RUNS = "a folder that save_run or a command with --out wrote, or a .nc file of a fit"
@@ -40,7 +40,7 @@ _FIRST_LAYOUT = {
     "fit.nc": "words",
     "results.tsv": "sentences",
     "result.json": "sentiment",
-    "single_category.json": "single_category",
+    "wefat.json": "wefat",
     "sweep.json": "sweep",
 }
 
@@ -53,9 +53,9 @@ class Run(Shown):
     Attributes
     ----------
     kind : str
-        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment``, ``change`` (a comparison), ``single_category``
+        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment``, ``change`` (a comparison), ``wefat``
         or ``sweep``.
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
         Of sentiment the fit, where there is one; `analysis_of` has its analysis.
     settings : Mapping of str to float
         ``prob`` and ``rope`` of the tables, as far as they are known.
@@ -78,13 +78,13 @@ class Run(Shown):
     >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = bb.save_run(found, f"{folder}/run")
-    ...     run = bb.open_run(f"{folder}/run")
+    ...     run = bb.load_run(f"{folder}/run")
     >>> run.kind, run.verified, "results.csv" in run.files
     ('sentences', True, True)
     """
 
     kind: str
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult | SweepResult
     settings: Mapping[str, float]
     command: tuple[str, ...] | None
     versions: Mapping[str, str]
@@ -99,7 +99,7 @@ class Run(Shown):
 
 
 @tells_kinds
-def open_run(path: str | os.PathLike[str]) -> Run:
+def load_run(path: str | os.PathLike[str]) -> Run:
     """Open a run that `save_run` or a command with ``--out`` wrote.
 
     Parameters
@@ -134,7 +134,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = bb.save_run(found, f"{folder}/run")
-    ...     run = bb.open_run(f"{folder}/run")
+    ...     run = bb.load_run(f"{folder}/run")
     >>> run.kind, run.result.frame["test"].tolist()
     ('sentences', ['weat7'])
     """
@@ -235,7 +235,7 @@ def _read(folder: Path) -> Run:
 def _of_first_layout(folder: Path) -> Run:
     inside = sorted(item.name for item in folder.iterdir())
     kinds = [kind for name, kind in _FIRST_LAYOUT.items() if name in inside]
-    if {"sentiment", "single_category"} & set(kinds) and "words" in kinds:
+    if {"sentiment", "wefat"} & set(kinds) and "words" in kinds:
         kinds.remove("words")  # its fit
     if len(kinds) > 1:
         both = " and ".join(

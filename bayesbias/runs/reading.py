@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.sheets import without_marks
-from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import decoded
+from bayesbias.core.errors import InputError
+from bayesbias.core.guarding import guarded
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.sheets import without_marks
+from bayesbias.core.texts import decoded
 
 if TYPE_CHECKING:
     import pandas as pd

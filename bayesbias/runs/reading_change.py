@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.border.texts import read_json
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.texts import read_json
 from bayesbias.tables.checking import PAIR, TEMPLATES, source_is_simulated
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +156,7 @@ def _hold_fit(fit: BiasFit, pairs: pd.DataFrame, values: pd.Series, path: object
     label = _labels(pairs, fit.table)
     ours = pairs[label].astype(str).assign(value=values)
     theirs = fit.table[label].astype(str).assign(value=fit.table[fit.spec.outcome])
-    if fit.spec.facts():  # whose words without the fact are not fitted
+    if fit.spec.covariates():  # whose words without the covariate are not fitted
         ours = ours.merge(theirs[label].drop_duplicates(), on=label)
     by = [*label, "value"]
     ours, theirs = (frame.sort_values(by, ignore_index=True) for frame in (ours, theirs))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS, check_run_folder, files_of_run
@@ -19,7 +19,7 @@ from bayesbias.runs.transaction import whole_folder
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.wefat import WefatResult
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
@@ -33,7 +33,7 @@ __all__ = ["save_run"]
 
 @tells_kinds
 def save_run(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult | SweepResult,
     folder: str | os.PathLike[str],
     *,
     prob: float = PROB,
@@ -52,7 +52,7 @@ def save_run(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
         A fit is one of distances or of sentiment. Of a sweep the tables are written; its cells stay in its own folder.
     folder : path
         Made where it does not exist.
@@ -72,7 +72,7 @@ def save_run(
         The arguments of ``bayesbias`` that made the result, to be found in the manifest and in the report.
     spreadsheet_safe : bool
         Whether an apostrophe is to stand before each text in a CSV or TSV file that a spreadsheet would take for a
-        formula. ``facts`` in ``run.json`` says so, and what reads the files here takes it away again.
+        formula. ``covariates`` in ``run.json`` says so, and what reads the files here takes it away again.
 
     Returns
     -------
@@ -86,16 +86,16 @@ def save_run(
 
     See Also
     --------
-    open_run : opens it again.
+    load_run : opens it again.
 
     Examples
     --------
     >>> import tempfile
     >>> import bayesbias as bb
-    >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = bb.save_run(analysis, f"{folder}/run")
-    ...     run = bb.open_run(f"{folder}/run")
+    ...     run = bb.load_run(f"{folder}/run")
     >>> run.kind, len(files) == len(run.files) + 1
     ('sentiment', True)
     """
@@ -126,7 +126,10 @@ def save_run(
             layout.kind,
             settings=layout.settings(content),
             command=command,
-            facts={**layout.facts(content), **({"spreadsheet_safe": True} if spreadsheet_safe else {})},
+            covariates={
+                **layout.covariates(content),
+                **({"spreadsheet_safe": True} if spreadsheet_safe else {}),
+            },
             versions=layout.versions(content),
         )
     return [*(target / name for name in names), target / manifest.name]
@@ -155,7 +158,7 @@ def _kind_of(result: object, swapped: bool = False) -> str:
     return kind
 
 
-_RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory, SweepResult"
+_RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult, SweepResult"
 
 
 def _in_order(folder: Path, first: Iterable[str]) -> list[Path]:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.border.ranges import NUMBER, SHARE, SIZE, Range, hold_to_ranges
-from bayesbias.border.texts import read_json
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.ranges import NUMBER, SHARE, SIZE, Range, hold_to_ranges
+from bayesbias.core.texts import read_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table
@@ -34,7 +34,7 @@ _TEXTS = (
     "word",
     "sentence",
     "note",
-    "fact",
+    "covariate",
     "name",
     "of",
     "estimand",
@@ -50,7 +50,7 @@ _RANGES = {
     "statistic": NUMBER,
     **dict.fromkeys(("num_targ1", "num_targ2", "num_attr1", "num_attr2"), Range(1, 1e9, missing=False)),
     "dropped": Range(0, 1e9, missing=False),
-    **dict.fromkeys(("contrast", "hpdi_low", "hpdi_high", "standardised"), NUMBER),
+    **dict.fromkeys(("contrast", "hpdi_low", "hpdi_high", "standardized"), NUMBER),
     **dict.fromkeys(("sd", "prior_shift"), SIZE),
 }
 _WHOLE = ("num_targ1", "num_targ2", "num_attr1", "num_attr2", "dropped")
@@ -58,7 +58,7 @@ _COLUMNS = {
     "failures": ("model", "options", "test", "reason"),
     "dropped": ("model", "options", "test", "set", "word", "sentence"),
     "notes": ("model", "options", "test", "note"),
-    "slopes": ("model", "options", "test", "fact", "level", "name", "of"),
+    "slopes": ("model", "options", "test", "covariate", "level", "name", "of"),
     "classes": ("model", "options", "test", "name", "estimand", "mean", "hpdi_low", "hpdi_high"),
 }
 
@@ -130,7 +130,7 @@ def _hold_provenance(known: dict[str, Any], path: Path, fitted: bool) -> None:
                 if not isinstance(item.get("options"), str):
                     raise InputError("must be a text", where=f"{where}: options", found=item.get("options"))
                 checks.table(item.get("provenance"), f"{where}: provenance")
-    for key in ("versions", "slopes", "facts", "sampler"):
+    for key in ("versions", "slopes", "covariates", "sampler"):
         checks.table(known.get(key, {}), f"{path}: {key}")
     if (model := known.get("model")) is not None:
         for key in ("name", "sha256"):

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
-from bayesbias.border.guarding import guarded
-from bayesbias.border.ranges import NUMBER, SHARE, Range, hold_to_ranges
-from bayesbias.border.texts import read_json
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.guarding import guarded
+from bayesbias.core.ranges import NUMBER, SHARE, Range, hold_to_ranges
+from bayesbias.core.texts import read_json
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
@@ -58,7 +58,7 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
     return out | {
         "model": fit.spec.name,
         "outcome": fit.spec.outcome,
-        **({"slopes": records(fit.slopes(prob))} if fit.spec.facts() else {}),
+        **({"slopes": records(fit.slopes(prob))} if fit.spec.covariates() else {}),
         "diagnostics": fit.diagnostics(),
         "doubts": [doubt.text for doubt in findings.doubts],
         "provenance": provenance,
@@ -73,7 +73,7 @@ def _of_classifier(
     if fit is None:
         return account
     for key, estimand in (
-        ("overall", "these_words"),
+        ("overall", "listed_words"),
         ("new_nouns", "new_nouns"),
         ("new_professions", "new_professions"),
         ("population", "population"),
@@ -84,7 +84,7 @@ def _of_classifier(
         for row in records(fit.shares(prob, group=name))
     }
     for level, rows in (("profession", account["professions"]), ("noun_pair", account["noun_pairs"])):
-        for estimand in ("these_words", "population"):
+        for estimand in ("listed_words", "population"):
             frame = fit.means(level, prob, estimand)
             frame = frame[frame["classifier"] == name].set_index("name")
             for row in rows:
@@ -146,7 +146,7 @@ def _effects(of: Content) -> pd.DataFrame | None:
 
     if (fit := _fit(of)) is None:
         return None
-    levels, estimands = ("profession", "noun_pair"), ("these_words", "population")
+    levels, estimands = ("profession", "noun_pair"), ("listed_words", "population")
     return pd.concat([fit.means(level, of.prob, e) for level in levels for e in estimands], ignore_index=True)
 
 
@@ -158,7 +158,7 @@ def _between_classifiers(of: Content) -> pd.DataFrame | None:
 
 def _slopes(of: Content) -> pd.DataFrame | None:
     fit = _fit(of)
-    return fit.slopes(of.prob) if fit is not None and fit.spec.facts() else None
+    return fit.slopes(of.prob) if fit is not None and fit.spec.covariates() else None
 
 
 def _payload(of: Content) -> dict[str, Any]:

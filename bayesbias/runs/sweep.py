@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
+from bayesbias.core import checks
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import MANIFEST, Manifest
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from bayesbias.sweeps.result import SweepResult
 
 
-def _facts(of: Content) -> dict[str, Any]:
+def _covariates(of: Content) -> dict[str, Any]:
     return {"reused": of.result.reused, "others": of.result.others}
 
 
 def _settings(of: Content) -> dict[str, float]:
     # Of contrasts in cosine distance, as everywhere; those in standard deviations have a ROPE of their own.
     frame = of.result.frame
-    frame = frame[(frame["quantity"] != "standardised").fillna(True)]
+    frame = frame[(frame["quantity"] != "standardized").fillna(True)]
     return {
         name: float(frame[name].dropna().iloc[0]) for name in ("prob", "rope") if frame[name].notna().any()
     }
@@ -34,9 +34,9 @@ def _read(folder: Path, manifest: Manifest | None) -> SweepResult:
 
     if manifest is None:
         check_tables(folder)
-    facts = {} if manifest is None else manifest.facts
+    covariates = {} if manifest is None else manifest.covariates
     counts = {
-        name: checks.count(facts.get(name, 0), f"{folder / MANIFEST}: facts: {name}", 0)
+        name: checks.count(covariates.get(name, 0), f"{folder / MANIFEST}: covariates: {name}", 0)
         for name in ("reused", "others")
     }
     return load_sweep(folder, **counts)
@@ -60,5 +60,5 @@ LAYOUT = Layout(
     read=_read,
     sources=("results.parquet", "timing.csv"),
     settings=_settings,
-    facts=_facts,
+    covariates=_covariates,
 )

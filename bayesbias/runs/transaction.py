@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.runs.manifest import MANIFEST
 
 try:

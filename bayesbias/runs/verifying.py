@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import lies_at, sum_beside
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import absent, read_bytes, state_of
-from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import lies_at, sum_beside
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import absent, read_bytes, state_of
+from bayesbias.core.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
 from bayesbias.runs.opening import undisturbed
@@ -145,14 +145,14 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
 
     See Also
     --------
-    open_run : refuses damaged files of which it needs the content.
+    load_run : refuses damaged files of which it needs the content.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> import bayesbias as bb
-    >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = bb.save_run(analysis, f"{folder}/run")
     ...     whole = bb.runs.verify_run(f"{folder}/run").ok

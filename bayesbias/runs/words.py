@@ -23,10 +23,10 @@ def _coverage(of: Content) -> pd.DataFrame | None:
     return Coverage(account["protected"], account["attributes"]).frame()
 
 
-def _standardised(of: Content) -> pd.DataFrame | None:
+def _standardized(of: Content) -> pd.DataFrame | None:
     from bayesbias.inference.spreads import has_variance
 
-    return of.result.standardised(of.prob, of.standard_rope) if has_variance(of.result.spec) else None
+    return of.result.standardized(of.prob, of.standard_rope) if has_variance(of.result.spec) else None
 
 
 def _new_words(of: Content) -> pd.DataFrame | None:
@@ -67,11 +67,11 @@ LAYOUT = Layout(
         "summary.csv": lambda of: of.result.summary(of.prob),
         "words.csv": lambda of: of.result.words(of.prob),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
-        "standardised.csv": _standardised,
+        "standardized.csv": _standardized,
         "new_words.csv": _new_words,
         "models.csv": lambda of: of.models,
         "frequency.csv": _frequency,
-        "slopes.csv": lambda of: of.result.slopes(of.prob) if of.result.spec.facts() else None,
+        "slopes.csv": lambda of: of.result.slopes(of.prob) if of.result.spec.covariates() else None,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,
         "provenance.json": lambda of: dict(of.result.provenance),

@@ -1,6 +1,6 @@
 from .association import effect_size as effect_size
 from .categories import sc_weat as sc_weat
-from .factual import WefatResult as WefatResult, wefat as wefat
+from .factual import WefatScore as WefatScore, wefat_score as wefat_score
 from .negative import rnsb as rnsb
 from .permutation import (
     PermutationResult as PermutationResult,

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import p_printed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core import checks
+from bayesbias.core.digits import p_printed
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of, some
+from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.permutation import (
     Method,
@@ -44,8 +45,7 @@ from bayesbias.scores.stereotypes import (
     two_classes,
 )
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of, some
+from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
@@ -28,9 +29,8 @@ from bayesbias.scores.stereotypes import (
     table_of_source,
 )
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.words.listfile import load_wordlist, shipped_wordlists
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,7 +277,7 @@ def _evaluation_words(given: Given) -> list[str] | None:
             *zip(frame["protected_word"], frame["protected_class"], strict=True),
             *((w, c) for c, group in given.table.coverage.protected.items() for w in group["missing"]),
         }
-        for name in shipped_wordlists():
+        for name in list_wordlists():
             listed = load_wordlist(name, controls="none")
             if listed.evaluation_sets and mine == {(w, c.name) for c in listed.classes for w in c.protected}:
                 words = listed

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import ends_as_known, p_printed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent, number_of
+from bayesbias.core import checks
+from bayesbias.core.digits import ends_as_known, p_printed
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import as_percent, number_of
+from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
@@ -31,8 +32,7 @@ from bayesbias.scores.stereotypes import (
     two_classes,
 )
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd

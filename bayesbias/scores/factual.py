@@ -1,4 +1,4 @@
-"""The single-category test: the scores of words with two sets of attributes, and their correlation with a fact.
+"""The single-category test: the scores of words with two sets of attributes, and their correlation with a covariate.
 
 Source: Caliskan, Bryson and Narayanan (2017), the word embedding factual association test (WEFAT): the score of a word is
 ``(mean cosine with A - mean cosine with B) / sd of its cosines with both``, with n - 1 in the standard deviation.
@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import p_printed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import Shortened, as_percent, some
+from bayesbias.core import checks
+from bayesbias.core.digits import p_printed
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import Shortened, as_percent, some
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -32,13 +34,11 @@ from bayesbias.scores.stereotypes import (
     refuse_none_left,
 )
 from bayesbias.tables.coverage import composed_in_words
-from bayesbias.tables.reading_facts import Given, as_number, facts_given
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordList
+from bayesbias.tables.reading_covariates import Given, as_number, covariates_given
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
-__all__ = ["WefatResult", "wefat"]
+__all__ = ["WefatScore", "wefat_score"]
 
 Array = npt.NDArray[np.float64]
 SAMPLES = 99_999
@@ -50,22 +50,22 @@ _ALL_ORDERS = 8  # words of which every order is taken
 @public_in("bayesbias.scores")
 @tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class WefatResult(ScoreResult):
+class WefatScore(ScoreResult):
     """The published single-category test.
 
     Attributes
     ----------
-    fact : str
+    covariate : str
         What the scores are correlated with.
     classes : tuple of str
         The classes whose words are A and B; a positive score is nearer to A.
     r : float
-        Pearson's correlation of score and fact over the words.
+        Pearson's correlation of score and covariate over the words.
     r_low, r_high : float
         Its interval by Fisher's z, which takes the words for a sample and the scores for exact.
     prob : float
     p_value : float
-        Two-sided, of the permutation test: how often the facts, dealt out to the words anew, correlate as strongly. Where not
+        Two-sided, of the permutation test: how often the covariates, dealt out to the words anew, correlate as strongly. Where not
         all orders are counted, the observed one is counted among those drawn.
     p_method : str
         ``"exact"`` or ``"montecarlo"``.
@@ -74,11 +74,11 @@ class WefatResult(ScoreResult):
     seed : int or None
         What they were drawn with, also where none was given.
     n : int
-        Words with a score and a fact.
+        Words with a score and a covariate.
     missing : tuple of str
-        Words of the facts that the vectors lack.
+        Words of the covariates that the vectors lack.
     scores : dict of str to float
-    facts : dict of str to float
+    covariates : dict of str to float
     a, b : tuple of str
         The words of A and B that were used.
     dropped : tuple of str
@@ -89,12 +89,12 @@ class WefatResult(ScoreResult):
     --------
     >>> import bayesbias as bb
     >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
-    >>> found = bb.scores.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1)
+    >>> found = bb.scores.wefat_score("minilm-static", "wefat", {"percent_women": women}, seed=1)
     >>> found.n, found.classes, found.r_low < found.r < found.r_high
     (6, ('female', 'male'), True)
     """
 
-    fact: str
+    covariate: str
     classes: tuple[str, str]
     r: float
     r_low: float
@@ -107,13 +107,13 @@ class WefatResult(ScoreResult):
     n: int
     missing: tuple[str, ...]
     scores: dict[str, float]
-    facts: dict[str, float]
+    covariates: dict[str, float]
     a: tuple[str, ...]
     b: tuple[str, ...]
 
     def __repr__(self) -> str:
         return (
-            f"<WefatResult {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
+            f"<WefatScore {self.name}: r = {self.r:.4f} with {self.covariate} over {self.n} words "
             f"({as_percent(self.prob)} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_text(4)} "
             f"({self.p_method}); "
             f"{len(self.missing)} words missing>"
@@ -121,7 +121,7 @@ class WefatResult(ScoreResult):
 
     @property
     def r_undivided(self) -> float:
-        """Pearson's correlation of the fact with the differences of mean cosines, not divided by each word's standard deviation.
+        """Pearson's correlation of the covariate with the differences of mean cosines, not divided by each word's standard deviation.
 
         That is what a slope in cosine is of. Missing (NaN) where these differences do not vary.
         """
@@ -129,7 +129,7 @@ class WefatResult(ScoreResult):
         away = (pairs["mean_a"] - pairs["mean_b"]).to_numpy(dtype=float)
         if np.ptp(away) <= ROUNDING:
             return math.nan
-        return correlation(away, pairs["fact"].to_numpy(dtype=float))
+        return correlation(away, pairs["covariate"].to_numpy(dtype=float))
 
     def as_json(self) -> dict[str, Any]:
         """Return what the command prints as JSON."""
@@ -151,7 +151,7 @@ class WefatResult(ScoreResult):
         order = sorted(self.scores, key=lambda word: -self.scores[word])
         return [
             f"single-category test, {self.name}",
-            f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.fact}",
+            f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.covariate}",
             f"  r = {self.r:.4f}, {as_percent(self.prob)} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
             f"  p {self.p_text(6)} (permutation, two-sided, {self.p_method})",
             f"  nearest to {self.classes[0]}: {', '.join(order[:5])}; to {self.classes[1]}: {', '.join(order[:-6:-1])}",
@@ -159,17 +159,17 @@ class WefatResult(ScoreResult):
 
 
 @tells_kinds
-def wefat(
+def wefat_score(
     embedding: Embedding | Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
-    facts: Any = None,
-    fact: str | None = None,
+    covariates: Any = None,
+    covariate: str | None = None,
     *,
     classes: Sequence[str] | None = None,
     prob: float = 0.89,
     samples: int = SAMPLES,
     seed: int | None = None,
-) -> WefatResult:
+) -> WefatScore:
     """Correlate the association of words with two sets of attributes with a number for each word.
 
     Parameters
@@ -178,10 +178,10 @@ def wefat(
     sets : default "wefat"
         A word list with two classes (or two of its `classes`), whose protected words are the two sets A and B; what
         `load_wordlist` takes.
-    facts : path, data frame or mapping
-        A table with a column ``word`` and numbers, or ``{fact: {word: number}}``; see `bayesbias.tables.join_facts`. Its
+    covariates : path, data frame or mapping
+        A table with a column ``word`` and numbers, or ``{covariate: {word: number}}``; see `bayesbias.tables.join_covariates`. Its
         words are those that are scored.
-    fact : str, optional
+    covariate : str, optional
         Which of its columns; needed where there are several.
     classes : pair of str, optional
         The classes of the list to take as A and B; needed where there are more than two.
@@ -194,25 +194,25 @@ def wefat(
 
     Returns
     -------
-    WefatResult
-        Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, fact``.
+    WefatScore
+        Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
 
     Raises
     ------
     InputError
-        Unless there are two classes and one fact that is a number, and at least four words with a vector, a score and a
-        fact; where the facts or the scores do not vary.
+        Unless there are two classes and one covariate that is a number, and at least four words with a vector, a score and a
+        covariate; where the covariates or the scores do not vary.
 
     Notes
     -----
     The correlation is of averages over few attributes: it knows neither their error nor that all scores share it.
-    `bayesbias.single_category` has beside it what does.
+    `bayesbias.wefat` has beside it what does.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> women = {"nurse": 90.0, "librarian": 83.0, "teacher": 74.0, "surgeon": 30.0, "carpenter": 2.0, "plumber": 1.0}
-    >>> result = bb.scores.wefat("minilm-static", "wefat", {"percent_women": women})
+    >>> result = bb.scores.wefat_score("minilm-static", "wefat", {"percent_women": women})
     >>> result.n, result.p_method, result.r > 0.5
     (6, 'exact', True)
     """
@@ -225,30 +225,30 @@ def wefat(
         listed, classes, "name two with --classes X,Y of the command, classes=(X, Y) in Python"
     )
     x, y = (c.name for c in both_classes)
-    given = facts_given({} if facts is None else facts)
+    given = covariates_given({} if covariates is None else covariates)
     if not given:
         raise InputError(
-            "there is no fact to correlate with",
-            where="facts",
-            found=facts,
-            valid="a .csv file with a column word, a data frame, or {fact: {word: number}}",
+            "there is no covariate to correlate with",
+            where="covariates",
+            found=covariates,
+            valid="a .csv file with a column word, a data frame, or {covariate: {word: number}}",
         )
-    if fact is None:
+    if covariate is None:
         if len(given) != 1:
             raise InputError(
-                f"name the fact, of {len(given)}",
+                f"name the covariate, of {len(given)}",
                 where=", ".join(dict.fromkeys(str(g.source) for g in given)),
                 valid=[g.name for g in given],
-                hint="--fact COLUMN of the command, fact= in Python",
+                hint="--covariate COLUMN of the command, covariate= in Python",
             )
         chosen = given[0]
     else:
-        checks.choice(fact, [g.name for g in given], "fact", "fact")
-        chosen = next(g for g in given if g.name == fact)
+        checks.choice(covariate, [g.name for g in given], "covariate", "covariate")
+        chosen = next(g for g in given if g.name == covariate)
     if not chosen.numeric:
         word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
         raise InputError(
-            f"the fact {chosen.name!r} is no number",
+            f"the covariate {chosen.name!r} is no number",
             where=f"{chosen.source}, word {Shortened(word)}",
             found=value,
             valid=as_number(str(value)),
@@ -264,7 +264,7 @@ def wefat(
     if chosen.without:
         notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
-        raise InputError("no word has the fact", where=chosen.source, found=chosen.name)
+        raise InputError("no word has the covariate", where=chosen.source, found=chosen.name)
     every = tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
     held = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
     vectors, absent, spellings, name = vectors_of_words(held, every)
@@ -292,18 +292,18 @@ def wefat(
         notes.append(f"no score, since their cosines do not vary: {some(still)}")
     if len(rows) < _LEAST:
         raise InputError(
-            f"fewer than {_LEAST} words have a vector, the fact and a score"
+            f"fewer than {_LEAST} words have a vector, the covariate and a score"
             if still
-            else f"fewer than {_LEAST} words have a vector and the fact",
+            else f"fewer than {_LEAST} words have a vector and the covariate",
             where=name,
             found=[row[0] for row in rows] or "none",
             hint=f"of {some(still)} the cosines with the two sets do not vary, by which a score is divided"
             if still
             else None,
         )
-    # In the order of the alphabet, so that one seed draws the same orders whatever that of the facts.
+    # In the order of the alphabet, so that one seed draws the same orders whatever that of the covariates.
     scores, values = (np.array([row[i] for row in sorted(rows)]) for i in (4, 5))
-    for what, numbers in ((f"the fact {chosen.name!r}", values), ("the score", scores)):
+    for what, numbers in ((f"the covariate {chosen.name!r}", values), ("the score", scores)):
         if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
             raise InputError(
                 f"{what} is the same for all {len(rows)} words", where=chosen.source, found=float(numbers[0])
@@ -311,7 +311,7 @@ def wefat(
     with np.errstate(over="ignore", under="ignore"):
         if not 0 < np.std(values) < np.inf:
             raise InputError(
-                f"the fact {chosen.name!r} is too large or too small for its squares to be numbers",
+                f"the covariate {chosen.name!r} is too large or too small for its squares to be numbers",
                 where=chosen.source,
                 found=float(np.abs(values).max()),
                 hint="give it in another unit",
@@ -319,12 +319,12 @@ def wefat(
     r = correlation(scores, values)
     p, method, seed = _permutation_p(scores, values, samples, seed)
     low, high = _fisher_interval(r, len(rows), prob)
-    return WefatResult(
+    return WefatScore(
         name=f"{listed.name} in {name}",
         dropped=tuple(w for w in absent if w in both),
         notes=tuple(notes),
-        _pairs=frame_of_rows(rows, ["word", "mean_a", "mean_b", "sd", "score", "fact"]),
-        fact=chosen.name,
+        _pairs=frame_of_rows(rows, ["word", "mean_a", "mean_b", "sd", "score", "covariate"]),
+        covariate=chosen.name,
         classes=(x, y),
         r=r,
         r_low=low,
@@ -337,13 +337,13 @@ def wefat(
         n=len(rows),
         missing=tuple(w for w in absent if w not in both),
         scores={row[0]: float(row[4]) for row in rows},
-        facts={row[0]: row[5] for row in rows},
+        covariates={row[0]: row[5] for row in rows},
         a=tuple(sides[0]),
         b=tuple(sides[1]),
     )
 
 
-def _once(wanted: list[str], vectors: Mapping[str, Array], fact: Given) -> tuple[list[str], list[str]]:
+def _once(wanted: list[str], vectors: Mapping[str, Array], covariate: Given) -> tuple[list[str], list[str]]:
     """Return words of which no two are one word of the vectors in another spelling, and what to note of it."""
     first: dict[tuple[str, bytes], str] = {}
     notes = []
@@ -354,11 +354,11 @@ def _once(wanted: list[str], vectors: Mapping[str, Array], fact: Given) -> tuple
         known = first.setdefault(key, word)
         if known == word:
             continue
-        if fact.values[known] != fact.values[word]:
+        if covariate.values[known] != covariate.values[word]:
             raise InputError(
-                f"{known!r} and {word!r} are one word of the vectors, with two values of {fact.name}",
-                where=fact.source,
-                found=(fact.values[known], fact.values[word]),
+                f"{known!r} and {word!r} are one word of the vectors, with two values of {covariate.name}",
+                where=covariate.source,
+                found=(covariate.values[known], covariate.values[word]),
                 valid="one value a word",
             )
         notes.append(f"{word} and {known} are one word of the vectors, which counts once")
@@ -366,10 +366,10 @@ def _once(wanted: list[str], vectors: Mapping[str, Array], fact: Given) -> tuple
     return [word for word in wanted if word not in vectors or word in kept], notes
 
 
-def again(result: WefatResult, most: int) -> WefatResult:
+def again(result: WefatScore, most: int) -> WefatScore:
     """Return a result whose correlation, interval and p are worked out anew; p only of `most` drawn orders or fewer."""
     words = sorted(result.scores)
-    scores, values = (np.array([of[word] for word in words]) for of in (result.scores, result.facts))
+    scores, values = (np.array([of[word] for word in words]) for of in (result.scores, result.covariates))
     r = correlation(scores, values)
     low, high = _fisher_interval(r, len(words), result.prob)
     p = result.p_value
@@ -378,7 +378,7 @@ def again(result: WefatResult, most: int) -> WefatResult:
     return replace(result, r=r, r_low=low, r_high=high, p_value=p)
 
 
-def at_prob(result: WefatResult, prob: float) -> WefatResult:
+def at_prob(result: WefatScore, prob: float) -> WefatScore:
     """Return a result with an interval of another probability."""
     low, high = _fisher_interval(result.r, result.n, prob)
     return replace(result, prob=prob, r_low=low, r_high=high)

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.checks import LEAST_SHRINKAGE, MOST_RESAMPLES, MOST_SAMPLES, MOST_SEED, MOST_SHRINKAGE
-from bayesbias.basics.settings import Setting
-from bayesbias.basics.wording import some
+from bayesbias.core.checks import LEAST_SHRINKAGE, MOST_RESAMPLES, MOST_SAMPLES, MOST_SEED, MOST_SHRINKAGE
+from bayesbias.core.settings import Setting
+from bayesbias.core.wording import some
 
 if TYPE_CHECKING:
+    from bayesbias.embeddings.embedding import Embedding
     from bayesbias.scores.stereotypes import ScoreResult
     from bayesbias.tables.pair_table import PairTable
-    from bayesbias.vectors.embedding import Embedding
-    from bayesbias.words.wordlist import WordList
+    from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["MEASURES", "Given", "Measure"]
 

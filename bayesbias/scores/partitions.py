@@ -1,6 +1,6 @@
 """The question that a permutation test asks, in whole numbers, and its quick answers.
 
-Two facts carry everything. The total over the union of X and Y is fixed, so a partition is judged by the sum
+Two covariates carry everything. The total over the union of X and Y is fixed, so a partition is judged by the sum
 over the words in X alone; and it makes no difference which of the two sets is followed, so the smaller one is.
 The test is then a question about one number line: *how many subsets of k out of n numbers have a sum of at
 most some limit?* It is counted, or bounded, in `bayesbias.scores.counting`; here random partitions and the

@@ -18,12 +18,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import p_printed
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.digits import p_printed
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_sampling, sampling_width
 

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of, some
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
@@ -28,10 +30,8 @@ from bayesbias.scores.stereotypes import (
     refuse_none_left,
     unique_words,
 )
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     from bayesbias.scores.measures import Given

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of, some
+from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.projections import defining_pairs, vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
 from bayesbias.scores.stereotypes import ROUNDING, classes_of_list, frame_of_rows, refuse_none_left
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     from bayesbias.scores.measures import Given

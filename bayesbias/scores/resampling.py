@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import allowed, ends_as_known, error_of
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent, number_of
+from bayesbias.core import checks
+from bayesbias.core.digits import allowed, ends_as_known, error_of
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import as_percent, number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
 from bayesbias.scores.permutation import refuse_no_scores, row_of_numbers
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, caveats

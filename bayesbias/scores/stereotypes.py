@@ -13,18 +13,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import plain
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import conjoined, some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import conjoined, some
+from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables.coverage import Coverage, Loss, losses
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordClass, WordList
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordClass, WordList
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,6 +1,6 @@
 """What answers about many tables come to, held to a known value: covers, width, sign, bias.
 
-One account for `calibrate`, whose truth is simulated, and `calibrate_on`, whose truth is a pool of real words.
+One account for `coverage_simulated`, whose truth is simulated, and `coverage_on_pools`, whose truth is a pool of real words.
 """
 
 from __future__ import annotations

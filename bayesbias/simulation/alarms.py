@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.scores.partitions import clopper_pearson
 from bayesbias.simulation.nulls import SPREADS, Floats, chunks_of_draws, refuse_large
 from bayesbias.simulation.questions import METHODS

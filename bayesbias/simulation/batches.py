@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, warn_user
-from bayesbias.basics.files import unfinished, whole_file
-from bayesbias.basics.versions import own_version
-from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.seals import State, damaged, seal_of_json, sealed_json
-from bayesbias.border.texts import parse_json
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.files import unfinished, whole_file
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.seals import State, damaged, seal_of_json, sealed_json
+from bayesbias.core.texts import parse_json
+from bayesbias.core.versions import own_version
+from bayesbias.core.wording import number_of
 
 if TYPE_CHECKING:
-    from bayesbias.basics.workers import Hands
+    from bayesbias.core.workers import Hands
 
 _BATCH = 20
 
@@ -98,8 +98,8 @@ def in_batches(
     size : int, optional
         Tables in a batch; fewer where a table takes long, so that the bar moves.
     """
-    from bayesbias.basics.progress import ticking
-    from bayesbias.basics.workers import Task, carry_out, with_version
+    from bayesbias.core.progress import ticking
+    from bayesbias.core.workers import Task, carry_out, with_version
 
     done: dict[int, list[dict[str, Any]]] = {}
     size = _BATCH if size is None else size

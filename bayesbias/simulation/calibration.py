@@ -1,6 +1,6 @@
 """Does the method keep its promises? Simulated tables with a known truth, each analysed by every method.
 
-`calibrate` reports how often intervals cover the truth, how often a difference is called that is not
+`coverage_simulated` reports how often intervals cover the truth, how often a difference is called that is not
 there, and how often one is called that is.
 """
 
@@ -12,14 +12,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.versions import own_version
-from bayesbias.basics.workers import Hands
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.versions import own_version
+from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
-from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.simulation.accounting import accounts
 from bayesbias.simulation.answers import AVERAGED, analyse_batch
 from bayesbias.simulation.batches import batch_folder, in_batches
@@ -29,7 +29,7 @@ from bayesbias.simulation.yardsticks import YARDSTICKS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["calibrate"]
+__all__ = ["coverage_simulated"]
 
 WITHOUT_MODEL = (*AVERAGED, *YARDSTICKS)
 _COLUMNS = (
@@ -52,7 +52,7 @@ _COLUMNS = (
 
 
 @tells_kinds
-def calibrate(
+def coverage_simulated(
     scenario: Scenario,
     *,
     tables: int = 1000,
@@ -109,12 +109,14 @@ def calibrate(
     --------
     >>> import bayesbias as bb
     >>> small = bb.simulation.Scenario(human=10, neutral=10)
-    >>> found = bb.calibrate(small, tables=4, methods=["weat"], seed=1, workers=1, progress=False)
+    >>> found = bb.coverage_simulated(small, tables=4, methods=["weat"], seed=1, workers=1, progress=False)
     >>> found["method"].unique().tolist(), int(found["tables"].max())
     (['weat'], 4)
     """
     methods = checked_methods(methods)
-    checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")
+    checks.instance(
+        scenario, Scenario, "scenario", "a Scenario", "real vectors are what coverage_on_pools takes"
+    )
     checks.count(tables, "tables", most=checks.MOST_TABLES)
     checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
@@ -150,7 +152,7 @@ def model_hashes(methods: Sequence[str]) -> dict[str, str]:
 
 def checked_methods(methods: Sequence[str]) -> list[str]:
     """Return methods, each once; every one is a model, or one of those that need none."""
-    known = [*shipped_models(), *WITHOUT_MODEL]
+    known = [*list_models(), *WITHOUT_MODEL]
     names = []
     for method in checks.several(methods, "method"):
         name = os.fspath(method) if isinstance(method, str | os.PathLike) else repr(method)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import some
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd

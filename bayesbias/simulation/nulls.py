@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.accounting import standard_error_of_share

@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown, content_hash
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown, content_hash
 from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom

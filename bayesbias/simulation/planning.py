@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.workers import Hands
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
+from bayesbias.core.workers import Hands
 from bayesbias.inference.diagnostics import describe_draws, error_of_share
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB, level_means
@@ -37,7 +37,7 @@ from bayesbias.simulation.scenario import Scenario, scenario_frame, true_contras
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ReliabilityPlan", "plan_reliability", "plan_words"]
+__all__ = ["ReliabilityPlan", "plan_reliability", "sample_size"]
 
 _BATCH = 5  # simulated tables that a worker takes at a time
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
@@ -70,7 +70,7 @@ class _EvenNormals:
 
 
 @tells_kinds
-def plan_words(
+def sample_size(
     width: float,
     *,
     contrast: str = "associated - different",
@@ -127,7 +127,7 @@ def plan_words(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> plan = bb.plan_words(0.1, words=[5, 10], attributes=[5, 10], check=0, seed=1, progress=False)
+    >>> plan = bb.sample_size(0.1, words=[5, 10], attributes=[5, 10], check=0, seed=1, progress=False)
     >>> narrowest = plan.sort_values("known_width").iloc[0]
     >>> int(narrowest["words"]), int(narrowest["attributes"])
     (10, 10)
@@ -135,7 +135,7 @@ def plan_words(
     import pandas as pd
     from scipy import stats
 
-    from bayesbias.basics.progress import ticking
+    from bayesbias.core.progress import ticking
 
     scenario = checks.instance(
         Scenario.for_claims() if scenario is None else scenario, Scenario, "scenario", "a Scenario"
@@ -359,7 +359,7 @@ def plan_reliability(
     listed_words, listed_attributes = numbers_of_words(fit.table)
     if measure == "word":
         listed_words, words = 1.0, [1]
-    chains = int(fit.tree["posterior"].sizes["chain"])
+    chains = int(fit.idata["posterior"].sizes["chain"])
     return _planned(
         parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes, chains
     )

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sha256_of
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.versions import own_version
-from bayesbias.basics.workers import Hands
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.versions import own_version
+from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
@@ -41,15 +41,15 @@ from bayesbias.simulation.grid import (
 )
 from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
 from bayesbias.tables.pair_table import holds_pairs
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.inference.posterior import BiasFit
-    from bayesbias.words.wordlist import WordList
+    from bayesbias.wordlists.wordlist import WordList
 
-__all__ = ["calibrate_on"]
+__all__ = ["coverage_on_pools"]
 
 _USUAL_CONTROLS = 30
 _DRAWN_FOR_FLAWLESS = 4000
@@ -83,7 +83,7 @@ _COLUMNS = (
 
 
 @tells_kinds
-def calibrate_on(
+def coverage_on_pools(
     vectors: Any,
     pools: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
     *,
@@ -158,7 +158,7 @@ def calibrate_on(
     Returns
     -------
     DataFrame
-        One row per method and contrast, as of `calibrate`: ``method, level, name, contrast, truth, tables, coverage,
+        One row per method and contrast, as of `coverage_simulated`: ``method, level, name, contrast, truth, tables, coverage,
         coverage_se, flawless, flawless_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width,
         width_se, relative_width, relative_width_se, seconds, converged, quick``. Levels are ``overall``,
         ``class`` and, of models that have one by attribute class, ``stereotype``.
@@ -177,7 +177,7 @@ def calibrate_on(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> report = bb.calibrate_on("minilm-static", "gender", words=4, attributes=4, tables=20, methods=["moments"])
+    >>> report = bb.coverage_on_pools("minilm-static", "gender", words=4, attributes=4, tables=20, methods=["moments"])
     >>> report.loc[report["level"] == "overall", "contrast"].tolist()[:2]
     ['associated - different', 'associated - human']
     """
@@ -298,7 +298,7 @@ def drawn_pool(
     neutral: int | None = None,
     controls: Any = None,
 ) -> Pool:
-    """Return the pool that tables are drawn from, and how much of it; see `calibrate_on`."""
+    """Return the pool that tables are drawn from, and how much of it; see `coverage_on_pools`."""
     from bayesbias.tables.distances import distance_table
     from bayesbias.tables.reading import as_pair_table
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
 
 __all__ = ["RRandom", "qnorm"]
 

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown, content_hash
+from bayesbias.core.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.checking import SIMULATED
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,7 +146,7 @@ class Scenario(Shown):
         --------
         >>> import bayesbias as bb
         >>> bb.simulation.Scenario.for_claims().model
-        'cells'
+        'default'
         """
         return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_CELLS)
 
@@ -195,15 +195,15 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
     >>> scenario = bb.simulation.scenario_from_fit(fit)
     >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
-    ('cells', True)
+    ('default', True)
     """
     checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    if not os.path.exists(fit.spec.name) and fit.spec.name not in shipped_models():
+    if not os.path.exists(fit.spec.name) and fit.spec.name not in list_models():
         raise InputError(
             "only shipped models can be simulated from a fit",
             found=fit.spec.name,
-            valid=shipped_models(),
-            hint="give a fit of the same pairs without slopes" if fit.spec.facts() else None,
+            valid=list_models(),
+            hint="give a fit of the same pairs without slopes" if fit.spec.covariates() else None,
         )
     table = fit.table
     checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of distances of pairs of words")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.workers import Hands
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
-from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, list_models
 from bayesbias.simulation.accounting import standard_error_of_share
 from bayesbias.simulation.answers import AVERAGED, analyse_table
 from bayesbias.simulation.batches import in_batches
@@ -25,7 +25,7 @@ from bayesbias.simulation.yardsticks import YARDSTICKS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.words.wordlist import WordList
+    from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["negative_controls"]
 
@@ -95,9 +95,9 @@ def negative_controls(
     """
     import pandas as pd
 
+    from bayesbias.embeddings.loading import load_embedding
     from bayesbias.tables.distances import distance_table
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.wordlists.listfile import load_wordlist
 
     checks.count(tables, "tables", most=checks.MOST_TABLES)
     checks.sampling(draws, tune, chains)
@@ -105,7 +105,7 @@ def negative_controls(
     prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     if model in (*AVERAGED, *YARDSTICKS):
-        raise InputError("negative controls are of a model", found=model, valid=shipped_models())
+        raise InputError("negative controls are of a model", found=model, valid=list_models())
     for kind in kinds:
         checks.choice(kind, NEGATIVE_CONTROLS, "negative control")
     words = load_wordlist(wordlist, controls=controls)

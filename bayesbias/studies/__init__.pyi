@@ -31,4 +31,4 @@ from .sentiment_tests import (
     profession_sentiment as profession_sentiment,
     top_bottom as top_bottom,
 )
-from .single_category import Estimated as Estimated, SingleCategory as SingleCategory
+from .wefat import Estimated as Estimated, WefatResult as WefatResult

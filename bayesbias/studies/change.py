@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of
-from bayesbias.border.cleaning import checked_names
+from bayesbias.core.cleaning import checked_names
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
@@ -28,7 +28,7 @@ from bayesbias.studies.change_fits import fit_changes, fit_distances
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
-from bayesbias.tables.facts import with_facts_known
+from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table, holds_tables
 
@@ -57,11 +57,11 @@ def compare(
     Parameters
     ----------
     original : PairTable, DataFrame or path
-        Distances before; see `read_distances`.
+        Distances before; see `load_distances`.
     debiased : PairTable, DataFrame or path, or a mapping of names to them
         Distances after. Only pairs that all tables have are compared.
     model : str, path or ModelSpec
-        For the differences; its outcome must be ``change``. A fact that it has slopes on is a column of the original.
+        For the differences; its outcome must be ``change``. A covariate that it has slopes on is a column of the original.
     level_model : str, path or ModelSpec
         For the distances of either table, from which the gaps before and after are told; by default that of `fit`.
     draws, tune, chains, seed, cores
@@ -88,7 +88,7 @@ def compare(
     >>> found.methods["debiased"].construction.flags
     ('equalised', 'controls_moved')
     """
-    from bayesbias.basics.progress import ticking
+    from bayesbias.core.progress import ticking
 
     spec = load_model(model)
     if spec.outcome != "change":
@@ -103,7 +103,7 @@ def compare(
         raise InputError(
             "one table is the original",
             found=f"a mapping of {number_of(len(original), 'table')}",
-            valid="what distance_table or read_distances returns",
+            valid="what distance_table or load_distances returns",
             hint="tables after debiasing come second, by names",
         )
     for given in (original, *(debiased.values() if holds_tables(debiased) else (debiased,))):
@@ -111,16 +111,16 @@ def compare(
             raise InputError(
                 "compare takes tables of distances",
                 found=type(given).__name__,
-                valid="what distance_table or read_distances returns, or a data frame",
+                valid="what distance_table or load_distances returns, or a data frame",
                 hint="fits of one table are compared with compare_models",
             )
     tables = _tables_by_name(debiased)
     whole = _table(original, "original")
-    first = with_facts_known(whole, spec.facts())
-    facts = first.provenance.get("facts", {})
+    first = with_covariates_known(whole, spec.covariates())
+    covariates = first.provenance.get("covariates", {})
     gone = _pairs_of(whole).difference(
         _pairs_of(first), sort=False
-    )  # words without the facts, which no table may then have
+    )  # words without the covariates, which no table may then have
     joined = {name: join_pairs(first, _without(table, gone), name) for name, table in tables.items()}
     for _, account in joined.values():
         known = set(whole.coverage.notes)
@@ -144,7 +144,9 @@ def compare(
         methods = {}
         for name, frame in pairs.items():
             with _said_of(f"method {name!r}"):
-                changes = fit_changes(frame, "change", spec, settings, f"{name} against the original", facts)
+                changes = fit_changes(
+                    frame, "change", spec, settings, f"{name} against the original", covariates
+                )
                 tick(1)
                 after = fit_distances(frame, "debiased", tables[name], level_spec, settings)
                 tick(1)
@@ -157,7 +159,7 @@ def compare(
             frame = pairs[a].copy()
             frame["change"] = pairs[a]["debiased"].to_numpy() - pairs[b]["debiased"].to_numpy()
             with _said_of(f"methods {a!r} and {b!r}"):
-                between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", facts)
+                between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", covariates)
             tick(1)
     of_changes = {"name": spec.name, "sha256": spec.sha256}
     provenance = provenance_of_fits(before, methods, order, of_changes)

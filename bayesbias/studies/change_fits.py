@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.values import Shown
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
 from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import ESTIMANDS
@@ -60,11 +60,11 @@ def fit_changes(
     spec: ModelSpec,
     settings: Mapping[str, Any],
     name: str,
-    facts: Mapping[str, Any] | None = None,
+    covariates: Mapping[str, Any] | None = None,
 ) -> ChangesFit:
     """Fit the changes; a connection whose changes are all equal is known exactly and not fitted.
 
-    `facts` is what the provenance of the original says of its facts.
+    `covariates` is what the provenance of the original says of its covariates.
     """
     from bayesbias.tables.coverage import Coverage
 
@@ -77,7 +77,7 @@ def fit_changes(
     if rest.empty:
         return ChangesFit(None, exact)
     rest["connection"] = rest["connection"].cat.remove_unused_categories()
-    about = {"name": name, "repeats": "keep", **({"facts": dict(facts)} if facts else {})}
+    about = {"name": name, "repeats": "keep", **({"covariates": dict(covariates)} if covariates else {})}
     return ChangesFit(fit(PairTable(rest, Coverage({}, {}), about), spec, **settings), exact)
 
 

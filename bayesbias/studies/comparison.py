@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.errors import FitError, InputError, nearest
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known, ends_as_known
+from bayesbias.core.errors import FitError, InputError, nearest
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 from bayesbias.inference.contrasts import (
     beside,
     chosen_rows,
@@ -154,7 +154,7 @@ class Comparison(Shown):
             Probability of the highest posterior density interval.
         rope : float > 0
             Half-width of the region of practical equivalence, in cosine distance.
-        estimand : {"population", "these_words"}, optional
+        estimand : {"population", "listed_words"}, optional
             By default both, one after the other.
         method : str, optional
             By default all.
@@ -449,7 +449,7 @@ class Comparison(Shown):
         return draws_with(self, makers, table, arguments)
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Return what facts about words do to the changes: `BiasFit.slopes` of each method, with ``method`` in front.
+        """Return what covariates about words do to the changes: `BiasFit.slopes` of each method, with ``method`` in front.
 
         Raises
         ------
@@ -468,8 +468,10 @@ class Comparison(Shown):
 
     @property
     def has_slopes(self) -> bool:
-        """Whether the model of the changes has slopes on facts about words."""
-        return any(item.change is not None and item.change.spec.facts() for item in self.methods.values())
+        """Whether the model of the changes has slopes on covariates about words."""
+        return any(
+            item.change is not None and item.change.spec.covariates() for item in self.methods.values()
+        )
 
     def _changes_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
         names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
@@ -487,7 +489,7 @@ class Comparison(Shown):
         key = ("changes", name, estimand)
         if key not in self._kept:
             item = self.methods[name]
-            posterior = item.after.tree["posterior"]
+            posterior = item.after.idata["posterior"]
             shape = posterior.sizes["chain"], posterior.sizes["draw"]
             changes, levels = ChangesFit(item.change, item.exact), self.levels_of(name)
             draws = draws_of_changes(changes, item.pairs, estimand, shape, levels)
@@ -501,7 +503,7 @@ class Comparison(Shown):
     def _draws_between(self, estimand: str) -> xr.DataArray:
         order = self.provenance["order"]
         parts = [self._draws_of_two(a, b, estimand) for a, b in itertools.pairwise(order)]
-        posterior = self.original.tree["posterior"]
+        posterior = self.original.idata["posterior"]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
         return labelled_draws(
             np.stack(parts, axis=-1) if parts else np.empty((*shape, 0)),

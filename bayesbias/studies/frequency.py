@@ -11,7 +11,7 @@ could say one product of frequencies twice, once from either side, and the diffe
 it: on tables whose distances are such a product such a model overshot zero by half of what it should have taken out.
 
 Whether that is what one wants to know, no model says. A group that is written about less is written about less: frequency
-may itself be the social fact.
+may itself be the social covariate.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, error_of
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import plain, records
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known, error_of
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import plain, records
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
-from bayesbias.inference.held_facts import contrasts_at
+from bayesbias.inference.held_covariates import contrasts_at
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import farther_than, sure_ends
 from bayesbias.inference.verdicts import Verdict, side as side_of
@@ -139,7 +139,7 @@ class Frequency(Shown):
     >>> rows = pd.DataFrame([{**row, "without_mean": -0.06, "with_mean": -0.02, "change": 0.04}])
     >>> found = Frequency(
     ...     "counts of a corpus", "counts", "", "", words=rows, missing=(), unequal=rows, contrasts=rows, slopes=rows,
-    ...     scale={}, model="cells", n_pairs=90, n_pairs_all=90, prob=0.89)
+    ...     scale={}, model="default", n_pairs=90, n_pairs_all=90, prob=0.89)
     >>> found
     Frequency: counts of a corpus; associated - different -0.060 without and -0.020 with log frequency
     >>> len(found.moved(0.05)), len(found.moved(0.03))
@@ -556,7 +556,7 @@ def _slopes(adjusted: BiasFit, prob: float) -> pd.DataFrame:
     fixed = [
         name
         for name, about in adjusted.spec.parameters.items()
-        if about.fact is not None and not adjusted.spec.is_random(name)
+        if about.covariate is not None and not adjusted.spec.is_random(name)
     ]
     frame = frame[frame["name"].isin(fixed)][["name", "index", "mean", "hpdi_low", "hpdi_high"]]
     return frame.rename(columns={"hpdi_low": "low", "hpdi_high": "high"}).reset_index(drop=True)

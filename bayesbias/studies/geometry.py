@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
 from bayesbias.inference.estimands import PROB
 from bayesbias.studies.construction import EXACT
 from bayesbias.tables.change import check_joined
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import is_sentiment
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.wefat import WefatResult
 
 __all__ = ["KINDS", "kind_of"]
 
@@ -30,7 +30,7 @@ KINDS: Mapping[str, Callable[[object], bool]] = {
     "sentences": lambda result: isinstance(result, SeatResult),
     "sentiment": lambda result: isinstance(result, SentimentAnalysis) or _is_fit_of_sentiment(result),
     "change": lambda result: isinstance(result, Comparison),
-    "single_category": lambda result: isinstance(result, SingleCategory),
+    "wefat": lambda result: isinstance(result, WefatResult),
 }
 
 

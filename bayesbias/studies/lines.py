@@ -1,4 +1,4 @@
-"""The model `fact` as far as the single-category test asks it: lines, slopes, and the deviations of targets from them."""
+"""The model `covariate` as far as the single-category test asks it: lines, slopes, and the deviations of targets from them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _STEPS = 20_001  # many, since the length of an interval hardly changes around t
 
 
 class Lines:
-    """A fit of the model `fact` as far as it is asked: its reduction, and draws of its scales."""
+    """A fit of the model `covariate` as far as it is asked: its reduction, and draws of its scales."""
 
     def __init__(self, fit: BiasFit) -> None:
         from bayesbias.inference.collapsed import collapse
 
         self.reduced = collapse(fit.design)
-        posterior = fit.tree["posterior"]
+        posterior = fit.idata["posterior"]
         draws = posterior.sizes["draw"]
         # Of mixtures a thousand parts say as much as all.
         step = max(1, posterior.sizes["chain"] * draws // MOST_MIXED)
@@ -64,7 +64,7 @@ def slope_row(reduced: Collapsed, sets: tuple[str, str]) -> Linear:
 def association_rows(
     reduced: Collapsed, sets: tuple[str, str], x: np.ndarray | None, targets: Sequence[str] | None = None
 ) -> Linear:
-    """Return associations: the line at some facts (none: zero everywhere), with the deviations of listed targets."""
+    """Return associations: the line at some covariates (none: zero everywhere), with the deviations of listed targets."""
     from scipy import sparse
 
     gap = _between(reduced, sets)
@@ -92,7 +92,7 @@ def _between(reduced: Collapsed, sets: tuple[str, str]) -> np.ndarray:
 
 
 def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
-    """Describe the correlation of true associations with the fact: mean, sd, shortest interval, Monte Carlo errors.
+    """Describe the correlation of true associations with the covariate: mean, sd, shortest interval, Monte Carlo errors.
 
     Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation rises with it: its
     distribution function is exact for each draw of the scales, and no slope is drawn.

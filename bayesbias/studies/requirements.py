@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import allowed, error_of, printed
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent
+from bayesbias.core import checks
+from bayesbias.core.digits import allowed, error_of, printed
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import OF_INTEREST, Comparison
 from bayesbias.studies.construction import Forced

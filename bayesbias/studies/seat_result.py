@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.sheets import write_csv
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.files import whole_file
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.sheets import write_csv
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
-from bayesbias.words.sentence_making import shipped_tests
+from bayesbias.wordlists.sentence_making import list_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
-_LABELS = ("fact", "level", "name", "of")
+_LABELS = ("covariate", "level", "name", "of")
 """What a slope is of; see `BiasFit.slopes`."""
 _SIGNIFICANT = 0.01
 
@@ -69,8 +69,8 @@ class SeatResult(Shown):
         or montecarlo), ``p_words`` (missing where nobody said the words of the targets),
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
-        nearer to attr1, targ2 to attr2), the same ``standardised`` by the standard deviation of its pairs, the
-        probability of ``superiority`` (see `BiasFit.standardised`), ``prior_shift`` and ``prior`` (by how many of its sd the
+        nearer to attr1, targ2 to attr2), the same ``standardized`` by the standard deviation of its pairs, the
+        probability of ``superiority`` (see `BiasFit.standardized`), ``prior_shift`` and ``prior`` (by how many of its sd the
         contrast moves at most where a prior is half or twice as wide, and which, such as ``cbar halved``), the shares of
         variance ``share_word, share_template,
         share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
@@ -83,12 +83,12 @@ class SeatResult(Shown):
     notes : pandas.DataFrame
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
-        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``facts`` and ``slopes``.
+        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``covariates`` and ``slopes``.
     classes : pandas.DataFrame
         With `bayes`, associated - different of either set of targets, for new words and for those of the test: ``model, options,
         test, name, estimand`` and the other columns of `BiasFit.contrasts`.
     slopes : pandas.DataFrame
-        ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have the facts of which slopes
+        ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have the covariates of which slopes
         were asked; empty without.
 
     Examples
@@ -167,7 +167,7 @@ class SeatResult(Shown):
         """
         import pandas as pd
 
-        published = set(shipped_tests()) | set(TABLE_4)
+        published = set(list_tests()) | set(TABLE_4)
         rows = []
         for test, level in zip(self.frame["test"], self.frame["level"], strict=True):
             base, place = base_of_test(test) if test in published else (test, 0)
@@ -203,7 +203,7 @@ class SeatResult(Shown):
         alpha = checks.probability(alpha, "alpha")
         rows = []
         for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
-            published = part[part["test"].isin(shipped_tests())]
+            published = part[part["test"].isin(list_tests())]
             bases = {base_of_test(row.test)[0]: row for row in published.itertuples()}
             for group, names, rising in RELATED_TESTS:
                 run = [bases[name] for name in names if name in bases]

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.words.sentence_making import sentence_test, shipped_tests
-from bayesbias.words.sentence_tests import SentenceTest
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.wordlists.sentence_making import list_tests, sentence_test
+from bayesbias.wordlists.sentence_tests import SentenceTest
 
 # The tests of Table 4 of the paper, in its order and by its names; then the others, named in its manner.
 TABLE_4 = {
@@ -59,7 +59,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     """Read tests by name, path, or value; "all" stands for every shipped one."""
     if isinstance(tests, str):
         several = [tests] if os.path.isfile(tests) else [t.strip() for t in tests.split(",") if t.strip()]
-        named: Iterable[Any] = shipped_tests() if tests == "all" else several
+        named: Iterable[Any] = list_tests() if tests == "all" else several
     elif isinstance(tests, SentenceTest | os.PathLike):
         named = [tests]
     else:
@@ -67,7 +67,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     out = []
     for name in named:
         if isinstance(name, str) and name == "all":
-            out += [sentence_test(each, published_cut=published_cut) for each in shipped_tests()]
+            out += [sentence_test(each, published_cut=published_cut) for each in list_tests()]
         else:
             out.append(
                 name if isinstance(name, SentenceTest) else sentence_test(name, published_cut=published_cut)
@@ -81,7 +81,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
 
 def _own_name(test: SentenceTest) -> SentenceTest:
     """Keep a test of another content, in a file of a published name, from passing for the published test."""
-    if test.name not in shipped_tests() or not _is_file(test.origin):
+    if test.name not in list_tests() or not _is_file(test.origin):
         return test
     same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
     return test if test.sha256 in same else dataclasses.replace(test, name=f"{test.name} (file)")
@@ -111,7 +111,7 @@ def base_of_test(name: str) -> tuple[str, int]:
 
 def level_of_test(test: SentenceTest) -> str:
     """Return the level of a test: of a shipped one by its name, of any other by its templates."""
-    if test.name in shipped_tests():
+    if test.name in list_tests():
         return ("word", "sentence", "unbleached")[base_of_test(test.name)[1]]
     words = test.frame.groupby(["set", "word"], observed=True).size()
     if (test.frame["template"] == "{word}").all():

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import BayesbiasError, FitError, InputError
-from bayesbias.basics.files import sha256_of
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
-from bayesbias.basics.versions import with_python
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.errors import BayesbiasError, FitError, InputError
+from bayesbias.core.files import sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.progress import ticking
+from bayesbias.core.versions import with_python
+from bayesbias.core.wording import number_of
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
@@ -39,8 +39,8 @@ from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.seat_slopes import SlopesAsked, slopes_of_tests
 from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
-from bayesbias.words.sentence_making import sentence_test, shipped_tests
-from bayesbias.words.sentence_tests import SETS, SentenceTest
+from bayesbias.wordlists.sentence_making import list_tests, sentence_test
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,9 +51,9 @@ __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
 _BAYES_COLUMNS = (
-    "contrast", "sd", "hpdi_low", "hpdi_high", "standardised", "superiority", "prior_shift", "prior",
+    "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "superiority", "prior_shift", "prior",
     "share_word", "share_template", "share_sentence", "share_residual", "converged",
-    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardised", "mcse_superiority", "mcse_prior_shift",
+    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized", "mcse_superiority", "mcse_prior_shift",
     "mcse_share_word", "mcse_share_template", "mcse_share_sentence", "mcse_share_residual",
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
@@ -184,7 +184,7 @@ def seat(
     tune: int = 1000,
     chains: int = 4,
     prob: float = PROB,
-    facts: Any = None,
+    covariates: Any = None,
     slopes: Mapping[str, Sequence[Any] | None] | Sequence[str] = (),
     cache: bool | str | os.PathLike[str] = True,
     batch_size: int | None = None,
@@ -214,11 +214,11 @@ def seat(
         For `bayes`; as for `fit`.
     prob : float in (0, 1)
         Probability of the intervals.
-    facts : optional
-        Numbers of words of targets or attributes; see `bayesbias.tables.join_facts`.
+    covariates : optional
+        Numbers of words of targets or attributes; see `bayesbias.tables.join_covariates`.
     slopes : sequence of str, or mapping
-        Which of the facts the model gets slopes on (`bayesbias.models.slopes_for`), perhaps with the columns that they differ
-        by: ``{"log_count": ["protected_class"]}``, None for those that the model has. A fact that words on both sides have
+        Which of the covariates the model gets slopes on (`bayesbias.models.slopes_for`), perhaps with the columns that they differ
+        by: ``{"log_count": ["protected_class"]}``, None for those that the model has. A covariate that words on both sides have
         has slopes on both. A test of which fewer than three words have it is fitted without, and a note says so.
         Implies `bayes`.
     cache, batch_size, progress
@@ -265,7 +265,7 @@ def seat(
     checks.sampling(draws, tune, chains)
     prob = checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
-    asked = slopes_of_tests(facts, slopes, chosen)
+    asked = slopes_of_tests(covariates, slopes, chosen)
     spec = load_model("sentence") if bayes or asked is not None else None
     sloped: list[pd.DataFrame] = []
     by_class: list[pd.DataFrame] = []
@@ -343,10 +343,10 @@ def seat(
                                 ),
                                 how="cross",
                             )
-                            for which in ("population", "these_words")
+                            for which in ("population", "listed_words")
                         ]
                         notes += [names | {"note": note} for note in remarks]
-                        if fitted.spec.facts():
+                        if fitted.spec.covariates():
                             sloped.append(
                                 pd.DataFrame(names, index=[0]).merge(fitted.slopes(prob), how="cross")
                             )
@@ -412,14 +412,16 @@ def _tested_row(
 def _fitted(
     encoded: EncodedTest, encoder: Any, spec: Any, asked: SlopesAsked | None, how: Mapping[str, Any]
 ) -> tuple[BiasFit, list[str]]:
-    """Fit the hierarchical model to one test, with slopes where they are asked; return what is to be noted of their facts too."""
+    """Fit the hierarchical model to one test, with slopes where they are asked; return what is to be noted of their covariates too."""
     table = pairs_of_test(encoded, encoder)
     if asked is None:
         return fit(table, spec, pointwise=False, **how), []
     known = set(table.coverage.notes)
     table, spec, lacking = asked.of_test(table, spec)
     fitted: BiasFit = fit(table, spec, pointwise=False, **how)
-    notes = [f"fewer than three of its words have {fact}, so that it has no slope" for fact in lacking]
+    notes = [
+        f"fewer than three of its words have {covariate}, so that it has no slope" for covariate in lacking
+    ]
     return fitted, [
         *notes,
         *(note for note in fitted.provenance["coverage"].get("notes", ()) if note not in known),
@@ -428,7 +430,7 @@ def _fitted(
 
 def _words_of_own(test: SentenceTest) -> dict[str, Any]:
     """Return the words of a test of one's own, set by set; those of a shipped one are told by its name and hash."""
-    if test.name in shipped_tests() and test.origin.startswith("wordlists/"):
+    if test.name in list_tests() and test.origin.startswith("wordlists/"):
         return {}
     words = test.frame.groupby("set", observed=True)["word"].unique()
     return {"words": {name: words[name].tolist() for name in SETS}}
@@ -437,7 +439,7 @@ def _words_of_own(test: SentenceTest) -> dict[str, Any]:
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
-    standard = fitted.standardised(prob, estimand="population", level="overall").iloc[0]
+    standard = fitted.standardized(prob, estimand="population", level="overall").iloc[0]
     shares = fitted.shares(prob)
     kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
     errors = dict(kinds)
@@ -459,14 +461,14 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     return {
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
-        "standardised": standard["mean"],
+        "standardized": standard["mean"],
         "superiority": standard["superiority"],
         **_largest_prior_shift(fitted),
         **{f"share_{kind}": value for kind, value in kinds.items()},
         "converged": fitted.diagnostics()["ok"],
         "mcse_contrast": gap["mcse_mean"],
         **{f"mcse_{of}": gap[f"mcse_{of}"] for of in ("sd", "low", "high")},
-        "mcse_standardised": standard["mcse_mean"],
+        "mcse_standardized": standard["mcse_mean"],
         "mcse_superiority": standard["mcse_superiority"],
         **{f"mcse_share_{kind}": error for kind, error in errors.items()},
     }

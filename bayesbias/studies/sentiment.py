@@ -1,6 +1,6 @@
 """The published analysis of predicted sentiment, male against female, as one result.
 
-`published_analysis` computes what the paper reports of one or more classifiers; the hierarchical model, which
+`sentiment_analysis` computes what the paper reports of one or more classifiers; the hierarchical model, which
 keeps nouns and professions apart, is fitted to the same table.
 
 Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender Stereotypes in
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import plain
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import conjoined, some
 from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import plain
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import conjoined, some
 from bayesbias.studies.sentiment_tests import (
     UNITS,
     checked_earnings,
@@ -32,12 +32,12 @@ from bayesbias.studies.sentiment_tests import (
     top_bottom,
 )
 from bayesbias.tables.sentiment import CLIP, classifiers_in, only_labels, sentiment_table
-from bayesbias.words.occupations import load_occupations
+from bayesbias.wordlists.occupations import load_occupations
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
+__all__ = ["SentimentAnalysis", "analysis_of_table", "sentiment_analysis"]
 
 _ALIKE = (
     1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
@@ -73,7 +73,7 @@ class SentimentAnalysis(Shown):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> found = bb.sentiment_analysis(bb.list_predictions("m1"))
     >>> found.classifiers, len(found.noun_pairs)
     (('m1',), 20)
     """
@@ -151,7 +151,7 @@ class SentimentAnalysis(Shown):
 
 
 @tells_kinds
-def published_analysis(
+def sentiment_analysis(
     *predictions: Predictions | pd.DataFrame,
     hypotheses: int | None = None,
     n: int = 3,
@@ -189,7 +189,7 @@ def published_analysis(
     --------
     >>> from bayesbias import predict
     >>> made = predict(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
-    >>> published_analysis(made)
+    >>> sentiment_analysis(made)
     <SentimentAnalysis toy: F - M +0.0001; t(399) = -2.625, p = 0.00899 over 400 sentence pairs
         t(19) = -0.573, p = 0.573 over 20 noun pairs
         no test over 20 professions>
@@ -250,7 +250,7 @@ def analysis_of_table(
     control : DataFrame, optional
         The tests of the control sentences, as `SentimentAnalysis` holds them.
     hypotheses, n, clip, prob, earnings
-        See `published_analysis`; without `earnings` those of the published list are taken.
+        See `sentiment_analysis`; without `earnings` those of the published list are taken.
     notes : sequence of str
         To put before those that are found here.
     provenance : mapping, optional
@@ -262,8 +262,8 @@ def analysis_of_table(
 
     Examples
     --------
-    >>> from bayesbias import shipped_predictions
-    >>> table = sentiment_table(shipped_predictions("m1"))
+    >>> from bayesbias import list_predictions
+    >>> table = sentiment_table(list_predictions("m1"))
     >>> analysis_of_table(table).tests["p_value"].round(2).tolist()
     [0.0, 0.19, 0.0]
     """

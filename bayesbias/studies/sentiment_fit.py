@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.files import plain
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import plain
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -30,7 +30,7 @@ SENTIMENT_ESTIMANDS = {
     "population": "new nouns, new professions",
     "new_nouns": "new nouns, these professions",
     "new_professions": "these nouns, new professions",
-    "these_words": "these sentences alone",
+    "listed_words": "these sentences alone",
 }
 """The estimands of the models of sentiment, and what they hold for."""
 NO_DIFFERENCE = 1e-9  # differences smaller than this are none
@@ -51,8 +51,8 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     Parameters
     ----------
     fit : BiasFit
-        Of ``analysis.table``, or of that with facts about professions. A model with slopes leaves out professions without
-        the fact: then the analysis that travels with it is that of the others, and its notes say so.
+        Of ``analysis.table``, or of that with covariates about professions. A model with slopes leaves out professions without
+        the covariate: then the analysis that travels with it is that of the others, and its notes say so.
     analysis : SentimentAnalysis
 
     Returns
@@ -67,7 +67,7 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
     >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> bb.studies.with_analysis(fit, analysis).provenance["table"]["name"]
     'occupations by m1'
@@ -80,10 +80,10 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
         # What an analysis notes of its table is noted anew of the rows that are left.
         again = analysis_of_table(analysis.table, earnings=analysis.provenance.get("earnings"))
         notes = [note for note in notes if note not in again.notes]
-        facts = " or ".join(fit.spec.facts())
-        notes.append(f"left out of tests and fit, since they have no {facts}: {', '.join(left_out)}")
-    if fit.spec.facts():
-        notes += fit.table.attrs.get("facts_noted", [])
+        covariates = " or ".join(fit.spec.covariates())
+        notes.append(f"left out of tests and fit, since they have no {covariates}: {', '.join(left_out)}")
+    if fit.spec.covariates():
+        notes += fit.table.attrs.get("covariates_noted", [])
     analysis = dataclasses.replace(analysis, notes=tuple(notes))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     return dataclasses.replace(
@@ -100,7 +100,7 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
 
 
 def _left_out(fit: BiasFit, table: pd.DataFrame) -> list[str] | None:
-    """Return the professions and noun pairs of a table that a fit lacks, for want of a fact; None if it is of another table."""
+    """Return the professions and noun pairs of a table that a fit lacks, for want of a covariate; None if it is of another table."""
     keys = ["classifier", "noun_pair", "profession"]
     fitted = fit.table.set_index(keys)["difference"]
     listed = table.set_index(keys)["difference"]
@@ -116,7 +116,7 @@ def _left_out(fit: BiasFit, table: pd.DataFrame) -> list[str] | None:
         if unit not in set(fit.table[column])
     ]
     whole = (gone["profession"].isin(lost) | gone["noun_pair"].isin(lost)).all()
-    return lost if whole and (fit.spec.facts() or not lost) else None
+    return lost if whole and (fit.spec.covariates() or not lost) else None
 
 
 def origin_of(analysis: SentimentAnalysis) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAn
 
 
 def settings_of_analysis(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of `published_analysis` that are not the usual ones."""
+    """Return the settings of `sentiment_analysis` that are not the usual ones."""
     return {key: origin[key] for key in ("n", "clip", "prob") if key in origin}
 
 
@@ -161,7 +161,7 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
     >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
     >>> bb.studies.analysis_of(fit).classifiers
     ('m1',)
@@ -206,7 +206,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> m1 = bb.shipped_predictions("m1")
+    >>> m1 = bb.list_predictions("m1")
     >>> other = m1.frame.assign(classifier="other", probability=m1.frame["probability"] ** 1.1)
     >>> table = bb.sentiment_table(m1, other)
     >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, tune=300, chains=2, pointwise=False)
@@ -233,7 +233,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
             equal += [(name, estimand, float(value.mean())) for estimand in SENTIMENT_ESTIMANDS]
         else:
             parts.append(
-                both[[*keys, "category", *fit.spec.facts()]].assign(classifier=name, **{outcome: value})
+                both[[*keys, "category", *fit.spec.covariates()]].assign(classifier=name, **{outcome: value})
             )
     errors = [f"mcse_{of}" for of in ("mean", "sd", "low", "high", "p_below_zero")]
     columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", *errors]

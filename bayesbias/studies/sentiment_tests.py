@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
 from bayesbias.tables.sentiment import OUTCOMES, classifiers_in
-from bayesbias.words.occupations import load_occupations
+from bayesbias.wordlists.occupations import load_occupations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +141,7 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
     >>> bb.studies.profession_sentiment(table)["profession"].tolist()[:3]
     ['secretary', 'teacher', 'writer']
     """
@@ -204,7 +204,7 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
     >>> found = bb.studies.top_bottom(table, n=2)
     >>> found[["end", "professions"]].values.tolist()
     [['top', ('secretary',)], ['top', ('teacher',)], ['bottom', ('truck driver',)], ['bottom', ('flight attendant',)]]
@@ -247,7 +247,7 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
     >>> bb.studies.noun_pair_differences(table)["noun_pair"].tolist()[:3]
     ['My uncle / My aunt', 'My son / My daughter', 'My grandson / My granddaughter']
     """
@@ -302,7 +302,7 @@ def earnings_correlation(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
     >>> found = bb.studies.earnings_correlation(table)
     >>> found.columns.tolist()[:5]
     ['classifier', 'method', 'r', 'low', 'high']

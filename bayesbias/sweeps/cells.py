@@ -20,19 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import BayesbiasError, InputError
-from bayesbias.basics.files import data_dir, sha256_of
-from bayesbias.basics.values import content_hash
-from bayesbias.basics.versions import own_version
-from bayesbias.border.opening import sha256_file
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.core.errors import BayesbiasError, InputError
+from bayesbias.core.files import data_dir, sha256_of
+from bayesbias.core.opening import sha256_file
+from bayesbias.core.values import content_hash
+from bayesbias.core.versions import own_version
+from bayesbias.embeddings.gensim import GENSIM_DATA
+from bayesbias.embeddings.static import list_embeddings
+from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.plan import SweepPlan
-from bayesbias.vectors.gensim import GENSIM_DATA
-from bayesbias.vectors.static import shipped_embeddings
-from bayesbias.words.controls import shipped_controls
-from bayesbias.words.listfile import load_wordlist, shipped_wordlists
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.controls import list_controls
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 SWEEP_FORMAT = 2  # of the files of a cell
 _HASHED_ALWAYS = (
@@ -78,13 +78,11 @@ def read_inputs(plan: SweepPlan) -> PlanInputs:
     models: dict[str, ModelSpec | str] = {}
     for wordlist in plan.wordlists:
         for controls in plan.controls:
-            chosen = (
-                None if controls == "default" else _location(plan, controls, ("none", *shipped_controls()))
-            )
-            where = _location(plan, wordlist, shipped_wordlists())
+            chosen = None if controls == "default" else _location(plan, controls, ("none", *list_controls()))
+            where = _location(plan, wordlist, list_wordlists())
             lists[wordlist, controls] = _or_message(load_wordlist, where, chosen)
     for model in plan.models:
-        where = _location(plan, model, shipped_models())
+        where = _location(plan, model, list_models())
         models[model] = _or_message(load_model, where)
     return PlanInputs(lists, models)
 
@@ -108,7 +106,7 @@ def group_cells(
     locations = {}
     for embedding in plan.embeddings:
         there = os.path.exists(plan.folder / embedding)
-        names = shipped_embeddings() if there else [*shipped_embeddings(), *GENSIM_DATA]
+        names = list_embeddings() if there else [*list_embeddings(), *GENSIM_DATA]
         locations[embedding] = _location(plan, embedding, names)
     for table in plan.distances:
         locations[table] = _location(plan, table, ())
@@ -175,7 +173,7 @@ def digest_of(location: str, known: dict[str, Any]) -> dict[str, str] | None:
 
     The hash of a large file is taken from `known` while its size and its time of change are the same.
     """
-    if location in shipped_embeddings():
+    if location in list_embeddings():
         return {"sha256": sha256_file(data_dir("embeddings") / location / "MODEL.toml")}
     path = Path(location)
     if location in GENSIM_DATA:

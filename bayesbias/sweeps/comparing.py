@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import as_percent, number_of, some
+from bayesbias.core import checks
+from bayesbias.core.digits import as_known, ends_as_known, error_of
+from bayesbias.core.wording import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full
@@ -51,7 +51,7 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
     chosen = (frame["term"] == contrast) & (frame["level"] == level) & (frame["estimand"] == estimand)
     chosen = chosen.fillna(False)
     raw = frame[chosen & (frame["quantity"] == "contrast")]
-    standard = frame[chosen & (frame["quantity"] == "standardised")]
+    standard = frame[chosen & (frame["quantity"] == "standardized")]
     ends = {"mean": "", "hpdi_low": "_low", "hpdi_high": "_high"}
     errors = {f"mcse_{name.removeprefix('hpdi_')}": end for name, end in ends.items()}
     superiority = [f"superiority{end}" for end in ends.values()]
@@ -62,15 +62,15 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
     left = left.assign(**{f"distance{end}": raw[name] for name, end in ends.items()})
     left = left.assign(**{f"mcse_distance{end}": raw[name] for name, end in errors.items()})
     right = standard[[*_KEY, "unit", "p_in_rope", "rope", *superiority]]
-    right = right.assign(**{f"standardised{end}": standard[name] for name, end in ends.items()})
-    right = right.assign(**{f"mcse_standardised{end}": standard[name] for name, end in errors.items()})
+    right = right.assign(**{f"standardized{end}": standard[name] for name, end in ends.items()})
+    right = right.assign(**{f"mcse_standardized{end}": standard[name] for name, end in errors.items()})
     out = left.merge(right, on=_KEY, how="left").sort_values(
-        "standardised", kind="stable", na_position="last", ignore_index=True
+        "standardized", kind="stable", na_position="last", ignore_index=True
     )
     out["verdict"] = pd.array([_verdict(row) for row in out.itertuples()], dtype="string")
     order = [
         "cell", *LABELS, "trusted", "contrast", "level", "name", "estimand", "unit",
-        *(f"standardised{end}" for end in ends.values()), "p_in_rope", "rope", "verdict", *superiority,
+        *(f"standardized{end}" for end in ends.values()), "p_in_rope", "rope", "verdict", *superiority,
         *(f"distance{end}" for end in ends.values()), "p_below_zero", "prob",
     ]  # fmt: skip
     return out[[*order, *(name for name in out if name.startswith("mcse_") and name not in order)]]
@@ -80,9 +80,9 @@ def _verdict(row: Any) -> str | None:
     """Say what the interval means; nothing is concluded from a cell that is not to be trusted."""
     import pandas as pd
 
-    if pd.isna(row.standardised) or pd.isna(row.trusted) or not row.trusted:
+    if pd.isna(row.standardized) or pd.isna(row.trusted) or not row.trusted:
         return None
-    return contrast_verdict(*sure_ends(row, "standardised_low", "standardised_high"), row.rope)
+    return contrast_verdict(*sure_ends(row, "standardized_low", "standardized_high"), row.rope)
 
 
 def telling_labels(cells: pd.DataFrame) -> dict[str, list[str]]:
@@ -215,8 +215,8 @@ def _left_out(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
 def _farthest(cells: pd.DataFrame, names: pd.Series, lead: str) -> str:
     """Name the two cells of one unit that are farthest apart, and say whether they can be told apart."""
     ends = [
-        f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {as_percent(row['prob'])} HPDI "
-        f"{' to '.join(ends_as_known(row, 'standardised_low', 'standardised_high', 2, signed=True))}; "
+        f"{names[at]} ({as_known(row, 'standardized', 2, signed=True)}, {as_percent(row['prob'])} HPDI "
+        f"{' to '.join(ends_as_known(row, 'standardized_low', 'standardized_high', 2, signed=True))}; "
         f"{as_known(row, 'distance', signed=True)} in cosine distance)"
         for at, row in ((at, cells.loc[at]) for at in (cells.index[0], cells.index[-1]))
     ]
@@ -234,7 +234,7 @@ def _surest(cells: pd.DataFrame, names: pd.Series) -> str:
 
     mean, low, high = (
         cells[name].to_numpy(dtype=float)
-        for name in ("standardised", "standardised_low", "standardised_high")
+        for name in ("standardized", "standardized_low", "standardized_high")
     )
     # Rows are the lower of the two, as in `_apart`, which has the last word.
     margin = mean[None, :] - mean[:, None] - np.hypot((high - mean)[:, None], (mean - low)[None, :])
@@ -253,7 +253,7 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     of = {"quantity": "contrast", "term": known["contrast"].iloc[0]}
     own = frame[(frame[list(of)] == pd.Series(of)).fillna(False).all(axis=1)]
     of_cell: dict[Any, str] = {}
-    for estimand, lead in (("population", ""), ("these_words", "of the listed words: ")):
+    for estimand, lead in (("population", ""), ("listed_words", "of the listed words: ")):
         for cell, rows in own[own["estimand"] == estimand].groupby("cell", sort=False):
             by_level = {level: rows[rows["level"] == level] for level in ("class", "stereotype")}
             if (how := disagreement(by_level["class"])) and cell not in of_cell:
@@ -272,17 +272,17 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
 
 
 def _apart(low: Any, high: Any) -> bool:
-    """Say whether the difference of two cells' standardised contrasts is above zero, beyond twice its Monte Carlo error.
+    """Say whether the difference of two cells' standardized contrasts is above zero, beyond twice its Monte Carlo error.
 
     From their intervals, for two results that know nothing of each other: the lower end of the difference is
     d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008). Cells that share words or vectors mostly err the same way, so
     that this is cautious of them.
     """
     ends = [
-        (low, "standardised", "standardised_high"),
-        (high, "standardised", "standardised_low"),
+        (low, "standardized", "standardized_high"),
+        (high, "standardized", "standardized_low"),
     ]
     half = math.hypot(*(float(row[end]) - float(row[mean]) for row, mean, end in ends))
     errors = [error_of(row, name) for row, *names in ends for name in names]
     error = math.hypot(*(each for each in errors if each == each))
-    return float(high["standardised"]) - float(low["standardised"]) - half > 2 * error
+    return float(high["standardized"]) - float(low["standardized"]) - half > 2 * error

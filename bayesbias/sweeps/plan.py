@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import lies_at
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.border.cleaning import checked_tree
-from bayesbias.border.texts import read_toml
+from bayesbias.core import checks
+from bayesbias.core.cleaning import checked_tree
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.face import public_in
+from bayesbias.core.files import lies_at
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.texts import read_toml
+from bayesbias.core.values import Shown
+from bayesbias.embeddings.gensim import GENSIM_DATA
+from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
-from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
-from bayesbias.vectors.gensim import GENSIM_DATA
-from bayesbias.vectors.static import shipped_embeddings
-from bayesbias.words.controls import shipped_controls
-from bayesbias.words.listfile import shipped_wordlists
+from bayesbias.models.loading import DEFAULT_MODEL, list_models
+from bayesbias.wordlists.controls import list_controls
+from bayesbias.wordlists.listfile import list_wordlists
 
 __all__ = ["SweepPlan", "load_plan"]
 
@@ -52,16 +52,16 @@ class SweepPlan(Shown):
     prob, rope : float
         As in `BiasFit.contrasts`.
     standard_rope : float
-        As `rope` in `BiasFit.standardised`.
+        As `rope` in `BiasFit.standardized`.
     repeats, invalid_utf8 : str
-        As in `read_distances` and `load_embedding`.
+        As in `load_distances` and `load_embedding`.
     allow_pickle, keep_fits : bool
         Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> plan = bb.sweeps.load_plan({"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["cells"]})
+    >>> plan = bb.sweeps.load_plan({"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["default"]})
     >>> plan.wordlists, plan.draws
     (('religion', 'gender'), 1000)
     """
@@ -101,7 +101,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         wordlists = ["religion", "gender", "my-list.toml"]
         controls = ["2022", "none"]             # optional; "default" is each list's own
         distances = ["tables/religion.csv"]     # tables that are there already
-        models = ["cells", "crossed"]    # optional; "cells" by default
+        models = ["default", "crossed"]    # optional; "cells" by default
 
         [settings]                              # all optional
         draws = 1000                            # kept draws per chain
@@ -179,10 +179,10 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
                 "the list is empty", where=f"{where}, {key}", hint="leave the key out for the default"
             )
     shipped = {
-        "embeddings": [*shipped_embeddings(), *GENSIM_DATA],
-        "wordlists": shipped_wordlists(),
-        "controls": ["default", "none", *shipped_controls()],
-        "models": shipped_models(),
+        "embeddings": [*list_embeddings(), *GENSIM_DATA],
+        "wordlists": list_wordlists(),
+        "controls": ["default", "none", *list_controls()],
+        "models": list_models(),
     }
     for key, names in shipped.items():
         for entry in lists.get(key, ()):

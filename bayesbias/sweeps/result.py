@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.sheets import write_csv
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.parquet import read_frame
-from bayesbias.border.ranges import SHARE, SIZE, Range
-from bayesbias.border.seals import State
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import whole_file
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.parquet import read_frame
+from bayesbias.core.ranges import SHARE, SIZE, Range
+from bayesbias.core.seals import State
+from bayesbias.core.sheets import write_csv
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import ERRORS, compared_cells
 from bayesbias.sweeps.plan import SweepPlan
 from bayesbias.sweeps.store import TABLES, mark_sweep, read_record, records_in
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ class SweepResult(Shown):
         """Set one contrast of every cell against those of the others, in standard deviations of single pairs.
 
         Cosine distances of one set of vectors scatter more than those of another: a contrast of -0.02 is small in one
-        and not in another. So cells are sorted and judged by the standardised contrast (`BiasFit.standardised`), with
+        and not in another. So cells are sorted and judged by the standardized contrast (`BiasFit.standardized`), with
         the cosine distance beside it.
 
         Parameters
@@ -106,9 +106,9 @@ class SweepResult(Shown):
         Returns
         -------
         DataFrame
-            One row per fitted cell (and class or word, at such a level), the lowest standardised contrast first and
-            those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardised,
-            standardised_low, standardised_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
+            One row per fitted cell (and class or word, at such a level), the lowest standardized contrast first and
+            those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardized,
+            standardized_low, standardized_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
             deviations; missing where the cell is not to be trusted), ``superiority, superiority_low, superiority_high,
             distance, distance_low, distance_high`` (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
 
@@ -333,7 +333,7 @@ def _rows_of(cell: SweepCell, record: Mapping[str, Any]) -> list[dict[str, Any]]
     unit = {"unit": "cosine distance" if record["outcome"] == "distance" else record["outcome"]}
     mean = {**unit, "quantity": "mean", "level": "overall", "name": "all"}
     rows = [{**row, **mean, "term": row[record["group"]], **about} for row in record["summary"]]
-    for quantity, more in (("contrast", unit), ("standardised", {})):
+    for quantity, more in (("contrast", unit), ("standardized", {})):
         of = record["contrasts" if quantity == "contrast" else quantity]
         rows += [{**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of]
     return rows

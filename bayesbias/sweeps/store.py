@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import check_folder, sha256_of, whole_file
-from bayesbias.basics.versions import own_version
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.seals import (
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import check_folder, sha256_of, whole_file
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.seals import (
     SEAL_KEY,
     State,
     about_file,
@@ -28,7 +27,8 @@ from bayesbias.border.seals import (
     sealed_json,
     state_of_file,
 )
-from bayesbias.border.texts import parse_json
+from bayesbias.core.texts import parse_json
+from bayesbias.core.versions import own_version
 from bayesbias.sweeps.cells import SWEEP_FORMAT, SweepCell
 from bayesbias.sweeps.plan import SweepPlan
 
@@ -116,7 +116,7 @@ def read_json(path: Path) -> tuple[dict[str, Any], State]:
 
 
 _RECORD_KEYS = {
-    "n_pairs", "group", "outcome", "summary", "contrasts", "standardised", "diagnostics", "look_again", "coverage",
+    "n_pairs", "group", "outcome", "summary", "contrasts", "standardized", "diagnostics", "look_again", "coverage",
     "provenance", "timing",
 }  # fmt: skip
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.progress import ticking
-from bayesbias.basics.versions import own_version
-from bayesbias.basics.workers import Hands, Task, carry_out
+from bayesbias.core import checks
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.progress import ticking
+from bayesbias.core.versions import own_version
+from bayesbias.core.workers import Hands, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
 from bayesbias.sweeps.plan import SweepPlan, load_plan
@@ -70,13 +70,13 @@ def run_sweep(
     SweepResult
         ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only), each
         contrast (``contrast``; ``level`` overall, class or word) and each contrast in standard deviations
-        (``standardised``; none for a model whose pairs need have no variance): ``cell,
+        (``standardized``; none for a model whose pairs need have no variance): ``cell,
         embedding, wordlist, controls, distances, model, seed, fit_seed, status, error, n_pairs, missing_words,
         protected_listed, protected_found (and used), stereotypes_listed, stereotypes_found, classes_left_out, method,
         divergences, max_r_hat, min_ess_bulk, trusted, problems (why not), look_again (what a fit of the cell is doubted for, see
         `Findings`), quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
         r_hat, p_below_zero, p_in_rope, rope, superiority, superiority_low, superiority_high`` (the last three as in
-        `BiasFit.standardised`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in
+        `BiasFit.standardized`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in
         standard deviations. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
 
     Raises

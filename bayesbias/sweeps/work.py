@@ -11,19 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.files import plain
-from bayesbias.basics.workers import describe_error
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import plain
+from bayesbias.core.workers import describe_error
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.static import STATIC_FORMAT
 from bayesbias.findings.words import doubts_of_words
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.models.loading import parse_model
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import read_distances
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.static import STATIC_FORMAT
-from bayesbias.words.wordlist import WordList
+from bayesbias.tables.reading import load_distances
+from bayesbias.wordlists.wordlist import WordList
 
 
 def make_tables(
@@ -33,7 +33,7 @@ def make_tables(
     started = time.perf_counter()
     if wordlists is None:
         table_or_message = _table_or_message(
-            lambda: _unchanged(read_distances(location, repeats=options["repeats"]), sha256)
+            lambda: _unchanged(load_distances(location, repeats=options["repeats"]), sha256)
         )
         return [table_or_message], time.perf_counter() - started
 
@@ -107,23 +107,23 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
     summaries = [
         record
-        for estimand in ("population", "these_words")
+        for estimand in ("population", "listed_words")
         for record in plain(result.summary(prob, estimand=estimand).to_dict(orient="records"))
     ]
     try:
         contrasts = plain(result.contrasts(prob, rope).to_dict(orient="records"))
     except FitError:  # no two connections to set against each other; the means stand for themselves
         contrasts = []
-    standardised = []
+    standardized = []
     if contrasts and has_variance(spec):
-        standardised = plain(result.standardised(prob, settings["standard_rope"]).to_dict(orient="records"))
+        standardized = plain(result.standardized(prob, settings["standard_rope"]).to_dict(orient="records"))
     outcome = {
         "n_pairs": len(table),
         "group": spec.results.group,
         "outcome": spec.outcome,
         "summary": summaries,
         "contrasts": contrasts,
-        "standardised": standardised,
+        "standardized": standardized,
         "diagnostics": plain(result.diagnostics()),
         "look_again": [doubt.text for doubt in doubts_of_words(result, prob, rope)],
         "coverage": coverage,

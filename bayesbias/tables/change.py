@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.sheets import unmarked, without_marks
-from bayesbias.basics.wording import number_of, some
-from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import decoded
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.guarding import guarded
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.sheets import unmarked, without_marks
+from bayesbias.core.texts import decoded
+from bayesbias.core.wording import number_of, some
 from bayesbias.tables.checking import SIMULATED, Source, check_rows
 from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +51,7 @@ def join_pairs(
     Parameters
     ----------
     original, debiased : PairTable, DataFrame or path
-        As `read_distances` takes them. Order does not matter.
+        As `load_distances` takes them. Order does not matter.
     name : str
         What to call the second in messages.
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import Shortened, number_of, some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import Shortened, number_of, some
 from bayesbias.tables.codes import Codes
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.words.pairing import CONNECTIONS
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd

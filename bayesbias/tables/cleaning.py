@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from bayesbias.basics import checks
-from bayesbias.basics.wording import some
-from bayesbias.border.cleaning import checked_label
-from bayesbias.border.separated import QUOTED
+from bayesbias.core import checks
+from bayesbias.core.cleaning import checked_label
+from bayesbias.core.separated import QUOTED
+from bayesbias.core.wording import some
 from bayesbias.tables.checking import Source
 from bayesbias.tables.codes import Codes
 
@@ -21,7 +21,7 @@ def cleaned_texts(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return a table with the texts of some columns as `checked_label` returns them; numbers stay as they are.
 
-    Blanks around a text are left off, as facts and predictions leave them off and lists have none: ``"she "`` is no
+    Blanks around a text are left off, as covariates and predictions leave them off and lists have none: ``"she "`` is no
     other word than ``"she"``, and its row repeats the other's or contradicts it.
 
     Returns

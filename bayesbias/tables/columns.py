@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd

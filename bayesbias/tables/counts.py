@@ -13,21 +13,21 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.extras import needed
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown
-from bayesbias.basics.versions import versions_of
-from bayesbias.basics.wording import Shortened, number_of, some
-from bayesbias.border.lines import blocks_of_lines
-from bayesbias.border.no_text import no_text
-from bayesbias.border.opening import opened, path_of, sha256_file
-from bayesbias.border.unpacking import compression_of, unpacked
-from bayesbias.tables.reading_facts import facts_given
-from bayesbias.vectors.order import ranks_of
-from bayesbias.vectors.spelling import matched_spellings, spellings_of
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.extras import needed
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.lines import blocks_of_lines
+from bayesbias.core.no_text import no_text
+from bayesbias.core.opening import opened, path_of, sha256_file
+from bayesbias.core.unpacking import compression_of, unpacked
+from bayesbias.core.values import Shown
+from bayesbias.core.versions import versions_of
+from bayesbias.core.wording import Shortened, number_of, some
+from bayesbias.embeddings.order import ranks_of
+from bayesbias.embeddings.spelling import matched_spellings, spellings_of
+from bayesbias.tables.reading_covariates import covariates_given
 
 __all__ = ["WordCounts", "load_counts"]
 
@@ -149,11 +149,11 @@ def load_counts(
     if isinstance(source, str) and source == "wordfreq":
         return _of_wordfreq(asked, language)
     if isinstance(source, Mapping) or hasattr(source, "columns"):
-        counts, where, digest = _of_fact(source, "counts"), "mapping", ""
+        counts, where, digest = _of_covariate(source, "counts"), "mapping", ""
     elif isinstance(source, str | os.PathLike):
         path = path_of(source, "counts", _VALID)
         digest, where = sha256_file(path), str(path)
-        counts = _of_fact(path, where) if path.suffix.lower() in _TABLES else _of_lines(path, asked)
+        counts = _of_covariate(path, where) if path.suffix.lower() in _TABLES else _of_lines(path, asked)
     else:
         raise InputError("are no counts", where="counts", found=Shortened(source), valid=_VALID)
     for word, count in counts.items():
@@ -186,11 +186,11 @@ def _made(
     return WordCounts(logs, kind, source, digest, missing, {w: s for w, s in matched.items() if w in logs})
 
 
-def _of_fact(source: Any, where: str) -> dict[str, float]:
+def _of_covariate(source: Any, where: str) -> dict[str, float]:
     """Return the counts of a table: of its only number, or the column that is called so."""
     if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):
         source = {"count": source}
-    given = [each for each in facts_given(source) if each.numeric]
+    given = [each for each in covariates_given(source) if each.numeric]
     named = [each for each in given if each.name.casefold() in _COUNTS]
     chosen = named or given
     if len(chosen) != 1:

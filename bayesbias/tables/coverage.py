@@ -10,14 +10,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import conjoined, number_of, some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown, content_hash
+from bayesbias.core.wording import conjoined, number_of, some
 from bayesbias.tables.codes import labels_within
-from bayesbias.words.wordlist import CONTROLS, FEW_WORDS
+from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ FACT_NOUNS = {
     "profession": "professions",
     "noun_pair": "pairs of nouns",
 }
-"""What has a fact, by the side that the account of it names."""
+"""What has a covariate, by the side that the account of it names."""
 _NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example": "examples"}
 
 
@@ -72,8 +72,8 @@ class Loss:
         Of the protected class, the attribute class, ``human`` and ``neutral``, or the set.
     listed, found : int
         Words; of a set, examples.
-    fact : str
-        The fact that the others of the list lack, where a model needs it; empty where it is vectors that they lack. Then
+    covariate : str
+        The covariate that the others of the list lack, where a model needs it; empty where it is vectors that they lack. Then
         those are listed that have a vector.
 
     Examples
@@ -89,7 +89,7 @@ class Loss:
     name: str
     listed: int
     found: int
-    fact: str = ""
+    covariate: str = ""
 
     @property
     def left_out(self) -> bool:
@@ -110,8 +110,8 @@ class Loss:
     def text(self) -> str:
         """The same for a reader, without a full stop."""
         words = self.noun
-        if self.fact:
-            one, several = f"has the fact {self.fact}", f"have the fact {self.fact}"
+        if self.covariate:
+            one, several = f"has the covariate {self.covariate}", f"have the covariate {self.covariate}"
         else:
             one, several = "was found", "were found"
         if self.kind is LossKind.GONE:
@@ -119,9 +119,13 @@ class Loss:
         return f"only {self.found} of {self.listed} {words} {one if self.found == 1 else several}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, for JSON; the fact where there is one."""
+        """Return the fields, for JSON; the covariate where there is one."""
         fields = {**asdict(self), "kind": self.kind.value}
-        return fields if self.fact else {name: value for name, value in fields.items() if name != "fact"}
+        return (
+            fields
+            if self.covariate
+            else {name: value for name, value in fields.items() if name != "covariate"}
+        )
 
 
 def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
@@ -146,15 +150,15 @@ def words_of_groups(frame: pd.DataFrame, group: str, word: str) -> dict[str, int
     return {str(name): int(n) for name, n in counted.items()}
 
 
-def losses_for_facts(
-    coverage: Mapping[str, Any], facts: Collection[str], left: Mapping[str, Mapping[str, int]]
+def losses_for_covariates(
+    coverage: Mapping[str, Any], covariates: Collection[str], left: Mapping[str, Mapping[str, int]]
 ) -> tuple[Loss, ...]:
-    """Return the lists of which too little has the facts that a model needs, among the words that have a vector.
+    """Return the lists of which too little has the covariates that a model needs, among the words that have a vector.
 
     Parameters
     ----------
     coverage : what `Coverage.as_dict` returns
-    facts : collection of str
+    covariates : collection of str
         The columns of them. A list can lack those of its own side alone.
     left : Mapping of str to Mapping
         Under ``protected`` and ``attributes``, how many words of each list are left.
@@ -162,8 +166,8 @@ def losses_for_facts(
     Examples
     --------
     >>> coverage = {"attributes": {"islam": {"listed": 16, "found": 12, "missing": []}}}
-    >>> [loss.text for loss in losses_for_facts(coverage, ["age"], {"attributes": {"islam": 5}})]
-    ['only 5 of 12 stereotypes of islam have the fact age']
+    >>> [loss.text for loss in losses_for_covariates(coverage, ["age"], {"attributes": {"islam": 5}})]
+    ['only 5 of 12 stereotypes of islam have the covariate age']
     """
     there = {
         key: {
@@ -172,11 +176,11 @@ def losses_for_facts(
         }
         for key in ("protected", "attributes")
     }
-    sides = {name: about.get("side") for name, about in coverage.get("facts", {}).items()}
+    sides = {name: about.get("side") for name, about in coverage.get("covariates", {}).items()}
     out = []
     for loss in losses(there):
-        if own := [fact for fact in facts if sides.get(fact, loss.side) == loss.side]:
-            out.append(replace(loss, fact=" and ".join(own)))
+        if own := [covariate for covariate in covariates if sides.get(covariate, loss.side) == loss.side]:
+            out.append(replace(loss, covariate=" and ".join(own)))
     # The words of a class that goes for want of stereotypes lack nothing themselves.
     silent = {loss.name for loss in out if loss.side == "attribute" and loss.left_out}
     return tuple(loss for loss in out if loss.side != "protected" or loss.name not in silent)
@@ -227,8 +231,8 @@ class Coverage(Shown):
         Those of the notes that say which lists have few words; they are written anew where words are left out of a fit.
     columns : tuple of str
         Columns of the reader's own, which the rows keep; a note names them.
-    facts : Mapping of str to Mapping
-        Per column of a fact that was joined: ``side`` (``protected``, ``attribute``, ``profession`` or ``noun_pair``), ``listed``
+    covariates : Mapping of str to Mapping
+        Per column of a covariate that was joined: ``side`` (``protected``, ``attribute``, ``profession`` or ``noun_pair``), ``listed``
         and ``found`` (counts of words), ``missing`` (the words without it).
     """
 
@@ -238,7 +242,7 @@ class Coverage(Shown):
     repeats: int = 0
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    covariates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     thin: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
@@ -292,10 +296,10 @@ class Coverage(Shown):
                 if group["missing"]:
                     words = list(group["missing"])
                     out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}")
-        for name, fact in self.facts.items():
-            without = f"; not of {some(fact['missing'])}" if fact["missing"] else ""
+        for name, covariate in self.covariates.items():
+            without = f"; not of {some(covariate['missing'])}" if covariate["missing"] else ""
             out.append(
-                f"{name}: known of {fact['found']} of {fact['listed']} {FACT_NOUNS[fact['side']]}{without}"
+                f"{name}: known of {covariate['found']} of {covariate['listed']} {FACT_NOUNS[covariate['side']]}{without}"
             )
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
@@ -410,9 +414,9 @@ def thin_classes(
 
 
 def without_silent_classes(
-    before: pd.DataFrame, left: pd.DataFrame, fact: str
+    before: pd.DataFrame, left: pd.DataFrame, covariate: str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out the classes of which no stereotype has a fact, as `without_lost_classes` does; return the rows and their names.
+    """Leave out the classes of which no stereotype has a covariate, as `without_lost_classes` does; return the rows and their names.
 
     Their words would stand on one side of a difference alone, so that what sets them apart from other classes on all words
     enters it.
@@ -420,8 +424,8 @@ def without_silent_classes(
     Parameters
     ----------
     before, left : DataFrame
-        The pairs with and without those of the words that lack the fact.
-    fact : str
+        The pairs with and without those of the words that lack the covariate.
+    covariate : str
         Its column, for messages.
 
     Raises
@@ -440,9 +444,9 @@ def without_silent_classes(
     silent = [name for name in own[0] if name not in own[1] and name in there]
     if silent and len(own[1]) < 2:
         raise InputError(
-            f"no stereotype of {conjoined(silent)} has the fact, and one class alone has no other to be held against",
-            where=f"fact {fact!r}",
-            valid="stereotypes with the fact in at least two classes",
+            f"no stereotype of {conjoined(silent)} has the covariate, and one class alone has no other to be held against",
+            where=f"covariate {covariate!r}",
+            valid="stereotypes with the covariate in at least two classes",
             hint="fit without it, or a list of the other class and control words",
         )
     return left[~left["protected_class"].astype(str).isin(silent)] if silent else left, silent

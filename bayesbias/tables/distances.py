@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
+from bayesbias.core.errors import InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
-from bayesbias.tables.facts import join_facts
 from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
-from bayesbias.words.foreign import FOREIGN_ENDINGS
-from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.pairing import pairs
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
+from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.vectors.embedding import Embedding
+    from bayesbias.embeddings.embedding import Embedding
 
 __all__ = ["distance_table"]
 
@@ -34,7 +34,7 @@ def distance_table(
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     *,
     controls: Any = None,
-    facts: Any = None,
+    covariates: Any = None,
     counts: Any = None,
     pool: Any = None,
 ) -> PairTable:
@@ -48,8 +48,8 @@ def distance_table(
     controls : optional
         The control list to use in place of the list's own; see `load_wordlist`. With ``"matched"`` neutral words are those as
         frequent as the stereotypes; see `bayesbias.tables.matched_controls`.
-    facts : optional
-        Numbers or categories of words, such as a CSV file with a column ``word``; see `bayesbias.tables.join_facts`. Those
+    covariates : optional
+        Numbers or categories of words, such as a CSV file with a column ``word``; see `bayesbias.tables.join_covariates`. Those
         of the word list are joined in any case.
     counts : optional
         How frequent words are, for matched controls: a file, ``{word: count}``, ``"order"`` (of the words in the file of
@@ -78,7 +78,7 @@ def distance_table(
     """
     import pandas as pd
 
-    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.embeddings.loading import load_embedding
 
     account: dict[str, Any] | None = None
     if isinstance(controls, str) and controls == MATCHED:
@@ -132,9 +132,9 @@ def distance_table(
         "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
     }
     table = PairTable(as_pair_columns(frame), coverage, provenance)
-    if words.facts:
-        table = join_facts(table, words.facts)
-    return table if facts is None else join_facts(table, facts)
+    if words.covariates:
+        table = join_covariates(table, words.covariates)
+    return table if covariates is None else join_covariates(table, covariates)
 
 
 def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sha256_of
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import some
 from bayesbias.tables.counts import WordCounts, load_counts
-from bayesbias.words.controls import load_controls
-from bayesbias.words.wordlist import Controls, WordList
+from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.wordlist import Controls, WordList
 
 __all__ = ["matched_controls"]
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics import checks
-from bayesbias.basics.face import public_in
-from bayesbias.basics.files import whole_file
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.sheets import write_csv
-from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
+from bayesbias.core import checks
+from bayesbias.core.face import public_in
+from bayesbias.core.files import whole_file
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.sheets import write_csv
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
 from bayesbias.tables.coverage import Coverage
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ class PairTable(Shown):
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all.
 
         With `spreadsheet_safe` an apostrophe stands in a CSV file before each word that a spreadsheet would take for a
-        formula; `read_distances` takes it away.
+        formula; `load_distances` takes it away.
         """
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import AsWritten, InputError, nearest
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import Shortened, number_of, some
-from bayesbias.border.frames import plain_frame
-from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import as_plain_file, path_of, sha256_file, unchanged
+from bayesbias.core import checks
+from bayesbias.core.errors import AsWritten, InputError, nearest
+from bayesbias.core.frames import plain_frame
+from bayesbias.core.guarding import guarded
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import as_plain_file, path_of, sha256_file, unchanged
+from bayesbias.core.wording import Shortened, number_of, some
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.readers.tables import is_word_column
 from bayesbias.tables.checking import (
     PAIR,
     RANGES,
@@ -44,14 +46,12 @@ from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.table_files import read_frame
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.readers.tables import is_word_column
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_distances"]
+__all__ = ["load_distances"]
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
 NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
@@ -62,11 +62,11 @@ _KNOWN = {*_LABELS, *_NUMBERS, *COLUMNS}
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
 MOST_TEXTS = 1_000_000
 """Rows up to which labels are plain texts; five columns of more would take hundreds of MB, and as categories take tens."""
-_DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or read_distances made"
+_DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or load_distances made"
 
 
 @tells_kinds
-def read_distances(
+def load_distances(
     source: str | os.PathLike[str] | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,
     repeats: str = "once",
@@ -102,7 +102,7 @@ def read_distances(
 
     Examples
     --------
-    >>> table = read_distances({
+    >>> table = load_distances({
     ...     "protected_word": ["she", "he"], "protected_class": ["women", "men"],
     ...     "attribute": ["nurse", "nurse"], "attribute_class": ["women", "women"],
     ...     "connection": ["associated", "different"], "distance": [0.7, 0.9]})
@@ -270,7 +270,7 @@ def as_pair_table(source: Any) -> PairTable:
         ours = checked.frame["distance"].dtype.kind == "f" and hasattr(checked.frame["connection"], "cat")
         own = [str(name) for name in checked.frame.columns if name not in COLUMNS]
         return checked if ours else replace(checked, frame=as_pair_columns(checked.frame, own))
-    return read_distances(source)
+    return load_distances(source)
 
 
 def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | None = None) -> PairTable:
@@ -279,7 +279,7 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
     Parameters
     ----------
     table : PairTable, DataFrame, mapping of columns, or list of records
-        A frame with all columns of a pair becomes what `read_distances` makes of it; one with others is checked as
+        A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is checked as
         far as its columns are known.
     outcome : str
         The column that is modelled.
@@ -310,10 +310,10 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
             source = Source("data frame")
             return _pair_table(frame, source, _repeats_of(frame), "a data frame", apart=apart, hint=hint)
-        known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
+        known = {"covariates": frame.attrs["covariates_from"]} if "covariates_from" in frame.attrs else {}
         known |= {"repeats": "keep"} if _repeats_of(frame) == "keep" else {}
-        noted = tuple(frame.attrs.get("facts_noted", ()))
-        coverage = Coverage({}, {}, notes=noted, facts=frame.attrs.get("facts", {}))
+        noted = tuple(frame.attrs.get("covariates_noted", ()))
+        coverage = Coverage({}, {}, notes=noted, covariates=frame.attrs.get("covariates", {}))
         table = PairTable(frame, coverage, {"name": "a data frame", **known})
     source = Source(str(table.provenance.get("name", "the table")))
     frame = (

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import BayesbiasError, InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.core.errors import BayesbiasError, InputError
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
+from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.words.sentence_making import sentence_test
-from bayesbias.words.sentence_tests import SETS, SentenceTest
+from bayesbias.wordlists.sentence_making import sentence_test
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +158,7 @@ def sentence_table(
     cache: bool | str | os.PathLike[str] = True,
     batch_size: int | None = None,
     progress: bool | None = None,
-    facts: Any = None,
+    covariates: Any = None,
 ) -> PairTable:
     """Return the distance of every target sentence to every attribute sentence.
 
@@ -170,8 +170,8 @@ def sentence_table(
         Whatever `load_encoder` takes.
     cache, batch_size, progress
         As for `encode`.
-    facts : optional
-        Numbers or categories of the words of targets or attributes; see `bayesbias.tables.join_facts`.
+    covariates : optional
+        Numbers or categories of the words of targets or attributes; see `bayesbias.tables.join_covariates`.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def sentence_table(
     table = pairs_of_test(
         encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress)), encoder
     )
-    return table if facts is None else join_facts(table, facts)
+    return table if covariates is None else join_covariates(table, covariates)
 
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:

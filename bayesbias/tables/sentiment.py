@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of
-from bayesbias.border.frames import plain_frame
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.frames import plain_frame
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.wording import number_of
 from bayesbias.tables.checking import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
+from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.words.occupations import GENDERS
+from bayesbias.wordlists.occupations import GENDERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,10 @@ _SHARE = Range(0.0, 1.0, ())
 
 @tells_kinds
 def sentiment_table(
-    *predictions: Predictions | pd.DataFrame, control: bool = False, clip: float = CLIP, facts: Any = None
+    *predictions: Predictions | pd.DataFrame,
+    control: bool = False,
+    clip: float = CLIP,
+    covariates: Any = None,
 ) -> pd.DataFrame:
     """Put predictions in one tidy table, one row a pair of sentences.
 
@@ -51,9 +54,9 @@ def sentiment_table(
         Whether to return the control pairs in place of the others.
     clip : float in (0, 0.5)
         For ``logit_difference`` alone: probabilities below `clip` or above 1 - `clip` count as these.
-    facts : optional
-        Numbers or categories of the professions, such as their earnings; see `bayesbias.tables.join_facts`. A model with a slope
-        on one (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["facts"]`` accounts for them.
+    covariates : optional
+        Numbers or categories of the professions, such as their earnings; see `bayesbias.tables.join_covariates`. A model with a slope
+        on one (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["covariates"]`` accounts for them.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def sentiment_table(
         logit_difference=difference,
         clipped=clipped,
     )
-    return out if facts is None else with_profession_facts(out, facts)
+    return out if covariates is None else with_profession_covariates(out, covariates)
 
 
 def logit_difference(p_male: np.ndarray, p_female: np.ndarray, clip: float) -> tuple[np.ndarray, np.ndarray]:
@@ -126,12 +129,15 @@ def logit_difference(p_male: np.ndarray, p_female: np.ndarray, clip: float) -> t
     return logits[1] - logits[0], (inner[0] != p_male).astype(int) + (inner[1] != p_female)
 
 
-def with_profession_facts(table: pd.DataFrame, facts: Any) -> pd.DataFrame:
-    """Join facts about professions to a table of sentiment; its ``attrs`` say which professions have them."""
-    joined = join_facts(PairTable(table, Coverage({}, {}), {}), facts, side="profession")
+def with_profession_covariates(table: pd.DataFrame, covariates: Any) -> pd.DataFrame:
+    """Join covariates about professions to a table of sentiment; its ``attrs`` say which professions have them."""
+    joined = join_covariates(PairTable(table, Coverage({}, {}), {}), covariates, side="profession")
     out = joined.frame
-    out.attrs |= {"facts": dict(joined.coverage.facts), "facts_from": dict(joined.provenance["facts"])}
-    out.attrs["facts_noted"] = list(joined.coverage.notes)
+    out.attrs |= {
+        "covariates": dict(joined.coverage.covariates),
+        "covariates_from": dict(joined.provenance["covariates"]),
+    }
+    out.attrs["covariates_noted"] = list(joined.coverage.notes)
     return out
 
 
@@ -146,7 +152,7 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
         frame = x.frame if isinstance(x, Predictions) else x
         if not isinstance(frame, pd.DataFrame):
             raise InputError(
-                "are no predictions", found=type(x).__name__, valid="what predict or read_predictions returns"
+                "are no predictions", found=type(x).__name__, valid="what predict or load_predictions returns"
             )
         needed = [
             "classifier",
@@ -166,7 +172,7 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
             raise InputError(
                 "two classifiers have one name",
                 found=sorted(both)[0],
-                hint="give predict or read_predictions a name= (--name, once for each input)",
+                hint="give predict or load_predictions a name= (--name, once for each input)",
             )
         seen |= set(frame["classifier"])
         checked_probabilities(frame["probability"].to_numpy(), frame["sentence"].tolist(), "predictions")

@@ -10,13 +10,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.sheets import without_marks
-from bayesbias.border.csv_files import opened_packed, read_csv
-from bayesbias.border.frames import plain_frame
-from bayesbias.border.guarding import guarded
-from bayesbias.border.no_text import no_text
-from bayesbias.border.parquet import read_columns
+from bayesbias.core.csv_files import opened_packed, read_csv
+from bayesbias.core.errors import InputError
+from bayesbias.core.frames import plain_frame
+from bayesbias.core.guarding import guarded
+from bayesbias.core.no_text import no_text
+from bayesbias.core.parquet import read_columns
+from bayesbias.core.sheets import without_marks
 
 if TYPE_CHECKING:
     import pandas as pd

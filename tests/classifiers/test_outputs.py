@@ -10,7 +10,7 @@ import pytest
 from helpers.classifiers import score
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 
 SENTENCES = ["I love it", "He is a nurse.", "It is a mess", "She is a nurse."]
 RIGHT = np.array(score(SENTENCES))

@@ -22,7 +22,7 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
 
     made = bb.predict(watched, batch=100, check=False)
     assert [len(part) for part in asked] == [100] * 8 + [40]
-    assert [s for part in asked for s in part] == bb.words.occupation_sentences(control=True)[
+    assert [s for part in asked for s in part] == bb.wordlists.occupation_sentences(control=True)[
         "sentence"
     ].tolist()
     np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
@@ -68,7 +68,10 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
         match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
     ) as e:
         bb.predict(fails_once, batch=100, partial=kept)
-    assert e.value.finished["sentence"].tolist() == bb.words.occupation_sentences()["sentence"][:300].tolist()
+    assert (
+        e.value.finished["sentence"].tolist()
+        == bb.wordlists.occupation_sentences()["sentence"][:300].tolist()
+    )
     np.testing.assert_array_equal(e.value.finished["probability"], score(e.value.finished["sentence"]))
     with pytest.raises(bb.InputError, match="does not hold unfinished predictions of this classifier"):
         bb.predict(score, partial=kept, name="another")
@@ -148,10 +151,10 @@ def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_words_that_a_classifier_does_not_see_are_named():
     """M.1 has no token of eight professions and of four noun pairs in its training sentences."""
-    made = bb.shipped_predictions("m1")
-    notes = bb.published_analysis(made).notes
+    made = bb.list_predictions("m1")
+    notes = bb.sentiment_analysis(made).notes
     by_hand: dict[tuple[float, ...], set[str]] = {}
-    for profession in bb.words.load_occupations().professions["profession"]:
+    for profession in bb.wordlists.load_occupations().professions["profession"]:
         values = made.frame[made.frame["profession"] == profession].sort_values(["noun_pair", "gender"])[
             "probability"
         ]
@@ -163,7 +166,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
     sees = bb.predict(
         lambda ss: [0.3 + 0.4 * zlib.crc32(s.encode()) / 2**32 for s in ss], name="sees", check=False
     )
-    assert not any("apart" in note for note in bb.published_analysis(sees).notes)
+    assert not any("apart" in note for note in bb.sentiment_analysis(sees).notes)
 
 
 @pytest.mark.slow
@@ -171,7 +174,7 @@ def test_labels_without_probabilities_are_called_that():
     made = bb.predict(
         lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False
     )
-    assert any("a label and no probability" in note for note in bb.published_analysis(made).notes)
+    assert any("a label and no probability" in note for note in bb.sentiment_analysis(made).notes)
 
 
 @pytest.mark.parametrize(

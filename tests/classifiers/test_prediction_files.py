@@ -33,7 +33,7 @@ def test_every_layout_reads_the_same(tmp_path):
     }
     for name, write in files.items():
         write(tmp_path / name)
-        read = bb.read_predictions(tmp_path / name, positive=0 if name == "two.tsv" else None, name="x")
+        read = bb.load_predictions(tmp_path / name, positive=0 if name == "two.tsv" else None, name="x")
         assert read.frame["sentence"].tolist() == frame["sentence"].tolist(), name
         np.testing.assert_allclose(read.frame["probability"], p, rtol=1e-15, err_msg=name)
         assert read.classifiers == ("x",)
@@ -46,9 +46,9 @@ def test_every_layout_reads_the_same(tmp_path):
 def test_a_file_may_hold_several_classifiers_and_no_controls(tmp_path):
     frame = pd.concat([toy("a", control=False).frame, toy("b").frame])
     frame.to_csv(tmp_path / "both.csv", index=False)
-    read = bb.read_predictions(tmp_path / "both.csv")
+    read = bb.load_predictions(tmp_path / "both.csv")
     assert read.frame.groupby("classifier").size().to_dict() == {"a": 800, "b": 840}
-    assert bb.published_analysis(read).control["classifier"].tolist() == ["b"]
+    assert bb.sentiment_analysis(read).control["classifier"].tolist() == ["b"]
     with pytest.raises(bb.InputError, match="holds several classifiers; found: 'a, b'"):
         bb.load_classifier(tmp_path / "both.csv")
 
@@ -88,7 +88,7 @@ def change(row, column, value):
 def test_faults_in_a_file_are_named(tmp_path, alter, message):
     alter(lines_of().astype({"probability": object})).to_csv(tmp_path / "mine.csv", index=False)
     with pytest.raises(bb.InputError, match=message) as caught:
-        bb.read_predictions(tmp_path / "mine.csv")
+        bb.load_predictions(tmp_path / "mine.csv")
     assert "mine.csv" in str(caught.value)
 
 
@@ -106,7 +106,7 @@ def test_faults_in_a_file_are_named(tmp_path, alter, message):
 def test_faults_in_a_plain_file_are_named(tmp_path, text, message):
     (tmp_path / "p.txt").write_text(text, encoding="utf-8")
     with pytest.raises(bb.InputError, match=message):
-        bb.read_predictions(tmp_path / "p.txt")
+        bb.load_predictions(tmp_path / "p.txt")
 
 
 def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
@@ -117,12 +117,12 @@ def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
     swapped = tmp_path / "swapped.tsv"
     swapped.write_text("\n".join(f"{b}\t{a}" for a, b in rows), encoding="utf-8")
     with pytest.raises(bb.InputError, match="may be swapped"):
-        bb.read_predictions(swapped)
-    stated = bb.read_predictions(swapped, positive=0)
-    right = bb.read_predictions(gender / "predictions_bert.tsv", positive=1)
+        bb.load_predictions(swapped)
+    stated = bb.load_predictions(swapped, positive=0)
+    right = bb.load_predictions(gender / "predictions_bert.tsv", positive=1)
     assert stated.frame["probability"].equals(right.frame["probability"])
     with pytest.raises(bb.InputError, match="positive: must be the number of a column"):
-        bb.read_predictions(swapped, positive=2)
+        bb.load_predictions(swapped, positive=2)
 
 
 def test_underscores_between_digits_are_no_number(tmp_path):
@@ -132,7 +132,7 @@ def test_underscores_between_digits_are_no_number(tmp_path):
     first = str(lines_of()["probability"][0])
     path.write_text(path.read_text().replace(first, "0.5_5", 1))
     with pytest.raises(bb.InputError, match=r"is not a number; found: '0\.5_5'"):
-        bb.read_predictions(path)
+        bb.load_predictions(path)
 
 
 def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
@@ -149,11 +149,11 @@ def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
     }
     for name, write in files.items():
         write(tmp_path / name)
-        np.testing.assert_allclose(bb.read_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15)
+        np.testing.assert_allclose(bb.load_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15)
 
 
 def test_of_two_columns_of_probabilities_none_is_chosen(tmp_path):
     frame = lines_of()
     frame.assign(positive=1 - frame["probability"]).to_csv(tmp_path / "two.csv", index=False)
     with pytest.raises(bb.InputError, match="two columns may hold the probability"):
-        bb.read_predictions(tmp_path / "two.csv")
+        bb.load_predictions(tmp_path / "two.csv")

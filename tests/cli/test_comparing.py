@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from helpers.changes import NONE, changed, destroyed_comparison, table
 from helpers.draws import made_up_comparison
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
+from bayesbias.core.errors import InputError
 from bayesbias.studies.limits import MEANINGS
 from bayesbias.tables.reading import as_pair_table
 

@@ -29,7 +29,7 @@ COMMON = ["wefat", "--embedding", "minilm-static", "--draws", "200", "--tune", "
 
 @pytest.mark.slow
 def test_one_object_and_the_same_in_lines(run, occupations):
-    arguments = [*COMMON, "--facts", occupations, "--fact", "women", "--seed", str(shifted(1))]
+    arguments = [*COMMON, "--covariates", occupations, "--covariate", "women", "--seed", str(shifted(1))]
     arguments += ["--sets", "religion", "--classes", "islam,judaism"]
     code, out, _ = run(*arguments, "--json")
     found = json.loads(out)
@@ -52,24 +52,24 @@ def test_one_object_and_the_same_in_lines(run, occupations):
     assert any("true association" in line for line in lines)
 
 
-def test_a_fact_that_is_not_there_is_said(run, occupations):
-    code, _, err = run(*COMMON, "--facts", occupations, "--fact", "womem")
+def test_a_covariate_that_is_not_there_is_said(run, occupations):
+    code, _, err = run(*COMMON, "--covariates", occupations, "--covariate", "womem")
     assert code == 2
     assert "did you mean 'women'?" in err
-    code, _, err = run(*COMMON, "--facts", occupations)
+    code, _, err = run(*COMMON, "--covariates", occupations)
     assert code == 2
-    assert "occupations.csv: name the fact, of 2; valid: women, pay; --fact COLUMN" in err
-    code, out, err = run(*COMMON, "--facts", occupations, "--fact", "women", "--fact", "pay")
+    assert "occupations.csv: name the covariate, of 2; valid: women, pay; --covariate COLUMN" in err
+    code, out, err = run(*COMMON, "--covariates", occupations, "--covariate", "women", "--covariate", "pay")
     assert (code, out) == (2, "")
-    assert "--fact: one fact a call; found: ['women', 'pay']" in err
-    code, _, err = run(*COMMON, "--facts", occupations, "--fact", "women", "--sets", "religion")
+    assert "--covariate: one covariate a call; found: ['women', 'pay']" in err
+    code, _, err = run(*COMMON, "--covariates", occupations, "--covariate", "women", "--sets", "religion")
     assert code == 2
     assert "name two with --classes X,Y" in err
     several = [
         *COMMON,
-        "--facts",
+        "--covariates",
         occupations,
-        "--fact",
+        "--covariate",
         "women",
         "--sets",
         "religion",

@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 from helpers.vectors import LIST, A, B, X, Y, vectors
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.figures.style import style_now
+from bayesbias.core.errors import InputError
+from bayesbias.embeddings import describe_vectors
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.writing import save_embedding
+from bayesbias.plots.style import style_now
 from bayesbias.scores.association import weat
-from bayesbias.vectors import describe_vectors
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.writing import save_word2vec
 
 WORDS = [*X, *Y, *A, *B, *(f"n{i}" for i in range(10))]
 
@@ -23,7 +23,7 @@ WORDS = [*X, *Y, *A, *B, *(f"n{i}" for i in range(10))]
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "v.txt"
-    save_word2vec(load_embedding({w: v + 0.5 for w, v in vectors(3, WORDS).items()}), path)
+    save_embedding(load_embedding({w: v + 0.5 for w, v in vectors(3, WORDS).items()}), path)
     return path
 
 

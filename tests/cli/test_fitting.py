@@ -51,10 +51,10 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
     found = json.loads(printed.stdout)
     assert found["schema"] == "bayesbias.fit/1"
     assert list(found) == [
-        "schema", "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "diagnostics",
+        "schema", "model", "summary", "words", "contrasts", "standardized", "new_words", "parameters", "diagnostics",
         "coverage", "provenance", "timing", "shortcomings", "finding", "findings", "written",
     ]  # fmt: skip
-    assert found["model"] == "cells"
+    assert found["model"] == "default"
     assert {"connection", *DESCRIBED} <= set(found["summary"][0])
     assert {"connection", "protected_word", *DESCRIBED} <= set(found["words"][0])
     wanted = {"level", "name", "contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "p_below_zero"}
@@ -65,7 +65,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
         "summary": direct.summary(),
         "words": direct.words(),
         "contrasts": direct.contrasts(),
-        "standardised": direct.standardised(),
+        "standardized": direct.standardized(),
         "new_words": direct.new_words(),
         "parameters": direct.parameters(),
     }.items():
@@ -73,7 +73,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
             pd.DataFrame(found[key]), frame[list(found[key][0])], check_dtype=False, rtol=1e-12, atol=1e-14
         )
     assert {row["level"] for row in found["contrasts"]} == {"overall", "class", "stereotype", "word"}
-    assert {row["estimand"] for row in found["contrasts"]} == {"population", "these_words"}
+    assert {row["estimand"] for row in found["contrasts"]} == {"population", "listed_words"}
     assert "v" not in {row["name"] for row in found["parameters"]}
     assert found["diagnostics"] == direct.diagnostics()
     assert found["coverage"]["protected"]["young"] == {"listed": 3, "found": 3, "missing": []}
@@ -133,25 +133,25 @@ def test_options_reach_the_result(run, files):
 
 
 @pytest.mark.claim
-def test_slopes_on_a_fact_are_everywhere(run, files, tmp_path, monkeypatch):
+def test_slopes_on_a_covariate_are_everywhere(run, files, tmp_path, monkeypatch):
     without_figures(monkeypatch)
     without_pictures(monkeypatch)
-    facts = tmp_path / "facts.csv"
+    covariates = tmp_path / "covariates.csv"
     table = bayesbias.distance_table(str(files / "vectors.txt"), str(files / "age.toml"))
     words = {word: len(word) + place for place, word in enumerate(table.frame["protected_word"].unique())}
-    facts.write_text("word,letters\n" + "".join(f"{word},{n}\n" for word, n in words.items()))
-    arguments = ["fit", *QUICK, "--engine", "quick", "--facts", str(facts)]
+    covariates.write_text("word,letters\n" + "".join(f"{word},{n}\n" for word, n in words.items()))
+    arguments = ["fit", *QUICK, "--engine", "quick", "--covariates", str(covariates)]
     arguments += ["--embedding", str(files / "vectors.txt"), "--wordlist", str(files / "age.toml")]
     code, out, _ = run(*arguments, "--slope", "letters", "--out", str(tmp_path / "run"))
     assert code == 0
-    assert "Slopes on facts about words" in out
+    assert "Slopes on covariates about words" in out
     stored = pd.read_csv(tmp_path / "run" / "slopes.csv")
-    assert set(stored["fact"]) == {"letters"}
+    assert set(stored["covariate"]) == {"letters"}
     assert stored["scale"].iloc[0] == pytest.approx(pd.Series(words).std())
-    opened = bayesbias.open_run(tmp_path / "run").result
+    opened = bayesbias.load_run(tmp_path / "run").result
     pd.testing.assert_frame_equal(opened.slopes(), stored, check_dtype=False)
     page = bayesbias.write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Facts about words" in page
+    assert "Covariates about words" in page
     code, _, err = run(*arguments, "--slope", "leters")
     assert (code, "did you mean 'letters'?" in err) == (2, True)
 
@@ -181,7 +181,7 @@ def test_text_says_numbers_trouble_and_finding(run, files, direct):
         assert all(2 <= len(n) - n.index(".") <= 4 for n in printed)
         assert line.split()[-1] == str(row.n_pairs)
     assert "population" in out
-    assert "these_words" in out
+    assert "listed_words" in out
     problems = direct.diagnostics()["problems"]
     assert problems
     for problem in problems:
@@ -231,7 +231,7 @@ FIGURES = (
 @pytest.fixture
 def no_figures(monkeypatch):
     """Leave the drawing out, which takes seconds and is tested elsewhere."""
-    from bayesbias.figures import saving
+    from bayesbias.plots import saving
 
     def draw(result, folder, **_):
         folder.mkdir()
@@ -265,7 +265,7 @@ def files_of_a_run(*figures: str) -> set[str]:
     names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt", "run.json"}
     names |= {
         f"{name}.csv"
-        for name in ("summary", "words", "contrasts", "standardised", "new_words", "parameters", "coverage")
+        for name in ("summary", "words", "contrasts", "standardized", "new_words", "parameters", "coverage")
     }
     return names | {f"figures/{name}" for name in figures}
 
@@ -276,10 +276,10 @@ def assert_written(out: Path, text: str, direct, *figures: str) -> None:
     assert [path for path in out.iterdir() if path.name.startswith(".")] == []
     assert f"written: {len(names)} files in {out} (" in text
     assert f"a page of it: bayesbias report {out} --out {out}.html" in text
-    for name in ("summary", "words", "contrasts", "standardised", "new_words", "parameters"):
+    for name in ("summary", "words", "contrasts", "standardized", "new_words", "parameters"):
         frame = pd.read_csv(out / f"{name}.csv", keep_default_na=False)
         pd.testing.assert_frame_equal(frame, getattr(direct, name)(), check_dtype=False, rtol=1e-12)
-    pairs = bayesbias.read_distances(out / "pairs.csv").frame
+    pairs = bayesbias.load_distances(out / "pairs.csv").frame
     assert pairs["distance"].tolist() == direct.table["distance"].tolist()
     back = bayesbias.load_fit(out / "fit.nc")
     pd.testing.assert_frame_equal(back.contrasts(), direct.contrasts(), check_exact=True)
@@ -304,8 +304,8 @@ def test_out_holds_table_fit_summaries_and_figures(run, files, tmp_path, direct)
 @pytest.mark.usefixtures("no_figures", "fitted_before")
 @pytest.mark.parametrize("fails_at", ["pairs.csv", "fit.nc", "words.csv", "provenance.json", "one.svg"])
 def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_path, monkeypatch, fails_at):
-    from bayesbias.basics import files as files_room
-    from bayesbias.figures import saving
+    from bayesbias.core import files as files_room
+    from bayesbias.plots import saving
 
     written_whole = files_room.whole_file
     reached = []
@@ -386,7 +386,7 @@ def test_models_are_compared_where_asked(run, files, tmp_path, whole):
     code, out, _ = run(*arguments, "--out", tmp_path / "run", "--json")
     assert code == 0
     frame = pd.DataFrame(json.loads(out)["models"])
-    assert set(frame["model"]) == {"cells", "crossed", "shared", "hierarchical"}
+    assert set(frame["model"]) == {"default", "crossed", "shared", "hierarchical"}
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "run/models.csv"), frame, check_dtype=False)
     if whole:
         code, out, _ = run(*arguments)

@@ -260,7 +260,7 @@ def test_a_process_that_is_asked_to_end_takes_back_what_is_half_done(name, tmp_p
     number = getattr(signal, name)
     script = (
         "import os, signal, time, click\n"
-        "from bayesbias.basics.files import whole_file\n"
+        "from bayesbias.core.files import whole_file\n"
         "from bayesbias.cli import main\n"
         "@click.command()\n"
         "def command():\n"

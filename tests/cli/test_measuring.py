@@ -10,8 +10,8 @@ from helpers.seeds import shifted
 from helpers.vectors import LIST, vectors
 
 from bayesbias import scores
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
+from bayesbias.core.errors import InputError
 from bayesbias.scores.association import DENOMINATORS, weat
 from bayesbias.scores.averages import CONVENTIONS, mac
 from bayesbias.scores.projections import direct_bias
@@ -171,8 +171,8 @@ def test_choices_of_the_command_are_those_of_the_scores() -> None:
 def test_a_new_score_is_one_file_and_one_row(tmp_path, monkeypatch) -> None:
     import importlib
 
-    from bayesbias.basics.settings import Setting
     from bayesbias.cli import measuring
+    from bayesbias.core.settings import Setting
     from bayesbias.scores import measures
 
     # A file beside the others: the share of pairs nearer than a threshold.

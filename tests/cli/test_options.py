@@ -16,11 +16,11 @@ from helpers.fits import made_up, pairs
 from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.settings import Setting
 from bayesbias.cli import options, screen
 from bayesbias.cli.fitting import fit
 from bayesbias.cli.main import cli
+from bayesbias.core.errors import InputError
+from bayesbias.core.settings import Setting
 
 
 def test_a_command_knows_its_own_arguments():
@@ -180,14 +180,14 @@ def test_an_option_of_every_command_is_not_recorded_with_a_run(monkeypatch, tmp_
     sampler = {**result.provenance["sampler"], "method": "made up"}
     result = dataclasses.replace(result, provenance={**result.provenance, "sampler": sampler})
     monkeypatch.setattr("bayesbias.fit", lambda *_, **__: result)
-    monkeypatch.setattr("bayesbias.figures.saving.save_figures", lambda *_, **__: [])
+    monkeypatch.setattr("bayesbias.plots.saving.save_figures", lambda *_, **__: [])
     options.on_every_command([fit])
     table = tmp_path / "table.csv"
     pairs().to_csv(table, index=False)
     words = ["fit", "--quiet", "--log", "x", "--distances", str(table), "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(cli, words, prog_name="bayesbias", catch_exceptions=False)
     assert (done.exit_code, heard) == (0, [True, "x"])
-    recorded = bb.open_run(tmp_path / "run").command
+    recorded = bb.load_run(tmp_path / "run").command
     assert recorded == ("fit", "--distances", str(table), "--out", str(tmp_path / "run"))
 
 
@@ -222,7 +222,7 @@ def test_a_home_is_meant_by_a_tilde(tmp_path, monkeypatch):
 
 
 def test_no_word_of_a_run_is_executed_where_that_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesbias.figures.saving.save_figures", lambda *_, **__: [])
+    monkeypatch.setattr("bayesbias.plots.saving.save_figures", lambda *_, **__: [])
     names = ["=1+1", "+x", "@SUM", "-p", "'=n", "plain"]
     result = made_up_sweep([{"embedding": name, "wordlist": f"{name}.toml"} for name in names])
 
@@ -235,14 +235,14 @@ def test_no_word_of_a_run_is_executed_where_that_is_asked_for(tmp_path, monkeypa
         folder = tmp_path / str(safe)
         files = bb.save_run(result, folder, spreadsheet_safe=safe)
         assert any(executed(path) for path in files if path.suffix == ".csv") != safe
-        facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))["facts"]
-        assert facts.get("spreadsheet_safe", False) == safe
+        covariates = json.loads((folder / "run.json").read_text(encoding="utf-8"))["covariates"]
+        assert covariates.get("spreadsheet_safe", False) == safe
 
 
 def test_a_table_is_read_back_with_its_own_words(tmp_path):
     words = {"x0": "=1+1", "x1": "+x", "y0": "@SUM", "p0": "-p", "n0": "'=n", "n1": "'tis"}
-    table = bb.read_distances(pairs().replace({"protected_word": words, "attribute": words}))
+    table = bb.load_distances(pairs().replace({"protected_word": words, "attribute": words}))
     for safe in (False, True):
         table.save(tmp_path / "t.csv", spreadsheet_safe=safe)
         assert ("'=1+1," in (tmp_path / "t.csv").read_text(encoding="utf-8")) == safe
-        assert bb.read_distances(tmp_path / "t.csv").frame.equals(table.frame)
+        assert bb.load_distances(tmp_path / "t.csv").frame.equals(table.frame)

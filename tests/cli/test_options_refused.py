@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from helpers.facts import made_up_test
+from helpers.covariates import made_up_test
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 
 VECTORS = ["--embedding", "vectors.txt", "--wordlist", "age.toml"]
 TABLE = ["--distances", "pairs.csv"]
@@ -67,14 +67,14 @@ def test_what_would_do_nothing_is_refused(words, said, files, run, monkeypatch):
         (["simulate", "grid", "--words", "1_0,2"], "not a number; found: '1_0'"),
         (["simulate", "grid", "--words", "300000"], "at most 2,000,000"),
         (["simulate", "null", "--words", "3", "--attributes", "1000000000"], "at most 2,000,000"),
-        (["calibrate", "--attributes", "1000000000,2,2"], "more pairs than are simulated"),
-        (["calibrate", "--human", "100000000"], "more pairs than are simulated"),
+        (["coverage_simulated", "--attributes", "1000000000,2,2"], "more pairs than are simulated"),
+        (["coverage_simulated", "--human", "100000000"], "more pairs than are simulated"),
         (["measure", *TABLE, "--samples", "1000000000"], "--samples"),
         (["measure", *VECTORS, "--measure", "ect", "--resamples", "1000000000"], "--resamples"),
         (["measure", *VECTORS, "--measure", "rnsb", "--shrinkage", "1e100"], "--shrinkage"),
-        (["calibrate", "--tables", "2", "--dask", "non sense"], "is no address; found: 'non sense'"),
-        (["calibrate", "--tables", "2", "--dask", "inproc://x"], "is no address; found: 'inproc://x'"),
-        (["calibrate", "--tables", "2", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
+        (["coverage_simulated", "--tables", "2", "--dask", "non sense"], "is no address; found: 'non sense'"),
+        (["coverage_simulated", "--tables", "2", "--dask", "inproc://x"], "is no address; found: 'inproc://x'"),
+        (["coverage_simulated", "--tables", "2", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )  # fmt: skip

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
 from bayesbias.cli import pools
 from bayesbias.cli.main import cli
+from bayesbias.core.errors import InputError
 from bayesbias.simulation import shuffles
 
 POOLS = """\
@@ -53,7 +53,7 @@ def file(tmp_path) -> str:
 
 
 def run(*arguments: str):
-    return CliRunner().invoke(cli, ["calibrate", *arguments])
+    return CliRunner().invoke(cli, ["coverage_simulated", *arguments])
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_pools_are_drawn_from_and_said(file):
     assert said["attributes"]["neutral"] == {"drawn": 3, "pool": 7}
     assert said["left_out"] == ["rose"]  # a name, and no control for itself
     assert (said["tables"], said["seed"], said["prob"]) == (6, 4, 0.89)
-    report = bb.calibrate_on(
+    report = bb.coverage_on_pools(
         "minilm-static", file, words=3, attributes=[3, 4], tables=6, methods=["moments"], seed=4, workers=1
     )
     mine = [row for row in said["rows"] if row["method"] == "moments"]
@@ -218,12 +218,12 @@ def test_distances_of_pools_have_digits_enough_and_alike_down_a_column(capsys):
          "bias_se": 0.003, "rmse": rmse, "rmse_se": 0.002, "flawless": 0.92, "coverage": 0.9, "coverage_se": 0.02, "width": 0.08,
          "relative_width": 1.0, "relative_width_se": 0.01, "called": 0.1, "called_se": 0.02, "wrong_sign": 0.0,
          "wrong_sign_se": 0.01, "seconds": 0.02, "converged": 1.0}
-        for method, bias, rmse in (("cells", -0.0011, 0.0213), ("moments", 0.00004, 0.03))
+        for method, bias, rmse in (("default", -0.0011, 0.0213), ("moments", 0.00004, 0.03))
     ]  # fmt: skip
     pools._print_rows(pd.DataFrame(rows))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    found = {line[0]: line[1:5] for line in lines if line and line[0] in ("cells", "moments")}
+    found = {line[0]: line[1:5] for line in lines if line and line[0] in ("default", "moments")}
     assert found == {
-        "cells": ["0.0050", "-0.0011", "0.0030", "0.0213"],
+        "default": ["0.0050", "-0.0011", "0.0030", "0.0213"],
         "moments": ["0.0050", "0.0000", "0.0030", "0.0300"],
     }

@@ -158,15 +158,15 @@ def test_shares_of_few_tables_are_not_rounded_to_their_opposite(monkeypatch):
     import pandas as pd
 
     rows = pd.DataFrame(
-        {"method": ["cells", "moments"], "coverage": [0.7, 0.3], "coverage_se": [0.125, 0.125]}
+        {"method": ["default", "moments"], "coverage": [0.7, 0.3], "coverage_se": [0.125, 0.125]}
     )
     rows = rows.assign(wrong_sign=0.4, wrong_sign_se=0.13, bias=[-0.0049, -0.0071], bias_se=0.013)
     rows = rows.assign(width=0.17, width_se=0.2, quick=float("nan"))
-    monkeypatch.setattr(calibration, "calibrate", lambda *_, **__: rows)
-    done = CliRunner().invoke(main.cli, ["calibrate", "--tables", "10"])
+    monkeypatch.setattr(calibration, "coverage_simulated", lambda *_, **__: rows)
+    done = CliRunner().invoke(main.cli, ["coverage_simulated", "--tables", "10"])
     assert done.exit_code == 0, done.output
     cells = [
-        line.split() for line in done.stdout.splitlines() if line.lstrip().startswith(("cells", "moments"))
+        line.split() for line in done.stdout.splitlines() if line.lstrip().startswith(("default", "moments"))
     ]
     assert "_" not in done.stdout.split("where connections differ", 1)[1]
     assert [line[1:-1] for line in cells[:2]] == [

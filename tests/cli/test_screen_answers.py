@@ -38,7 +38,7 @@ def test_every_layout_is_named_after_its_command_and_none_is_printed_by_hand():
         assert "screen.data(json" not in text
     commands = {".".join(path) for path in COMMANDS}
     # `demo` is a fit. Where one command answers several questions, each answer has a name below that of the command.
-    below = {"calibrate.pools", "calibrate.negative-controls"}
+    below = {"coverage_simulated.pools", "coverage_simulated.negative-controls"}
     assert set(named) == commands - {"demo", "plan", "simulate"} | below | {
         "plan.width", "plan.reliability", "simulate.paper", "simulate.null", "simulate.grid",
     }  # fmt: skip
@@ -49,7 +49,7 @@ def test_the_layout_is_the_first_key(capsys):
     said = '{"schema": "bayesbias.report/1", "run": "a", "written": "b"}\n'
     assert capsys.readouterr().out == said
     about = {
-        "model": "cells",
+        "model": "default",
         "tables": 1,
         "seed": 1,
         "prob": float("nan"),
@@ -58,7 +58,7 @@ def test_the_layout_is_the_first_key(capsys):
         "doubts": [],
     }
     with pytest.raises(ValueError, match="not JSON compliant"):
-        screen.answer("calibrate.negative-controls", about)
+        screen.answer("coverage_simulated.negative-controls", about)
 
 
 def answer(*arguments: object, code: int = 0) -> dict:
@@ -73,7 +73,7 @@ def answer(*arguments: object, code: int = 0) -> dict:
 
 @pytest.mark.slow
 def test_what_is_shipped(tmp_path):
-    for kind, name in {"wordlists": "religion", "models": "cells", "embeddings": "minilm-static"}.items():
+    for kind, name in {"wordlists": "religion", "models": "default", "embeddings": "minilm-static"}.items():
         found = answer("list", kind)
         assert (found["schema"], found["kind"]) == ("bayesbias.list/1", kind)
         assert name in [item["name"] for item in found["items"]]
@@ -90,7 +90,7 @@ def test_what_is_shipped(tmp_path):
         "template": "template",
         "occupations": "occupations",
         "minilm-static": "embedding",
-        "cells": "model",
+        "default": "model",
     }.items():
         found = answer("show", name)
         assert (found["schema"], found["kind"]) == ("bayesbias.show/1", kind)

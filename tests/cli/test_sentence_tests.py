@@ -11,13 +11,13 @@ import pytest
 from helpers.seeds import shifted
 
 from bayesbias import save_run, seat, sentence_test
-from bayesbias.basics.errors import InputError
 from bayesbias.cli import main
 from bayesbias.cli.sentence_tests import seat_json
 from bayesbias.columns.table import p_cell
+from bayesbias.core.errors import InputError
 from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
-from bayesbias.words import read_test, shipped_tests
+from bayesbias.wordlists import list_tests, read_test
 
 NINE = list(PUBLISHED_COLUMNS)
 P = ["p_lower", "p_upper", "p_method", "p_holm"]
@@ -26,7 +26,7 @@ BAYES = [
     "sd",
     "hpdi_low",
     "hpdi_high",
-    "standardised",
+    "standardized",
     "superiority",
     "share_word",
     "share_template",
@@ -215,11 +215,11 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     np.testing.assert_allclose(table["p_holm"], result.frame["p_holm"], rtol=1e-14)
     assert pd.read_csv(folder / "table4.csv")["minilm-static"].tolist()[0].startswith("0.95")
     assert pd.read_csv(folder / "consistency.csv")["tests"].tolist() == ["weat7 weat8"]
-    facts = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    assert facts["seed"] == shifted(1)
-    assert [test["name"] for test in facts["tests"]] == ["weat6", "weat7", "weat8"]
-    assert facts["tests"][0]["sha256"] == sentence_test("weat6").sha256
-    assert facts["encoders"][0]["name"] == "minilm-static"
+    covariates = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+    assert covariates["seed"] == shifted(1)
+    assert [test["name"] for test in covariates["tests"]] == ["weat6", "weat7", "weat8"]
+    assert covariates["tests"][0]["sha256"] == sentence_test("weat6").sha256
+    assert covariates["encoders"][0]["name"] == "minilm-static"
 
 
 @pytest.mark.slow
@@ -231,7 +231,7 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     def full(*_, **__):
         raise InputError("no space left on device")
 
-    monkeypatch.setattr("bayesbias.figures.saving.save_figures", full)
+    monkeypatch.setattr("bayesbias.plots.saving.save_figures", full)
     with pytest.raises(InputError, match="no space left"):
         save_run(seat("weat7", seed=shifted(1)), tmp_path / "run")
     assert {path: path.read_bytes() for path in files} == before
@@ -279,7 +279,7 @@ def test_the_table_says_what_its_contexts_are(monkeypatch, capsys):
 
 def test_the_names_of_tests_are_listed(monkeypatch, capsys):
     _, out, _ = run(monkeypatch, capsys, "sentences")
-    assert out.split() == shipped_tests()
+    assert out.split() == list_tests()
 
 
 def test_the_published_cut_can_be_run(monkeypatch, capsys):

@@ -141,12 +141,12 @@ def test_with_bayes_the_certainty_is_that_of_noun_pairs(gender, printed):
         assert these["hpdi_low"] * these["hpdi_high"] > 0
         assert abs(these["mean"] - f_minus_m) < of_mean * these["sd"]
         assert these["sd"] < new["sd"] / 4
-        assert (these["estimand"], these["prob"]) == ("these_words", 0.89)
+        assert (these["estimand"], these["prob"]) == ("listed_words", 0.89)
         shares = {name: row["mean"] for name, row in one["shares"].items()}
         assert set(shares) == {"noun_pair", "profession", "residual"}
         assert sum(shares.values()) == pytest.approx(1)
         assert shares["noun_pair"] > 5 * shares["profession"]
-        assert {"mean", "sd", "hpdi_low", "hpdi_high", "prob"} == set(one["noun_pairs"][0]["these_words"])
+        assert {"mean", "sd", "hpdi_low", "hpdi_high", "prob"} == set(one["noun_pairs"][0]["listed_words"])
     assert [one["classifier"] for one in found["classifiers"]] == ["logreg", "bert"]
     assert round(found["classifiers"][0]["shares"]["noun_pair"]["mean"], 1) == 0.9
     contrasts = {row["estimand"]: row for row in found["contrasts"]}
@@ -168,7 +168,7 @@ def test_log_odds(gender, printed):
 # -- what is printed and written ------------------------------------------------------------------------
 
 
-def test_the_shipped_predictions_in_words(run):
+def test_the_list_predictions_in_words(run):
     code, out, err = run("--predictions", "m1", "--bayes", *QUICK)
     assert (code, err) == (0, "")
     rows = [line.split() for line in out.splitlines()]
@@ -258,7 +258,7 @@ def test_a_folder_keeps_what_it_held_where_something_fails(run, tmp_path, monkey
     def fails(*_, **__):
         raise bb.InputError("cannot be drawn")
 
-    monkeypatch.setattr("bayesbias.figures.saving.save_figures", fails)
+    monkeypatch.setattr("bayesbias.plots.saving.save_figures", fails)
     code, _, err = run("--predictions", "m1", "--name", "other", "--out", out)
     assert (code, err) == (2, "bayesbias: cannot be drawn\n")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
@@ -294,7 +294,7 @@ def test_sentences_are_written_in_the_published_order(run, tmp_path):
         assert (code, out) == (0, f"written: {path} (840 sentences)\n")
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter=delimiter))
-        assert [row["sentence"] for row in rows] == bb.words.occupation_sentences(control=True)[
+        assert [row["sentence"] for row in rows] == bb.wordlists.occupation_sentences(control=True)[
             "sentence"
         ].tolist()
     assert run("sentences", "--out", tmp_path / "s.txt")[1].endswith("(800 sentences)\n")
@@ -325,9 +325,9 @@ def test_training_and_using_a_classifier(run, printed, tmp_path, monkeypatch):
     lines = [f"1\t{s}" for s in good * 5] + [f"0\t{s}" for s in bad * 5]
     (tmp_path / "train.tsv").write_text("label\tsentence\n" + "\n".join(lines) + "\n", encoding="utf-8")
     data = ["--model", "bow", "--data", tmp_path / "train.tsv", "--dev", tmp_path / "train.tsv"]
-    facts = printed("train", *data, "--out", tmp_path / "bow", "--name", "mine")
-    assert (facts["name"], facts["kind"], facts["sentences"]) == ("mine", "bow", 60)
-    assert facts["dev_accuracy"] == 1.0
+    covariates = printed("train", *data, "--out", tmp_path / "bow", "--name", "mine")
+    assert (covariates["name"], covariates["kind"], covariates["sentences"]) == ("mine", "bow", 60)
+    assert covariates["dev_accuracy"] == 1.0
     found = printed("--classifier", tmp_path / "bow", "--predictions", "m1", "--out", tmp_path / "out")
     assert [one["classifier"] for one in found["classifiers"]] == ["m1", "mine"]
     own = found["classifiers"][1]

@@ -15,12 +15,12 @@ import bayesbias
 def test_list(run):
     code, out, err = run("list", "models")
     assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines()] == bayesbias.models.shipped_models()
+    assert [line.split()[0] for line in out.splitlines()] == bayesbias.models.list_models()
     for line in out.splitlines():
         assert bayesbias.load_model(line.split()[0]).description in line
     out = run("list", "wordlists")[1]
     names = [line.split()[0] for line in out.splitlines()]
-    assert names[:-2] == bayesbias.words.shipped_wordlists()
+    assert names[:-2] == bayesbias.wordlists.list_wordlists()
     assert out.splitlines()[-2:] == ["controls: 2021, 2022, none", "for `bayesbias sentiment`: occupations"]
     assert bayesbias.load_wordlist("weat3b").title in out
     out = run("list", "embeddings")[1]
@@ -31,7 +31,7 @@ def test_list(run):
 @pytest.mark.slow
 def test_show(run, files):
     assert "0.5 / sqrt(J + 4)" in run("show", "additive")[1]
-    for name in bayesbias.models.shipped_models():
+    for name in bayesbias.models.list_models():
         out = run("show", name)[1]
         spec = bayesbias.load_model(name)
         assert out == spec.text  # so that `show NAME > mine.toml` is a model file
@@ -68,7 +68,7 @@ def test_what_a_prior_expects_stands_beside_the_file(run, files):
 
 
 def test_every_shipped_list_can_be_shown(run):
-    for name in bayesbias.words.shipped_wordlists():
+    for name in bayesbias.wordlists.list_wordlists():
         code, out, err = run("show", name)
         assert (code, err) == (0, "")
         assert out.startswith(f"{name}: ")
@@ -171,7 +171,7 @@ def test_check_wordlist_names_words_that_vectors_lack_or_make_of_pieces(run, fil
     held = {
         word: [1.0, float(i)] for i, word in enumerate(["teen", "youth", "rash", "elder", "wise", "slow"])
     }
-    bayesbias.save_word2vec(bayesbias.load_embedding(held), tmp_path / "own.txt")
+    bayesbias.save_embedding(bayesbias.load_embedding(held), tmp_path / "own.txt")
     code, out, err = run("check-wordlist", words, "--embedding", tmp_path / "own.txt")
     assert (code, err) == (0, "")
     assert "note: not in own: senior, energtic, hand" in out

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 from helpers.sweeps import made_up_sweep, write_inputs, write_plan
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli import screen
 from bayesbias.cli.sweeping import _print_sweep, sweep
+from bayesbias.core.errors import InputError
 
 
 @pytest.mark.slow
@@ -40,7 +40,7 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
     result = made_up_sweep(
         [
-            {"embedding": name, "trusted": ok, "standardised": mean, "distance": -0.123}
+            {"embedding": name, "trusted": ok, "standardized": mean, "distance": -0.123}
             for name, ok, mean in zip(long, [True, False, True], [-0.9, -0.8, -0.7], strict=True)
         ]
     )
@@ -74,11 +74,11 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     assert sum(bool(re.fullmatch(r"  cosine +-0\.123", line)) for line in shown) == 3
 
 
-def test_the_lowest_standardised_contrast_is_printed_first_whatever_its_cosine_distance(capsys):
+def test_the_lowest_standardized_contrast_is_printed_first_whatever_its_cosine_distance(capsys):
     cells = [
-        {"embedding": "wide", "standardised": -0.2, "distance": -0.09},
-        {"embedding": "heavy", "standardised": None, "distance": -0.5},
-        {"embedding": "narrow", "standardised": -0.9, "distance": -0.02},
+        {"embedding": "wide", "standardized": -0.2, "distance": -0.09},
+        {"embedding": "heavy", "standardized": None, "distance": -0.5},
+        {"embedding": "narrow", "standardized": -0.9, "distance": -0.02},
         {"embedding": "gone", "error": "no such vector file"},
     ]
     _print_sweep(made_up_sweep(cells))
@@ -97,7 +97,7 @@ def test_the_lowest_standardised_contrast_is_printed_first_whatever_its_cosine_d
 
 
 def test_cells_of_another_unit_are_marked(capsys):
-    bare = {"embedding": "bare", "standardised": -0.4, "unit": "sd of associated and different pairs"}
+    bare = {"embedding": "bare", "standardized": -0.4, "unit": "sd of associated and different pairs"}
     _print_sweep(made_up_sweep([{"embedding": "a"}, {"embedding": "b"}, bare]))
     lines = capsys.readouterr().out.partition("\n\n")[2].splitlines()
     assert (

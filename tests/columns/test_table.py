@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from bayesbias.basics.digits import ends_as_known
 from bayesbias.columns import table as t
 from bayesbias.columns.sweeps import compared_columns
 from bayesbias.columns.words import contrast_columns, standard_columns
+from bayesbias.core.digits import ends_as_known
 
 ROW = pd.DataFrame(
     {
@@ -78,13 +78,13 @@ def test_numbers_are_sorted_by_all_their_digits_and_what_is_missing_says_so():
 
 def test_a_sweep_has_the_digits_of_its_sentences():
     row = SimpleNamespace(
-        standardised_low=-0.2,
-        standardised_high=0.003,
-        mcse_standardised_low=1e-4,
-        mcse_standardised_high=1e-4,
+        standardized_low=-0.2,
+        standardized_high=0.003,
+        mcse_standardized_low=1e-4,
+        mcse_standardized_high=1e-4,
     )
     column = compared_columns({}, 0.89, 1)[1]
-    said = ends_as_known(row, "standardised_low", "standardised_high", 2, signed=True)
+    said = ends_as_known(row, "standardized_low", "standardized_high", 2, signed=True)
     assert column.cell(row).typed == " to ".join(said) == "-0.200 to +0.003"
 
 

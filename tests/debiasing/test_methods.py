@@ -9,13 +9,13 @@ import pytest
 from helpers.seeds import shifted
 from scipy import optimize
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.debiasing.hard import hard_debias
 from bayesbias.debiasing.soft import soft_debias
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.writing import save_word2vec
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.writing import save_embedding
+from bayesbias.wordlists.listfile import load_wordlist
 
 THREE = [["a1", "b1", "c1"], ["a2", "b2", "c2"], ["a3", "b3", "c3"]]
 
@@ -195,7 +195,7 @@ def test_gensim_reads_what_was_debiased(tmp_path, binary):
     gensim = pytest.importorskip("gensim")
     result = hard_debias(vectors(), sets=THREE, neutralise=["w0"])
     path = tmp_path / "out.vec"
-    save_word2vec(result.embedding, path, binary=binary)
+    save_embedding(result.embedding, path, binary=binary)
     read = gensim.models.KeyedVectors.load_word2vec_format(path, binary=binary)
     assert read.index_to_key == list(result.embedding.words)
     assert np.allclose(read.vectors, result.embedding.vectors, atol=1e-6)
@@ -269,8 +269,8 @@ def test_a_new_method_is_one_file_and_one_row(tmp_path, monkeypatch):
 
     from click.testing import CliRunner
 
-    from bayesbias.basics.settings import Setting
     from bayesbias.cli import debiasing
+    from bayesbias.core.settings import Setting
     from bayesbias.debiasing import methods
 
     (tmp_path / "shrinking.py").write_text(SHRINKING)

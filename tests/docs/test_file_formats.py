@@ -23,8 +23,8 @@ def named(rows: dict[str, str]) -> set[str]:
 @pytest.mark.slow
 def test_columns_of_tables_and_results_are_explained():
     assert named(COLUMNS_OF_TABLES) == set(COLUMNS)
-    fit = made_up_fit(bb.distance_table("minilm-static", "religion", controls="none"), "cells")
-    frames = [fit.summary(), fit.contrasts(), fit.standardised(), fit.new_words()]
+    fit = made_up_fit(bb.distance_table("minilm-static", "religion", controls="none"), "default")
+    frames = [fit.summary(), fit.contrasts(), fit.standardized(), fit.new_words()]
     held = {column for frame in frames for column in frame.columns}
     told = {key for key in named(COLUMNS_OF_RESULTS) if not key.startswith("mcse_")}
     errors = {column for column in held if column.startswith("mcse_")}
@@ -35,7 +35,7 @@ def test_columns_of_tables_and_results_are_explained():
 
 
 def test_keys_of_models_are_those_that_models_have():
-    models = [tomllib.loads(bb.load_model(name).text) for name in bb.models.shipped_models()]
+    models = [tomllib.loads(bb.load_model(name).text) for name in bb.models.list_models()]
     above = {key for model in models for key in model} - {"likelihood", "parameter", "results"}
     noise = {key for model in models for key in model["likelihood"]}
     assert named({k: v for k, v in MODEL_KEYS.items() if not k.startswith("[")}) == above
@@ -46,7 +46,7 @@ def test_keys_of_models_are_those_that_models_have():
 
 
 def test_every_model_and_every_file_of_a_run_is_there():
-    for name in bb.models.shipped_models():
+    for name in bb.models.list_models():
         assert bb.load_model(name).text.strip() in TEXTS["reference/model-files.md"]
     for kind, layout in LAYOUTS.items():
         assert f"| {kind} |" in TEXTS["reference/tables.md"]

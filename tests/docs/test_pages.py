@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from helpers.places import ROOT
 
 from bayesbias.cli.main import cli
-from bayesbias.models import shipped_models
+from bayesbias.models import list_models
 from tools.pages.assembling import assemble
 from tools.pages.commands import section, walk
 
@@ -59,7 +59,7 @@ def test_the_ten_lines_of_the_first_page_are_those_of_the_readme_which_are_run()
 
 def test_the_chart_names_every_model_and_command_that_answers_a_question():
     chart = (ROOT / "docs" / "which-question.md").read_text(encoding="utf-8")
-    models = [name for name in shipped_models() if name != "sentiment_logit"]
+    models = [name for name in list_models() if name != "sentiment_logit"]
     assert [name for name in models if f"`{name}`" not in chart] == []
     asked = set(cli.commands) - {"demo", "debias", "report", "verify", "list", "show", "check-wordlist"}
     assert [name for name in asked if f"`bayesbias {name}" not in chart] == []

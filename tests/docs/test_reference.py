@@ -60,7 +60,7 @@ def test_what_docstrings_call_by_its_whole_name_is_there():
 
 def test_names_are_found_as_they_are_written():
     assert find("fit") == find("bb.fit") == find("bayesbias.fit") == find("fit()") == "bayesbias.fit"
-    assert find("plot_seat") == "bayesbias.figures.plot_seat"
+    assert find("plot_seat") == "bayesbias.plots.plot_seat"
     assert find("BiasFit.save") == "bayesbias.BiasFit.save"
     assert find("BiasFit.no_such") is None
     assert find("no_such") is None
@@ -77,7 +77,7 @@ def test_a_docstring_is_set_section_by_section():
 
 def test_a_page_says_of_each_name_what_its_docstring_says():
     text = page(next(group for group in GROUPS if group.slug == "fits"))
-    assert ".. py:function:: bayesbias.fit(table, model='cells', *, draws=1000" in text
+    assert ".. py:function:: bayesbias.fit(table, model='default', *, draws=1000" in text
     assert ".. py:class:: bayesbias.BiasFit\n" in text  # made by functions, not by hand
     assert ".. py:method:: save(path)" in text
     assert "Its value is ``0.02``." in text

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.static import static_vectors
 from bayesbias.encoders.averages import cbow_encoder, cbow_tokens, static_encoder
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.static import static_vectors
 
 
 # --- CBoW -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from helpers.encoders import SENTENCES, Fake, kept_in, vector_of
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.encoder import function_encoder
 from bayesbias.encoders.encoding import encode
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from helpers.encoders import SENTENCES, Fake, kept_in, vector_of
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.encoder import Encoder, describe_encoder, function_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder

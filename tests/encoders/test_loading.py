@@ -8,7 +8,7 @@ import sys
 import pytest
 from helpers.encoders import SENTENCES, Fake, vector_of
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 

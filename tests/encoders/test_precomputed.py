@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.encoders import SENTENCES
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.encoders.precomputed import vectors_encoder

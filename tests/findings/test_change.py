@@ -57,7 +57,7 @@ def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_
     def contrasts(self, prob=0.89, rope=0.02, estimand=None, method=None):
         frame = made(self, prob, rope, estimand, method)
         for name, middle in (("x", -0.1), ("y", 0.1 if apart else -0.1)):
-            for which, half in (("population", 0.2), ("these_words", 0.02)):
+            for which, half in (("population", 0.2), ("listed_words", 0.02)):
                 mine = (frame["level"] == "class") & (frame["name"] == name) & (frame["estimand"] == which)
                 for end, by in (("", 0), ("_low", -half), ("_high", half)):
                     frame.loc[mine, f"after{end}"] = middle + by

@@ -9,8 +9,8 @@ from helpers.counted import counted
 from helpers.draws import made_up_fit
 from helpers.tables import grid
 
-from bayesbias.basics.digits import as_known
 from bayesbias.columns.frequency import frequency_columns
+from bayesbias.core.digits import as_known
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes, frequency_sentences
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.posterior import BiasFit
@@ -78,7 +78,7 @@ def test_the_sentence_is_conditional_and_has_both_numbers(moved):
     assert f" is {as_known(row, 'with_mean', signed=True)} " in text
     assert f" and not {as_known(row, 'without_mean', signed=True)}:" in text
     assert "if frequency is a nuisance" in text
-    assert "if it is itself the social fact" in text
+    assert "if it is itself the social covariate" in text
 
 
 def few_counted() -> BiasFit:

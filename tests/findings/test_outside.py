@@ -29,7 +29,7 @@ def test_a_fit_that_misses_its_words_is_doubted():
 @pytest.mark.slow
 def test_the_professions_of_m1_are_drawn_together():
     """They differ by little beyond the noise of their pairs, as a model that holds would have it: that is said, and no doubt."""
-    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    table = bb.sentiment_table(bb.list_predictions("m1"))
     fit = bb.fit(table, "sentiment", seed=shifted(1), draws=1000, tune=500)
     assert outside_doubts(fit, {"profession": "professions", "noun_pair": "noun pairs"}, groups=["m1"]) == []
     (said,) = [text for text in bb.findings_of(fit).parts[0].lines() if "draws them together" in text]

@@ -15,9 +15,9 @@ import pytest
 from helpers.fits import made_up, pairs
 
 import bayesbias
-from bayesbias.basics.digits import ends_as_known
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.fitting import fit_json
+from bayesbias.core.digits import ends_as_known
+from bayesbias.core.errors import InputError
 from bayesbias.findings.change import construction_sentences, findings_of_change
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.findings.parts import Doubt, Effect, Findings
@@ -191,7 +191,7 @@ def test_doubts_name_their_effect_and_the_model_as_data(kind, effects, how):
     found = findings_of(crossed(table, lambda word, connection: cell[word, connection]))
     doubts = [doubt for doubt in found.doubts if doubt.kind in ("class_and_attribute", "word")]
     assert [doubt.effect for doubt in doubts] == effects
-    assert {doubt.model for doubt in doubts} == {"cells"}
+    assert {doubt.model for doubt in doubts} == {"default"}
     assert {doubt.kind: (doubt.level, doubt.contrast) for doubt in doubts}.items() <= {
         "class_and_attribute": ("class", None), "word": ("overall", "associated - different"),
     }.items()  # fmt: skip
@@ -434,7 +434,7 @@ DATA = {"static tokens", "Hugging Face model"}  # identifiers of two words
 FIELDS = {"headline", "premises", "sentences", "doubts", "problems", "line", "lines", "statements", "closing"}
 
 
-def reads_prose(tree: ast.AST) -> list[int]:
+def reads_prose(idata: ast.AST) -> list[int]:
     """Return the lines that compare or search texts of two words, or what a finding says."""
 
     def is_prose(node: ast.AST) -> bool:
@@ -450,7 +450,7 @@ def reads_prose(tree: ast.AST) -> list[int]:
         )
 
     lines = []
-    for node in ast.walk(tree):
+    for node in ast.walk(idata):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
         elif (
@@ -494,7 +494,7 @@ def test_weighted_draws_are_trusted_by_their_weights():
     sampler = made.provenance["sampler"] | {
         "engine": Engine("quick", "quick", 0.31, 900.0, 2000, 1).as_dict()
     }
-    fit = BiasFit(made.tree, made.table, made.spec, {**made.provenance, "sampler": sampler})
+    fit = BiasFit(made.idata, made.table, made.spec, {**made.provenance, "sampler": sampler})
     assert findings_of(fit).trust == (
         "The weights of its draws can be trusted (Pareto k 0.31, limit 0.7), and independent samples agree."
     )

@@ -15,7 +15,7 @@ CONTRAST = "associated - different"
 
 
 ONE_SPREAD = parse_model(
-    load_model("cells").text.replace('fsd]\ndims = ["connection"]', "fsd]").encode(), "one_spread.toml"
+    load_model("default").text.replace('fsd]\ndims = ["connection"]', "fsd]").encode(), "one_spread.toml"
 )
 
 
@@ -26,7 +26,7 @@ def rows(new, listed, level="stereotype", name="x", error=0.0):
             "level": level, "name": name, "contrast": CONTRAST, "estimand": which, "prob": 0.89,
             "mean": mean, "hpdi_low": low, "hpdi_high": high, "mcse_mean": error, "mcse_low": error, "mcse_high": error,
         }
-        for which, (mean, low, high) in (("population", new), ("these_words", listed))
+        for which, (mean, low, high) in (("population", new), ("listed_words", listed))
     ]  # fmt: skip
     return pd.DataFrame([*each, each[0] | {"contrast": "human - neutral", "level": "overall"}])
 
@@ -50,7 +50,7 @@ def rows(new, listed, level="stereotype", name="x", error=0.0):
 )
 @pytest.mark.parametrize("level", ["stereotype", "class"])
 def test_contradictions_beyond_monte_carlo_error_are_doubted(new, listed, error, found, level):
-    doubts = pooling_doubts(load_model("cells"), rows(new, listed, level, error=error))
+    doubts = pooling_doubts(load_model("default"), rows(new, listed, level, error=error))
     assert [(d.kind, d.level, d.contrast, d.group) for d in doubts] == (
         [("drawn_together", level, CONTRAST, "x")] if found else []
     )
@@ -65,7 +65,7 @@ def test_both_numbers_are_named_with_their_intervals_and_what_to_read():
     assert doubt.group is None
     text = (
         "x -0.030 (-0.070 to +0.020) for new words, -0.080 (-0.110 to -0.050) for the listed ones",
-        "lists of stereotypes to each other (partial pooling)", "; 2 more; make a claim", "(these_words), or from a copy",
+        "lists of stereotypes to each other (partial pooling)", "; 2 more; make a claim", "(listed_words), or from a copy",
         'fsd has dims = ["attribute_kind"]',
     )  # fmt: skip
     assert all(part in doubt.text for part in text)
@@ -73,7 +73,7 @@ def test_both_numbers_are_named_with_their_intervals_and_what_to_read():
     (alone,) = pooling_doubts(ONE_SPREAD, frame[frame["contrast"] == CONTRAST])
     assert "copy of the model" not in alone.text
     # The default keeps connections apart already.
-    (apart,) = pooling_doubts(load_model("cells"), frame)
+    (apart,) = pooling_doubts(load_model("default"), frame)
     assert "copy of the model" not in apart.text
 
 
@@ -90,7 +90,7 @@ def _fit(**own):
     kind = table["connection"].where(table["connection"].isin(["human", "neutral"]), "stereotype")
     return made_up(
         table.assign(attribute_kind=kind),
-        "cells",
+        "default",
         {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1} | own,
         sd=0.0002,
         seed=1,

@@ -131,7 +131,7 @@ description = "Words in their places."
 outcome = "distance"
 distribution = "StudentT"
 nu = "nu"
-mu = ["g", "cell", "word", "slope_my_fact"]
+mu = ["g", "cell", "word", "slope_my_covariate"]
 sigma = 0.1
 [parameter.g]
 distribution = "Normal"
@@ -148,12 +148,12 @@ distribution = "Normal"
 mu = 0
 sigma = "wide"
 times = "more"
-[parameter.slope_my_fact]
+[parameter.slope_my_covariate]
 dims = ["own_column"]
 distribution = "Normal"
 mu = 0
 sigma = "tilt"
-times = "my_fact"
+times = "my_covariate"
 [parameter.wide]
 distribution = "Exponential"
 lam = 2
@@ -178,12 +178,12 @@ def test_a_parameter_of_any_model_is_said_in_words():
         "g": "the mean distance (g)",
         "cell": "how far the distance differs by connection and class (cell)",
         "wide": "the spread of differences by protected word (wide)",
-        "tilt": "the spread of slopes on my_fact by own column (tilt)",
+        "tilt": "the spread of slopes on my_covariate by own column (tilt)",
         "more": "how far the scatter by protected word differs by own column (more)",
         "nu": "the tails of the noise (nu)",
         "gone": "gone",
     }
-    for name in ("additive", "cells", "change", "crossed", "fact", "sentence", "sentiment"):
+    for name in ("additive", "default", "change", "crossed", "wefat", "sentence", "sentiment"):
         shipped = load_model(name)
         for parameter in stretchable(shipped):
             said = parameter_in_words(shipped, parameter)
@@ -228,7 +228,7 @@ def test_a_comparison_says_which_change_and_which_gap_rest_on_a_prior(monkeypatc
 
 @pytest.mark.slow
 def test_sentiment_says_which_mean_rests_on_a_prior(monkeypatch):
-    analysis = bb.sentiment_table(bb.shipped_predictions("m1"))
+    analysis = bb.sentiment_table(bb.list_predictions("m1"))
     result = made_up_fit(analysis, "sentiment", draws=1000)
     a_prior_that_moves(monkeypatch, contrast="m1", parameter="b")
     (doubt,) = (doubt for doubt in findings_of(result).doubts if doubt.kind == "prior")

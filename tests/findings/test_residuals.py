@@ -7,7 +7,7 @@ from helpers.seeds import shifted
 
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.inference.fitting import fit
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 QUICK = {"draws": 500, "pointwise": False}
 
@@ -17,7 +17,7 @@ def test_the_direction_of_a_doubt_is_that_of_a_refit(shared):
     """On the published tables: an interval called too narrow is wider under the model named, one called too wide narrower."""
     directed = 0
     for path in sorted((shared / "data/bayesbias_distances").glob("*/*.csv")):
-        table = read_distances(path)
+        table = load_distances(path)
         first = fit(table, "crossed", seed=shifted(1), **QUICK)
         doubts = [
             doubt for doubt in word_doubts(first) if doubt.effect is not None and doubt.model is not None

@@ -193,7 +193,7 @@ def test_sets_of_targets_that_go_different_ways_are_told_in_every_output():
     """Only the finding of a fit had said so; the command and the page said that all is as supposed."""
     rows = [
         ("women", "population", -0.03, -0.06, -0.01), ("men", "population", -0.04, -0.07, -0.01),
-        ("women", "these_words", 0.008, 0.006, 0.009), ("men", "these_words", -0.087, -0.088, -0.085),
+        ("women", "listed_words", 0.008, 0.006, 0.009), ("men", "listed_words", -0.087, -0.088, -0.085),
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["name", "estimand", "mean", "hpdi_low", "hpdi_high"])
     frame = frame.assign(model="m", options="", test="one", mcse_mean=1e-4, mcse_low=1e-4, mcse_high=1e-4)

@@ -16,14 +16,14 @@ from bayesbias.studies.sentiment_fit import little_of_ratings
 
 @pytest.fixture(scope="module")
 def fit() -> BiasFit:
-    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    table = bb.sentiment_table(bb.list_predictions("m1"))
     made = made_up_fit(table, "sentiment")
-    return bb.studies.with_analysis(made, bb.published_analysis(bb.shipped_predictions("m1")))
+    return bb.studies.with_analysis(made, bb.sentiment_analysis(bb.list_predictions("m1")))
 
 
 @pytest.mark.parametrize("mean", [0.05, 0.3, 0.6, 0.9])
 def test_how_many_of_three_carry_their_mean_is_that_of_the_circle(mean):
-    """Three standardised values are sqrt(4/3) times the cosines of an angle and of that turned by a third, twice."""
+    """Three standardized values are sqrt(4/3) times the cosines of an angle and of that turned by a third, twice."""
     angles = np.linspace(0, 2 * np.pi, 200_001)[:-1, None] + 2 * np.pi / 3 * np.arange(3)
     x = np.sort(mean + np.sqrt(4 / 3) * np.cos(angles))[:, ::-1]
     counts = np.where(x[:, 1:].sum(axis=1) <= 0, 1, np.where(x[:, 2] <= 0, 2, 3))

@@ -24,7 +24,7 @@ def table(sizes=None, farther=0.15, own=0.03):
         for c, n in sizes.items() for i in range(n) for d, m in sizes.items() for j in range(m)
     ]  # fmt: skip
     names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
-    return bb.read_distances(pd.DataFrame(rows, columns=names))
+    return bb.load_distances(pd.DataFrame(rows, columns=names))
 
 
 def findings(pairs):
@@ -62,7 +62,7 @@ def test_a_class_that_stands_on_one_side_alone_is_named():
     third["protected_word"] = "c" + third["protected_word"].astype(str)
     third["distance"] += 0.3
     frame = pd.concat([whole.astype({"protected_class": str, "connection": str}), third], ignore_index=True)
-    found = findings(bb.read_distances(frame[list(whole.columns)]))
+    found = findings(bb.load_distances(frame[list(whole.columns)]))
     (doubt,) = [doubt for doubt in found.doubts if doubt.kind == "unequal_lists"]
     assert (
         "; c has different pairs alone of the two, and how near a class is to everything enters" in doubt.text

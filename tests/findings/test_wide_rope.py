@@ -28,7 +28,7 @@ def test_a_wide_rope_is_named_and_nothing_inside_it_is_called_equal():
     assert f" The ROPE of 0.02 is {size:.1f} standard deviations of neutral pairs here." in found.headline
     assert "own class are nearer, by less than the ROPE, than the stereotypes" in found.headline
     assert doubt.line in found.lines()
-    assert "standardised" in doubt.text
+    assert "standardized" in doubt.text
 
 
 @pytest.mark.parametrize(
@@ -58,4 +58,4 @@ def test_noise_without_a_variance_is_held_against_the_distances_at_hand():
     sd = fit.table.loc[fit.table["connection"] == "neutral", "distance"].std(ddof=0)
     said = wide_rope(fit, "associated - different")
     assert said == f"ROPE of 0.02 is {0.02 / sd:.1f} standard deviations of neutral pairs here"
-    assert "standardised" not in rope_doubts(said, standard=False)[0].text
+    assert "standardized" not in rope_doubts(said, standard=False)[0].text

@@ -14,7 +14,7 @@ from bayesbias import fit
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.simulation.scenario import Scenario, simulate_table
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
 # Independent draws agree at every seed; those of chains not always.
@@ -39,7 +39,11 @@ def test_effects_of_class_and_attribute_are_found():
     table["distance"] += np.random.default_rng(0).normal(0, 0.1, groups.max() + 1)[groups]
     found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert (found[0].kind, found[0].effect, found[0].model) == ("class_and_attribute", "too narrow", "cells")
+    assert (found[0].kind, found[0].effect, found[0].model) == (
+        "class_and_attribute",
+        "too narrow",
+        "default",
+    )
     assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
@@ -50,7 +54,7 @@ def test_effects_of_the_word_as_a_whole_are_found():
     table["distance"] += np.random.default_rng(0).normal(0, 0.4, words.max() + 1)[words]
     found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert (found[0].kind, found[0].effect, found[0].model) == ("word", "too wide", "cells")
+    assert (found[0].kind, found[0].effect, found[0].model) == ("word", "too wide", "default")
     assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
@@ -83,9 +87,9 @@ def test_the_finding_says_what_the_interval_says(means, says):
 
 @pytest.mark.slow
 def test_the_scale_that_travels_stands_beside_cosine_distances():
-    table = read_distances(pairs(MEANS, noise=0.2)).frame
+    table = load_distances(pairs(MEANS, noise=0.2)).frame
     result = made_up(table, "crossed", {"cbar": MEANS.get, "csd": 0.1, "ws": 0.1, "sigma": 0.2}, name="told")
-    row = result.standardised(level="overall", estimand="population").iloc[0]
+    row = result.standardized(level="overall", estimand="population").iloc[0]
     found = findings_of(result)
     assert f"or {row['mean']:+.2f} standard deviations of neutral pairs; P(nearer)" in found.headline
     times = [100 * row[name] for name in ("superiority", "superiority_low", "superiority_high")]
@@ -133,7 +137,7 @@ def test_a_form_that_forces_one_difference_is_said_and_no_class_or_word_is_named
 
 
 @pytest.mark.parametrize(
-    ("model", "says"), [("cells", "new words of the class"), ("shared", "its listed words, new attributes")]
+    ("model", "says"), [("default", "new words of the class"), ("shared", "its listed words, new attributes")]
 )
 @pytest.mark.slow
 def test_what_a_class_holds_for_is_what_its_model_holds(model, says):
@@ -151,7 +155,7 @@ def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
     table = simulate_table(dataclasses.replace(SMALL, values=dict(SMALL.values) | {"cbar": cbar}), 2)
     near, other = dict.fromkeys(table["protected_class"])
     table.loc[table["attribute_class"] == near, "distance"] -= 0.8
-    found = findings_of(fit(table, "cells", seed=shifted(1), **ENOUGH))
+    found = findings_of(fit(table, "default", seed=shifted(1), **ENOUGH))
     said = {
         name: [t for t in found.sentences if t.startswith(f"The difference of {name} ")]
         for name in (near, other)
@@ -170,7 +174,7 @@ def test_a_difference_that_may_be_that_of_the_lists_is_said_whatever_the_list_is
     near = {"e": lambda name: -0.2 * (name == called)}
     result = made_up(
         table.assign(attribute_kind=kind),
-        "cells",
+        "default",
         {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1} | near,
         sd=0.0002,
         seed=1,
@@ -187,14 +191,14 @@ def test_a_difference_that_may_be_that_of_the_lists_is_said_whatever_the_list_is
 def test_classes_of_the_listed_words_that_disagree_are_named_where_new_words_leave_it_open(
     apart, monkeypatch
 ):
-    table = read_distances(pairs(MEANS)).frame
-    result = made_up(table, "cells", {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1}, seed=1)
+    table = load_distances(pairs(MEANS)).frame
+    result = made_up(table, "default", {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1}, seed=1)
     made = type(result).contrasts
 
     def contrasts(self, *args, **kwargs):
         frame = made(self, *args, **kwargs)
         for name, middle in (("x", -0.1), ("y", 0.1 if apart else -0.1)):
-            for which, half in (("population", 0.2), ("these_words", 0.02)):
+            for which, half in (("population", 0.2), ("listed_words", 0.02)):
                 mine = (frame["level"] == "class") & (frame["name"] == name) & (frame["estimand"] == which)
                 ends = {"mean": middle, "hpdi_low": middle - half, "hpdi_high": middle + half}
                 errors = dict.fromkeys(("mcse_mean", "mcse_low", "mcse_high"), 1e-4)

@@ -13,7 +13,7 @@ from helpers.fuzz_seeds import IN_A_CHILD, READERS, index_of_words, witness_in
 from helpers.fuzzing import Account, fuzzed
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import State, seal_bytes, seal_of_file, seal_of_json, sealed_json
+from bayesbias.core.errors import InputError
+from bayesbias.core.seals import State, seal_bytes, seal_of_file, seal_of_json, sealed_json
 from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.runs.manifest import MANIFEST, matching
 
@@ -36,7 +36,7 @@ def test_every_file_of_every_kind_of_run(kind, count, tmp_path):
         assert found.count(State.DAMAGED) == 1
         if name in sources or name == MANIFEST:
             with pytest.raises(InputError, match="damaged") as caught:
-                bb.open_run(folder)
+                bb.load_run(folder)
             assert str(path) in str(caught.value)
             assert one_line(caught.value)
     assert bb.runs.verify_run(folder).count(State.INTACT) == len(files_in(folder))

@@ -9,7 +9,7 @@ import pytest
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 
 WORDS = [f"word{i}" for i in range(50)]
 SENTENCES = [f"This is number {i}." for i in range(50)]
@@ -54,7 +54,7 @@ def vectors_or_error(path, wanted):
 @pytest.mark.parametrize("wanted", [["word1"], ["word1", "word49"], None])
 def test_vectors_of_words(save, wanted, count, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "bayesbias.vectors.readers.arrays.CHUNK_BYTES", 512
+        "bayesbias.embeddings.readers.arrays.CHUNK_BYTES", 512
     )  # several parts, as large files have
     path = tmp_path / "e.npz"
     save(path, words=np.array(WORDS), vectors=np.random.default_rng(0).normal(size=(50, 200)))

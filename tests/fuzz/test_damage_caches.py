@@ -12,7 +12,7 @@ from helpers.damage import flipped, harmed
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.encoder import function_encoder
 
 SENTENCES = [f"This is number {i}." for i in range(40)]

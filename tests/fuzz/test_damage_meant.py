@@ -14,14 +14,14 @@ from helpers.pages import without_figures
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference import fitting
 from bayesbias.runs.manifest import MANIFEST
 
 pytestmark = pytest.mark.slow
 WOMEN = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
 FILES = {
-    "single_category": ("single_category.json", "scores.csv"),
+    "wefat": ("wefat.json", "scores.csv"),
     "sentences": ("provenance.json", "results.csv"),
     "sentiment": ("provenance.json", "pairs.csv"),
 }
@@ -29,13 +29,13 @@ FILES = {
 
 def _made(kind):
     few = {"draws": 50, "tune": 50, "chains": 2, "seed": 1}
-    if kind == "single_category":
-        return bb.single_category("minilm-static", "wefat", {"share": WOMEN}, samples=500, **few)
+    if kind == "wefat":
+        return bb.wefat("minilm-static", "wefat", {"share": WOMEN}, samples=500, **few)
     if kind == "sentences":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of so few draws
             return bb.seat(["weat7", "weat8"], "minilm-static", bayes=True, cache=False, **few)
-    return bb.published_analysis(bb.shipped_predictions("m1"))
+    return bb.sentiment_analysis(bb.list_predictions("m1"))
 
 
 @pytest.fixture(scope="module", params=FILES)
@@ -68,7 +68,7 @@ def test_a_value_that_is_another_is_refused_or_does_no_harm(n, run, tmp_path, mo
     for name, place, value, changed in cases:
         (folder / name).write_text(changed)
         try:
-            found = bb.open_run(folder).result
+            found = bb.load_run(folder).result
         except InputError as error:
             refused += 1
             told = str(error)

@@ -13,8 +13,8 @@ from helpers.seeds import shifted
 from helpers.sweeps import made_up_cell, write_inputs, write_plan
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import SEAL_KEY, State, sealed_json
+from bayesbias.core.errors import InputError
+from bayesbias.core.seals import SEAL_KEY, State, sealed_json
 
 COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 
@@ -40,7 +40,7 @@ def test_a_damaged_file_of_a_sweep_is_made_again(swept, count):
         assert [file.name for file in found.files if file.state is State.DAMAGED][:1] == [name]
         if name in ("sweep.json", "results.parquet", "timing.csv", "results.csv"):
             with pytest.raises(InputError, match=f"{name}: is damaged"):
-                bb.open_run(out)
+                bb.load_run(out)
         again = bb.run_sweep(plan, out, workers=1, resume=True)
         of_cell = name.startswith(("cells/", "fits/"))
         assert (again.damaged, again.reused) == (of_cell, len(first.cells) - of_cell)

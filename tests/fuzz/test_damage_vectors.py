@@ -8,11 +8,11 @@ from helpers.damage import flipped, harmed
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import State
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.file_index import index_path, read_indexed
-from bayesbias.vectors.readers import formats
+from bayesbias.core.errors import InputError
+from bayesbias.core.seals import State
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.file_index import index_path, read_indexed
+from bayesbias.embeddings.readers import formats
 
 COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
 WORDS = tuple(f"word{i}" for i in range(30))
@@ -22,7 +22,7 @@ WORDS = tuple(f"word{i}" for i in range(30))
 def saved(request, tmp_path):
     vectors = np.random.default_rng(0).normal(size=(30, 8)).astype(np.float32)
     path = tmp_path / request.param
-    bb.save_word2vec(Embedding("mine", WORDS, vectors), path, binary=".bin" in request.param)
+    bb.save_embedding(Embedding("mine", WORDS, vectors), path, binary=".bin" in request.param)
     return path
 
 
@@ -73,7 +73,7 @@ def test_no_bit_of_an_index_may_change(form, count, tmp_path, monkeypatch):
     monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
     words = {f"word{i}": np.random.default_rng(i).normal(size=4).astype("f4") for i in range(60)}
     path = tmp_path / ("e.txt" if form == "text" else "e.bin")
-    bb.save_word2vec(bb.load_embedding(words), path)
+    bb.save_embedding(bb.load_embedding(words), path)
     path.with_name(f"{path.name}.sha256").unlink(missing_ok=True)
     bb.load_embedding(path, ["word1"], index=True)
     at, rng = index_path(path), np.random.default_rng(shifted(7))

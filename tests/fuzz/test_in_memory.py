@@ -18,15 +18,15 @@ from helpers.fits import pairs
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics import checks
-from bayesbias.basics.errors import BayesbiasError
-from bayesbias.tables import join_facts, load_counts
-from bayesbias.words.controls import load_controls
+from bayesbias.core import checks
+from bayesbias.core.errors import BayesbiasError
+from bayesbias.tables import join_covariates, load_counts
+from bayesbias.wordlists.controls import load_controls
 
 COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
 WORDS = ["she", "he", "her", "him", "nurse", "cook", "boss", "a"]
 PAIRS = pairs().head(24)
-TABLE = bb.read_distances(pairs())
+TABLE = bb.load_distances(pairs())
 
 
 def _frame(rng: np.random.Generator) -> Any:
@@ -66,7 +66,7 @@ def _vectors(rng: np.random.Generator) -> Any:
         return (WORDS, list(values))
 
 
-def _facts(rng: np.random.Generator) -> Any:
+def _covariates(rng: np.random.Generator) -> Any:
     words = list(dict.fromkeys(TABLE.frame["attribute"]))
     values = odd_values.column(rng, len(words))
     if rng.random() < 0.5:
@@ -92,10 +92,10 @@ def _list(rng: np.random.Generator) -> Any:
 
 
 DOORS: dict[str, tuple[Callable[[np.random.Generator], Any], Callable[[Any], Any]]] = {
-    "tables": (_frame, bb.read_distances),
+    "tables": (_frame, bb.load_distances),
     "vectors": (_vectors, bb.load_embedding),
     "words asked for": (lambda rng: odd_values.column(rng, 4), lambda odd: bb.load_embedding(_ones(), odd)),
-    "facts": (_facts, lambda odd: join_facts(TABLE, odd)),
+    "covariates": (_covariates, lambda odd: join_covariates(TABLE, odd)),
     "counts": (lambda rng: dict(zip(WORDS, odd_values.column(rng, 8), strict=True)), lambda odd: load_counts(odd, WORDS)),
     "counted words": (_value, lambda odd: load_counts({"a": 1}, odd)),
     "lists": (_list, bb.load_wordlist),
@@ -156,8 +156,8 @@ def test_vectors_that_are_no_numbers_are_named(values, said):
 
 
 def test_other_orders_of_bytes_and_widths_say_the_same():
-    usual = bb.read_distances(PAIRS).frame["distance"]
+    usual = bb.load_distances(PAIRS).frame["distance"]
     for kind in (">f8", "g", "Float64", "category", object, "Sparse[float]"):
-        other = bb.read_distances(PAIRS.assign(distance=PAIRS["distance"].astype(kind)))
+        other = bb.load_distances(PAIRS.assign(distance=PAIRS["distance"].astype(kind)))
         assert other.frame["distance"].tolist() == usual.tolist()
         assert other.frame["distance"].dtype == np.dtype(float)

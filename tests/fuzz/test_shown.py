@@ -22,12 +22,12 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from rich.cells import cell_len
 
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.literal import literal
-from bayesbias.basics.sheets import marked, unmarked, without_marks, write_csv
 from bayesbias.cli import screen
-from bayesbias.figures import headings, marks, rows
-from bayesbias.figures.plates import Plate, rendered
+from bayesbias.core.errors import InputError
+from bayesbias.core.literal import literal
+from bayesbias.core.sheets import marked, unmarked, without_marks, write_csv
+from bayesbias.plots import headings, marks, rows
+from bayesbias.plots.plates import Plate, rendered
 from bayesbias.report.texts import escaped
 
 COUNTS = [100, pytest.param(5000, marks=pytest.mark.claim)]

@@ -22,11 +22,11 @@ from helpers.seeds import shifted
 from hypothesis import HealthCheck, given, seed, settings, strategies as st
 
 import bayesbias as bb
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.sweeps.plan import load_plan
-from bayesbias.tables.facts import join_facts
-from bayesbias.words.occupations import load_occupations
-from bayesbias.words.sentence_tests import SETS, read_test
+from bayesbias.tables.covariates import join_covariates
+from bayesbias.wordlists.occupations import load_occupations
+from bayesbias.wordlists.sentence_tests import SETS, read_test
 
 COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
 MOST_SECONDS = 5.0
@@ -70,7 +70,7 @@ LISTS = st.one_of(
             "definitional_sets": st.lists(WORDS),
             "evaluation_sets": st.lists(WORDS),
             "published_spellings": any_of("he", "she"),
-            "facts": any_of("x", "he", "she"),
+            "covariates": any_of("x", "he", "she"),
         },
     ),
     any_of("T1", "T2", "A1", "A2", "targ1", "attr1", "schema", "class", within=WORDS),
@@ -115,8 +115,11 @@ IN_MEMORY: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "list": (bb.load_wordlist, LISTS),
     "plan": (load_plan, PLANS),
     "occupations": (load_occupations, JOBS),
-    "rows": (bb.read_distances, ROWS),
-    "facts": (lambda given: join_facts(bb.read_distances(pairs()), given), any_of("he", "she", "x", "word")),
+    "rows": (bb.load_distances, ROWS),
+    "covariates": (
+        lambda given: join_covariates(bb.load_distances(pairs()), given),
+        any_of("he", "she", "x", "word"),
+    ),
     "pairs of a fit": (lambda rows: bb.fit(rows, "additive", draws=4, tune=4, chains=1, seed=1), ROWS),
 }
 
@@ -146,14 +149,14 @@ FILES: dict[str, tuple[Callable[[Path], Any], str, Any]] = {
     "list.json": (bb.load_wordlist, ".json", as_json(LISTS)),
     "list.csv": (bb.load_wordlist, ".csv", as_table(["word", "class", "kind"], ["T1", "T2", "A1", "A2"], ["a", "b"])),
     "test": (read_test, ".jsonl", as_json(TESTS)),
-    "table": (bb.read_distances, ".csv", as_table(PAIR, PAIR[:-1])),
+    "table": (bb.load_distances, ".csv", as_table(PAIR, PAIR[:-1])),
     "vectors": (bb.load_embedding, ".txt", as_table(["2", "3"], ["word", "x", "y"])),
     "predictions": (
-        lambda path: bb.read_predictions(path, OCCUPATIONS),
+        lambda path: bb.load_predictions(path, OCCUPATIONS),
         ".csv",
         as_table(["sentence", "probability"], ["negative", "positive"]),
     ),
-    "facts": (lambda path: join_facts(bb.read_distances(pairs()), path), ".csv", as_table(["word", "x"], ["word", "kind", "x"])),
+    "covariates": (lambda path: join_covariates(bb.load_distances(pairs()), path), ".csv", as_table(["word", "x"], ["word", "kind", "x"])),
 }  # fmt: skip
 
 

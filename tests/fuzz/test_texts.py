@@ -16,13 +16,13 @@ from helpers.inputs import wordlist_text
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.cleaning import steering
 from bayesbias.classifiers.training import read_labelled
+from bayesbias.core.cleaning import steering
+from bayesbias.core.errors import InputError
 from bayesbias.sweeps.plan import load_plan
-from bayesbias.words.controls import load_controls
-from bayesbias.words.occupations import load_occupations
-from bayesbias.words.sentence_tests import SETS, read_test
+from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.occupations import load_occupations
+from bayesbias.wordlists.sentence_tests import SETS, read_test
 
 COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 OCCUPATIONS = {"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["nurse", "cook, chef"]}
@@ -30,7 +30,7 @@ SENTENCES = [f"{noun} is a {job}." for noun in ("He", "She") for job in ("nurse"
 
 
 def _predictions(path: Path) -> Any:
-    return bb.read_predictions(path, OCCUPATIONS)
+    return bb.load_predictions(path, OCCUPATIONS)
 
 
 TESTS = {name: {"category": name, "examples": [f"a {name}", "ö"]} for name in SETS}
@@ -50,7 +50,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str, str]] = {
     "occupations": (load_occupations, ".toml", JOBS),
     "test": (read_test, ".jsonl", json.dumps(TESTS)),
     "foreign": (bb.load_wordlist, ".json", json.dumps(FOREIGN)),
-    "table": (bb.read_distances, ".csv", pairs().to_csv(index=False)),
+    "table": (bb.load_distances, ".csv", pairs().to_csv(index=False)),
     "predictions": (_predictions, ".csv", PREDICTED),
     "labels": (read_labelled, ".tsv", "label\tsentence\n1\ta charming film\n0\tbleak\n"),
 }

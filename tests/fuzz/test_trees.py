@@ -20,11 +20,11 @@ from helpers.inputs import wordlist_text
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.sweeps.plan import load_plan
-from bayesbias.words.controls import load_controls
-from bayesbias.words.occupations import load_occupations
-from bayesbias.words.sentence_tests import SETS, read_test
+from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.occupations import load_occupations
+from bayesbias.wordlists.sentence_tests import SETS, read_test
 
 COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
 ODD: list[Any] = [
@@ -66,22 +66,22 @@ def toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def written(tree: dict[str, Any], ending: str) -> str:
+def written(idata: dict[str, Any], ending: str) -> str:
     if ending != ".toml":
-        return json.dumps(tree)
-    return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in tree.items())
+        return json.dumps(idata)
+    return "".join(f"{json.dumps(key)} = {toml(value)}\n" for key, value in idata.items())
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Give the way to every value in a tree."""
+    """Give the way to every value in a idata."""
     for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         yield (*at, key)
         yield from places(value[key], (*at, key))
 
 
-def changed(tree: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """Return a tree with one or two values another, left out, twice, or that of another place."""
-    out = copy.deepcopy(tree)
+def changed(idata: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """Return a idata with one or two values another, left out, twice, or that of another place."""
+    out = copy.deepcopy(idata)
     for _ in range(int(rng.integers(1, 3))):
         ways = list(places(out))
         if not ways:
@@ -110,13 +110,13 @@ def changed(tree: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_whole_and_means_nothing_is_refused_in_one_line(kind, count, tmp_path):
-    read, ending, tree = KINDS[kind]
+    read, ending, idata = KINDS[kind]
     path = tmp_path / f"file{ending}"
-    path.write_text(written(tree, ending), encoding="utf-8")
+    path.write_text(written(idata, ending), encoding="utf-8")
     assert read(path) is not None
     rng, said = np.random.default_rng(shifted(71)), []
     for case in range(count):
-        path.write_text(written(changed(tree, rng), ending), encoding="utf-8")
+        path.write_text(written(changed(idata, rng), ending), encoding="utf-8")
         began = time.process_time()
         try:
             read(path)

@@ -36,4 +36,4 @@ def _counted() -> BiasFit:
     table = grid()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frequency, "fit_model", lambda rows, model, **_: made_up_fit(rows, model))
-        return frequency.with_frequency(made_up_fit(table, "cells"), counts_of(table))
+        return frequency.with_frequency(made_up_fit(table, "default"), counts_of(table))

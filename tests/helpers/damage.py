@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesbias.border.seals import seal_bytes
+from bayesbias.core.seals import seal_bytes
 from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.runs.layout import Layout
 from bayesbias.runs.manifest import write_manifest
@@ -76,7 +76,7 @@ def made_up_run(folder: Path, layout: Layout) -> Path:
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(_made_up(name))
-    write_manifest(folder, layout.kind, settings=SETTINGS, command=["fit"], facts={}, versions={})
+    write_manifest(folder, layout.kind, settings=SETTINGS, command=["fit"], covariates={}, versions={})
     return folder
 
 

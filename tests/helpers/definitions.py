@@ -14,14 +14,17 @@ SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(3)}
 
 def edited(result: BiasFit, **changes) -> BiasFit:
     """A copy of a fit whose draws were changed in place by a function per parameter: those of no sampler any more."""
-    posterior = result.tree["posterior"].to_dataset().load().copy(deep=True)
+    posterior = result.idata["posterior"].to_dataset().load().copy(deep=True)
     for name, change in changes.items():
         change(posterior[name].values)
-    tree = result.tree.copy()
-    tree["posterior"] = xr.DataTree(posterior)
+    idata = result.idata.copy()
+    idata["posterior"] = xr.DataTree(posterior)
     sampler = {**result.provenance["sampler"], "method": "edited"}
     return BiasFit(
-        tree=tree, table=result.table, spec=result.spec, provenance={**result.provenance, "sampler": sampler}
+        idata=idata,
+        table=result.table,
+        spec=result.spec,
+        provenance={**result.provenance, "sampler": sampler},
     )
 
 
@@ -62,7 +65,7 @@ def rows_of(result: BiasFit, level: str, name: str, connection: str) -> np.ndarr
 def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: str) -> np.ndarray:
     """Draws of one mean distance, straight from the definition of the two estimands."""
     mine = rows_of(result, level, name, connection)
-    if estimand == "these_words" or result.spec.name == "additive":
+    if estimand == "listed_words" or result.spec.name == "additive":
         return fitted(result)[:, mine].mean(axis=1)
     draws, coords = result.draws(), result.design.coords
     k = coords["connection"].index(connection)

@@ -46,8 +46,8 @@ CALLS = {
     "fit": FEWER_QUICKLY,
     "compare": FEWER,
     "seat": FEWER,
-    "single_category": FEWER,
-    "published_analysis": FEWER,
+    "wefat": FEWER,
+    "sentiment_analysis": FEWER,
 }
 OPTIONS = {
     "bayesbias fit ": FEWER_QUICKLY,

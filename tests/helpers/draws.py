@@ -125,7 +125,7 @@ def _fit(
     dims = {dim for parameter in spec.parameters.values() for dim in parameter.dims}
     coords = {dim: design.coords[dim] for dim in dims} | {"chain": range(size[0]), "draw": range(size[1])}
     stats = {"diverging": (("chain", "draw"), np.zeros(size, dtype=int))}
-    tree = xr.DataTree.from_dict(
+    idata = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset(variables, coords=coords),
             "sample_stats": xr.Dataset(stats),
@@ -136,4 +136,4 @@ def _fit(
         "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "made up",
         "why_pairwise": "",
     }  # fmt: skip
-    return BiasFit(tree, frame, spec, {"table": {"name": name}, "sampler": sampler})
+    return BiasFit(idata, frame, spec, {"table": {"name": name}, "sampler": sampler})

@@ -15,19 +15,19 @@ mpl.use("Agg")
 
 import bayesbias as bb
 from bayesbias import figures
+from bayesbias.embeddings import describe_vectors, postprocess
 from bayesbias.models import with_slopes
 from bayesbias.simulation.alarms import simulate_grid
 from bayesbias.simulation.paper import paper_draws
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.vectors import describe_vectors, postprocess
 from helpers.changes import NONE, changed, table
 from helpers.counted import counted
+from helpers.covariates import made_up_test
 from helpers.draws import made_up_comparison, made_up_fit
-from helpers.facts import made_up_test
 from helpers.figures import simulated
 from helpers.fits import made_up, pairs
 from helpers.sweeps import made_up_sweep
-from helpers.tables import with_facts
+from helpers.tables import with_covariates
 
 WORDS = {"men": ["he", "him", "his"], "women": ["she", "her", "hers"]}
 
@@ -59,7 +59,7 @@ def _seat() -> Any:
 
 @functools.cache
 def _sentiment() -> Any:
-    sentences = bb.sentiment_table(bb.shipped_predictions("m1"))
+    sentences = bb.sentiment_table(bb.list_predictions("m1"))
     return made_up_fit(sentences, "sentiment")
 
 
@@ -85,7 +85,7 @@ def _counted() -> Any:
 
 
 @functools.cache
-def _single_category() -> Any:
+def _wefat() -> Any:
     return made_up_test(far=0.3)
 
 
@@ -93,11 +93,11 @@ def _single_category() -> Any:
 def _sloped() -> Any:
     spec = with_slopes("crossed", "year")
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
-    return made_up(with_facts(pairs()), spec, scales)
+    return made_up(with_covariates(pairs()), spec, scales)
 
 
 def _sweep() -> Any:
-    return made_up_sweep([{"standardised": -0.5}, {"standardised": 0.2, "wordlist": "meals.toml"}])
+    return made_up_sweep([{"standardized": -0.5}, {"standardized": 0.2, "wordlist": "meals.toml"}])
 
 
 DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
@@ -105,18 +105,18 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_connections": (bb.plot_connections, _fit),
     "plot_contrasts": (bb.plot_contrasts, _fit),
     "plot_controls": (figures.plot_controls, _comparison),
-    "plot_correlations": (figures.plot_correlations, _single_category),
+    "plot_correlations": (figures.plot_correlations, _wefat),
     "plot_cosines": (figures.plot_cosines, _shapes),
     "plot_dimensions": (figures.plot_dimensions, _shapes),
     "plot_earnings": (figures.plot_earnings, _sentiment),
-    "plot_fact": (figures.plot_fact, _single_category),
+    "plot_covariate": (figures.plot_covariate, _wefat),
     "plot_false_alarms": (figures.plot_false_alarms, _grid),
     "plot_frequencies": (figures.plot_frequencies, _counted),
     "plot_frequency_contrasts": (figures.plot_frequency_contrasts, _counted),
     "plot_genders": (figures.plot_genders, _sentiment),
     "plot_noun_pairs": (figures.plot_noun_pairs, _sentiment),
     "plot_paper": (figures.plot_paper, lambda: paper_draws("no difference, sd 0.05")),
-    "plot_predictive": (bb.plot_predictive, _fit),
+    "plot_ppc": (bb.plot_ppc, _fit),
     "plot_priors": (bb.plot_priors, _fit),
     "plot_professions": (figures.plot_professions, _sentiment),
     "plot_ranking": (figures.plot_ranking, _comparison),

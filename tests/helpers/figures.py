@@ -11,9 +11,9 @@ import pandas as pd
 mpl.use("Agg")
 from matplotlib.text import Text
 
-from bayesbias.figures.plates import Plate
-from bayesbias.figures.words import plates
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.plots.plates import Plate
+from bayesbias.plots.words import plates
 
 
 def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -> pd.DataFrame:

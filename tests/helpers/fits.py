@@ -74,7 +74,7 @@ def made_up(
         if about.positive:
             sample = np.maximum(np.abs(sample), 1e-9)
         variables[parameter] = (("chain", "draw", *(f"{parameter}_{dim}" for dim in about.dims)), sample)
-    tree = xr.DataTree.from_dict(
+    idata = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset(variables),
             "sample_stats": xr.Dataset({"diverging": (("chain", "draw"), np.zeros((chains, draws), bool))}),
@@ -95,4 +95,4 @@ def made_up(
         "versions": {},
         "timing": {},
     }
-    return BiasFit(tree=tree, table=table, spec=spec, provenance=provenance)
+    return BiasFit(idata=idata, table=table, spec=spec, provenance=provenance)

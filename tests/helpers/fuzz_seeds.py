@@ -40,7 +40,7 @@ def _vectors(rows: int = len(WORDS), dim: int = 6) -> np.ndarray:
 
 
 def _embedding(path: Path) -> Any:
-    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.embeddings.loading import load_embedding
 
     load_embedding(path, ["rabbi", "imam", "nowhere"], index=False)
     return load_embedding(path, index=False)
@@ -64,25 +64,25 @@ def vectors_table(folder: Path) -> Target:
 
 def pair_table(folder: Path) -> Target:
     """A table of distances as CSV, packed and not, and as Parquet."""
-    from bayesbias.tables.reading import read_distances
+    from bayesbias.tables.reading import load_distances
     from helpers.fits import pairs
 
     text = pairs().to_csv(index=False).encode()
     quoted = pairs().to_csv(index=False, quoting=1, lineterminator="\r\n").encode("utf-8-sig")
     return (
         ".csv",
-        read_distances,
+        load_distances,
         [text, quoted, gzip.compress(text), bz2.compress(text), lzma.compress(text)],
     )
 
 
 def pair_parquet(folder: Path) -> Target:
-    from bayesbias.tables.reading import read_distances
+    from bayesbias.tables.reading import load_distances
     from helpers.fits import pairs
 
     stream = io.BytesIO()
     pairs().to_parquet(stream, index=False)
-    return ".parquet", read_distances, [stream.getvalue()]
+    return ".parquet", load_distances, [stream.getvalue()]
 
 
 def word2vec_binary(folder: Path) -> Target:
@@ -189,9 +189,9 @@ def fit_netcdf(folder: Path) -> Target:
     path = folder / "whole.nc"
     made_up(pairs(), values={"c": 0.9}).save(path)
     with xr.open_datatree(path, engine="h5netcdf") as opened:
-        tree = opened.load()
-    del tree.attrs["bayesbias_sealed"]
-    return ".nc", _fit, [bytes(tree.to_netcdf(engine="h5netcdf"))]
+        idata = opened.load()
+    del idata.attrs["bayesbias_sealed"]
+    return ".nc", _fit, [bytes(idata.to_netcdf(engine="h5netcdf"))]
 
 
 def _fit(path: Path) -> Any:
@@ -202,8 +202,8 @@ def _fit(path: Path) -> Any:
 
 def index_of_words(folder: Path) -> Target:
     """The index of a file of vectors, in the user's cache."""
-    from bayesbias.vectors.file_index import index_path
-    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.embeddings.file_index import index_path
+    from bayesbias.embeddings.loading import load_embedding
 
     suffix, _, (content, *_) = word2vec_binary(folder)
     path = folder / f"indexed{suffix}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 
 MOST_SECONDS = 5.0  # of the processor, for one file
 MOST_MEMORY = 1 << 30  # bytes that all of them may add

@@ -20,8 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.workers import Hands
-from bayesbias.border.seals import State
+from bayesbias.core.seals import State
+from bayesbias.core.workers import Hands
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.writing import save_embedding
 from bayesbias.encoders.encoder import function_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.inference.fitting import load_fit
@@ -30,9 +33,6 @@ from bayesbias.runs.transaction import whole_folder
 from bayesbias.runs.verifying import verify_run
 from bayesbias.simulation.batches import batch_folder, in_batches
 from bayesbias.sweeps import sweeping
-from bayesbias.vectors.embedding import Embedding
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.writing import save_word2vec
 from helpers.damage import made_up_run
 from helpers.fits import made_up, pairs
 from helpers.sweeps import made_up_cell, write_inputs
@@ -89,7 +89,7 @@ class FitJob(Job):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.fits = [made_up(pairs(), values={"c": value}) for value in (0.8, 0.9)]
-        self.means = [float(fit.tree["posterior"]["c"].mean()) for fit in self.fits]
+        self.means = [float(fit.idata["posterior"]["c"].mean()) for fit in self.fits]
 
     def write(self, number: int) -> None:
         self.fits[number % 2].save(self.folder / "fit.nc")
@@ -98,7 +98,7 @@ class FitJob(Job):
         path = self.folder / "fit.nc"
         if not path.exists():
             return False
-        assert float(load_fit(path).tree["posterior"]["c"].mean()) in self.means
+        assert float(load_fit(path).idata["posterior"]["c"].mean()) in self.means
         return True
 
 
@@ -112,7 +112,7 @@ class VectorsJob(Job):
         self.sets = [Embedding("mine", words, draw(size=(400, 20)).astype(np.float32)) for _ in range(2)]
 
     def write(self, number: int) -> None:
-        save_word2vec(self.sets[number % 2], self.folder / "two.txt")
+        save_embedding(self.sets[number % 2], self.folder / "two.txt")
 
     def check(self) -> bool:
         path = self.folder / "two.txt"
@@ -159,7 +159,7 @@ class SweepJob(Job):
         self.plan = {
             "embeddings": [str(folder / "e0.npz"), str(folder / "e1.npz")],
             "wordlists": [str(folder / "pets.toml"), str(folder / "meals.toml")],
-            "models": ["additive", "crossed", "cells"],
+            "models": ["additive", "crossed", "default"],
             "settings": {"seed": [1, 2, 3], "keep_fits": True},
         }
         write_inputs(folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesbias.models.loading import load_model, parse_model, shipped_models
+from bayesbias.models.loading import list_models, load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
@@ -61,7 +61,7 @@ sigma = 0.5
 """
 
 
-MODELS = [*shipped_models(), "own"]
+MODELS = [*list_models(), "own"]
 
 
 def own(*edits: tuple[str, str], where: str = "own.toml"):
@@ -79,7 +79,7 @@ def spec_of(name: str):
 OUTCOMES = {"change": "change", "sentiment": "difference", "sentiment_logit": "logit_difference"}
 
 
-# Slopes: of two facts about words, of one about attributes, by connection, class, list and, scattering, by attribute.
+# Slopes: of two covariates about words, of one about attributes, by connection, class, list and, scattering, by attribute.
 SLOPES = """
 [parameter.a]
 dims = ["connection"]
@@ -120,5 +120,5 @@ def slopes_model(*terms: str) -> ModelSpec:
     chosen = [part for part in SLOPES.strip().split("[parameter.")[1:] if part[0] in terms]
     needed = "".join(f"[parameter.{part}" for part in chosen)
     names = ", ".join(f'"{term}"' for term in terms)
-    text = load_model("cells").text.replace('"m", "b"]', f'"m", "b", {names}]')
+    text = load_model("default").text.replace('"m", "b"]', f'"m", "b", {names}]')
     return parse_model((text + "\n" + needed).encode(), "slopes")

@@ -24,7 +24,7 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put an empty drawing in the place of each figure of a page, with its name, caption and alternative text."""
-    from bayesbias.figures.plates import on_axes
+    from bayesbias.plots.plates import on_axes
     from bayesbias.report import pictures
 
     drawn = pictures.as_picture
@@ -37,7 +37,7 @@ def with_plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the drawing of the figures of a run; the files have their names."""
-    from bayesbias.figures import saving
+    from bayesbias.plots import saving
 
     def draw(result, folder, **_):
         folder.mkdir()

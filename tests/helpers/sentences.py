@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias import seat, sentence_test
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.words.sentence_tests import SETS
+from bayesbias.wordlists.sentence_tests import SETS
 from helpers.seeds import shifted
 
 OWN = {

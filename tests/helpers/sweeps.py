@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.basics.versions import own_version
-from bayesbias.border.seals import seal_bytes
+from bayesbias.core.seals import seal_bytes
+from bayesbias.core.versions import own_version
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
 from helpers.seeds import shifted
 
@@ -84,10 +84,10 @@ def cell_files(out: Path) -> dict[str, int]:
 
 
 def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - different") -> SweepResult:
-    """Return a sweep with one contrast in each cell: labels, ``standardised`` and ``distance`` with the ends 0.3 and 0.05 away.
+    """Return a sweep with one contrast in each cell: labels, ``standardized`` and ``distance`` with the ends 0.3 and 0.05 away.
 
     ``classes`` gives the distance of each class, with ends as far away.
-    A cell whose ``standardised`` is None has none, as with Student-t noise; one with an ``error`` has failed.
+    A cell whose ``standardized`` is None has none, as with Student-t noise; one with an ``error`` has failed.
     """
     rows = []
     for at, given in enumerate(cells):
@@ -104,7 +104,7 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
             rows.append({**about, "status": "failed", "trusted": None})
             continue
         same = {"level": "overall", "name": "all", "term": contrast, "estimand": "population", "prob": 0.89}
-        for quantity, default, width in (("contrast", -0.05, 0.05), ("standardised", -0.5, 0.3)):
+        for quantity, default, width in (("contrast", -0.05, 0.05), ("standardized", -0.5, 0.3)):
             mean = given.get("distance" if quantity == "contrast" else quantity, default)
             if mean is None:
                 continue
@@ -117,7 +117,7 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
                 "hpdi_high": mean + width,
             }
             row |= {"p_below_zero": 0.875, "p_in_rope": 0.1, "rope": 0.02, "unit": "cosine distance"}
-            if quantity == "standardised":
+            if quantity == "standardized":
                 row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
                 row |= {"superiority": 0.64, "superiority_low": 0.55, "superiority_high": 0.73}
             rows.append(row)
@@ -147,7 +147,7 @@ def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, 
         "outcome": "distance",
         "summary": [{"connection": kind, **same, **numbers()} for kind in ("associated", "different")],
         "contrasts": [contrast | numbers("p_below_zero", "p_in_rope", "rope")],
-        "standardised": [
+        "standardized": [
             contrast
             | {"unit": "sd of neutral pairs"}
             | numbers("p_below_zero", "p_in_rope", "rope", "superiority")

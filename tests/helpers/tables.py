@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 
 def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def two_by_two(distances: dict[str, tuple[float, float]]) -> pd.DataFrame:
     return table(rows)
 
 
-def with_facts(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def with_covariates(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """Return a table with two numbers of each word, which differ between classes, and one of each attribute."""
     rng = np.random.default_rng(seed)
     words = {word: k for k, word in enumerate(frame["protected_word"].unique())}

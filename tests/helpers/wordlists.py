@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesbias.words.pairing import pairs
-from bayesbias.words.wordlist import WordList
+from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.wordlist import WordList
 
 AGE = {
     "young": {"protected": ["young", "youth"], "attributes": ["reckless", "lively", "loud"]},

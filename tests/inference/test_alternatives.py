@@ -8,8 +8,8 @@ import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias import read_distances
-from bayesbias.basics.errors import InputError
+from bayesbias import load_distances
+from bayesbias.core.errors import InputError
 from bayesbias.inference import alternatives
 from bayesbias.inference.alternatives import MODELS_COMPARED, answers_by_model
 from bayesbias.inference.fitting import fit
@@ -32,7 +32,7 @@ def own(table):
 @pytest.mark.claim
 def test_each_model_answers_as_a_fit_of_its_own(table, own):
     frame = answers_by_model(own, prob=0.8)
-    assert list(dict.fromkeys(frame["model"])) == ["hierarchical", "cells", "crossed", "shared"]
+    assert list(dict.fromkeys(frame["model"])) == ["hierarchical", "default", "crossed", "shared"]
     assert set(MODELS_COMPARED) == set(frame["model"])
     assert frame.columns.tolist() == [
         "model", "level", "name", "contrast", "words", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "mcse_mean",
@@ -45,7 +45,7 @@ def test_each_model_answers_as_a_fit_of_its_own(table, own):
         found[model] = loo(alone)
         mine = frame[frame["model"] == model]
         assert mine["name"].tolist() == ["all", "class0", "class1"]
-        assert mine["words"].tolist() == ["new", *2 * ["new" if model == "cells" else "listed"]]
+        assert mine["words"].tolist() == ["new", *2 * ["new" if model == "default" else "listed"]]
         for level in ("overall", "class"):
             expected = alone.contrasts(0.8, estimand="population", level=level)
             expected = expected[expected["contrast"] == "associated - different"]
@@ -66,7 +66,7 @@ def test_each_model_answers_as_a_fit_of_its_own(table, own):
 
 def test_repeated_rows_that_the_fit_kept_are_kept_by_the_other_models(table):
     twice = pd.concat([table, table.head(4)], ignore_index=True)
-    own = fit(read_distances(twice, repeats="keep"), "hierarchical", engine="quick", **QUICK)
+    own = fit(load_distances(twice, repeats="keep"), "hierarchical", engine="quick", **QUICK)
     frame = answers_by_model(own, ["additive"])  # LOO compares models of the same rows alone
     assert frame["model"].unique().tolist() == ["hierarchical", "additive"]
 

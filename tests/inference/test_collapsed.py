@@ -10,7 +10,7 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.models import slopes_model
 from helpers.seeds import shifted
-from helpers.tables import grid, opinions, sentences, with_facts
+from helpers.tables import grid, opinions, sentences, with_covariates
 from scipy import stats
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
@@ -18,9 +18,9 @@ from bayesbias.inference.components import exchangeable_blocks
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.slopes import slopes_for, with_slopes
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
-NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "cells")
+NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "default")
 
 # A user's own model: two crossed zero-mean effects, a class-level mean, every scale prior of the allow-list.
 OWN = b"""
@@ -87,8 +87,8 @@ def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np
         incidence = np.zeros((n, design.size(name)))
         times = design.spec.parameters[name].times
         factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times]]
-        if (fact := design.spec.parameters[name].fact) is not None:
-            factor = design.facts[fact]
+        if (covariate := design.spec.parameters[name].covariate) is not None:
+            factor = design.covariates[covariate]
         factor = factor * design.only.get(name, 1.0)
         incidence[np.arange(n), design.index[name]] = factor
         cov += (incidence * sd**2) @ incidence.T
@@ -102,12 +102,12 @@ def spec_of(name: str):
     if name == "slopes":
         return slopes_model()
     if name == "added slopes":
-        words = with_slopes("cells", "frequency", ["attribute_class"], varying=["attribute"])
+        words = with_slopes("default", "frequency", ["attribute_class"], varying=["attribute"])
         return with_slopes(words, "age", ["protected_class"], varying=[("protected_word", "attribute_kind")])
     if name.endswith(" with slopes"):
         model = name.removesuffix(" with slopes")
-        table, fact = SLOPED[model]
-        return slopes_for(model, TABLES[table], fact)
+        table, covariate = SLOPED[model]
+        return slopes_for(model, TABLES[table], covariate)
     return parse_model(OWN, "own") if name == "own" else load_model(name)
 
 
@@ -118,26 +118,26 @@ TABLES = {
     "uneven": grid(words=(1, 4), attributes=(1, 3), human=0, neutral=2),
     "sentences": sentences(),
     "opinions": opinions(),
-    "facts": with_facts(grid()),
-    "facts and holes": with_facts(grid().drop(index=[0, 17, 40]).reset_index(drop=True)),
-    "sentences and a fact": with_facts(sentences()),
-    "opinions and a fact": opinions().assign(
+    "covariates": with_covariates(grid()),
+    "covariates and holes": with_covariates(grid().drop(index=[0, 17, 40]).reset_index(drop=True)),
+    "sentences and a covariate": with_covariates(sentences()),
+    "opinions and a covariate": opinions().assign(
         pay=lambda own: own["profession"].map({"p0": -1.2, "p1": 0.3, "p2": 0, "p3": 0.9})
     ),
-    "change and facts": with_facts(grid()).assign(change=lambda own: own["distance"] - 0.9),
-    "few and facts": with_facts(grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)),
+    "change and covariates": with_covariates(grid()).assign(change=lambda own: own["distance"] - 0.9),
+    "few and covariates": with_covariates(grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)),
 }
 CASES = [
     (model, table) for model in (*NORMAL_MODELS, "own") for table in ("grid", "holes", "repeats", "uneven")
 ]
 CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
-CASES += [("slopes", "facts"), ("slopes", "facts and holes"), ("slopes", "few and facts")]
-CASES += [("added slopes", "facts")]
+CASES += [("slopes", "covariates"), ("slopes", "covariates and holes"), ("slopes", "few and covariates")]
+CASES += [("added slopes", "covariates")]
 # The shipped models with the slopes that the commands add.
 SLOPED = {
-    "change": ("change and facts", "year"),
-    "sentence": ("sentences and a fact", "frequency"),
-    "sentiment": ("opinions and a fact", "pay"),
+    "change": ("change and covariates", "year"),
+    "sentence": ("sentences and a covariate", "frequency"),
+    "sentiment": ("opinions and a covariate", "pay"),
 }
 WITH_SLOPES = [(f"{model} with slopes", table) for model, (table, _) in SLOPED.items()]
 
@@ -196,7 +196,8 @@ def test_many_at_once_are_the_same(model, table):
 
 
 @pytest.mark.parametrize(
-    ("model", "table"), [("shared", "grid"), ("own", "holes"), ("sentiment", "opinions"), ("cells", "holes")]
+    ("model", "table"),
+    [("shared", "grid"), ("own", "holes"), ("sentiment", "opinions"), ("default", "holes")],
 )
 def test_the_function_behind_a_pointer_is_the_same(model, table):
     """What the sampler calls through C gives value and gradient of the Python call, and says where there is none.
@@ -211,7 +212,7 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     turn = reduced.coordinates()
     assert abs(np.linalg.det(turn)) == pytest.approx(1, abs=1e-12)
-    assert (turn == np.eye(reduced.n_theta)).all() == (model != "cells")
+    assert (turn == np.eye(reduced.n_theta)).all() == (model != "default")
     data = packed(reduced.arrays, plain_coordinates(reduced))
     pointer = ctypes.POINTER(ctypes.c_double)
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p)(
@@ -248,7 +249,7 @@ def test_two_spreads_that_multiply_each_other_have_coordinates():
     assert abs(np.linalg.det(reduced.coordinates())) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("model", ["crossed", "cells"])
+@pytest.mark.parametrize("model", ["crossed", "default"])
 @pytest.mark.parametrize("far", [-1e3, -200.0, 160.0, 1e3, np.nan])
 def test_a_wild_step_has_density_zero_and_raises_nothing(far, model):
     reduced = collapse(Design.of(load_model(model), grid()))
@@ -264,7 +265,7 @@ def test_a_wild_step_has_density_zero_and_raises_nothing(far, model):
     [
         pytest.param(*case, marks=[pytest.mark.claim] * case[0].endswith("slopes"))
         for case in CASES
-        if case[1] not in ("uneven", "facts", "few and facts")
+        if case[1] not in ("uneven", "covariates", "few and covariates")
     ],
 )
 def test_effects_are_drawn_from_their_conditional(model, table):
@@ -308,7 +309,7 @@ def test_size_depends_on_orbits_not_on_words():
     assert small.component_sizes == large.component_sizes
     # 3 protected classes x 3 lists of stereotypes; nothing connects those with the controls, as g does in cells.
     assert sorted(small.component_sizes)[-3:] == [3, 3, 9]
-    assert max(collapse(Design.of(load_model("cells"), grid())).component_sizes) == 15
+    assert max(collapse(Design.of(load_model("default"), grid())).component_sizes) == 15
 
 
 @pytest.mark.parametrize(
@@ -340,10 +341,10 @@ def test_what_cannot_be_reduced_is_said(old, new, reason):
         collapse(Design.of(spec, grid()))
 
 
-def test_a_fact_costs_rows_for_itself_alone():
-    """With a fact that is centred in each class the large component keeps its size, and one as large is added."""
-    table = with_facts(grid((20, 15, 30), (10, 20, 30), 40, 50))
-    plain = collapse(Design.of(load_model("cells"), table)).component_sizes
+def test_a_covariate_costs_rows_for_itself_alone():
+    """With a covariate that is centred in each class the large component keeps its size, and one as large is added."""
+    table = with_covariates(grid((20, 15, 30), (10, 20, 30), 40, 50))
+    plain = collapse(Design.of(load_model("default"), table)).component_sizes
     spread = collapse(Design.of(slopes_model("a"), table)).component_sizes
     by_word = table.groupby("protected_class")["frequency"].transform("mean")
     centred = table.assign(frequency=table["frequency"] - by_word)
@@ -359,9 +360,9 @@ def test_a_fact_costs_rows_for_itself_alone():
         ({}, "differs between rows of one"),
     ],
 )
-def test_a_fact_that_cannot_be_rotated_is_said(changed, reason):
+def test_a_covariate_that_cannot_be_rotated_is_said(changed, reason):
     text = slopes_model("a").text
-    table = with_facts(grid())
+    table = with_covariates(grid())
     if changed:
         text = text.replace(
             '[parameter.a]\ndims = ["connection"]', '[parameter.a]\ndims = ["protected_word"]'
@@ -400,7 +401,7 @@ def test_blocks_group_what_is_exchangeable():
         for m in NORMAL_MODELS
     ]
     + [pytest.param("sentence", "sentences", marks=pytest.mark.claim)]
-    + [pytest.param("slopes", "facts", marks=pytest.mark.slow)],
+    + [pytest.param("slopes", "covariates", marks=pytest.mark.slow)],
 )
 def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
@@ -452,9 +453,9 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
         for pair in range(len(design.y)):
             row = np.zeros(total)
             for name in design.spec.mu:
-                times, fact = design.spec.parameters[name].times, design.spec.parameters[name].fact
+                times, covariate = design.spec.parameters[name].times, design.spec.parameters[name].covariate
                 factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
-                factor = factor if fact is None else design.facts[fact][pair]
+                factor = factor if covariate is None else design.covariates[covariate][pair]
                 factor = factor * design.only[name][pair] if name in design.only else factor
                 row[start[name] + design.index[name][pair]] = factor
             root += np.outer(row, row) / noise[pair]
@@ -484,7 +485,7 @@ def test_a_reduction_is_made_once_for_a_table_and_anew_for_another():
 
 @pytest.mark.parametrize("table", ["grid", "holes"])
 def test_another_outcome_of_the_same_pairs_is_reduced_as_from_the_start(table):
-    design = Design.of(spec_of("cells"), TABLES[table]).ordered()
+    design = Design.of(spec_of("default"), TABLES[table]).ordered()
     other = replace(design, y=np.sin(10 * design.y))
     again = collapse(design).of_outcome(other.y)
     anew = reduced_anew(other)

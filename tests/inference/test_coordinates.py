@@ -19,7 +19,7 @@ from bayesbias.models.loading import load_model
 POINTER = ctypes.POINTER(ctypes.c_double)
 
 
-@pytest.fixture(scope="module", params=["cells", "crossed"])
+@pytest.fixture(scope="module", params=["default", "crossed"])
 def reduced(request):
     return collapse(Design.of(load_model(request.param), grid()))
 

@@ -12,7 +12,7 @@ from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from scipy.signal import lfilter
 
-from bayesbias.basics.digits import as_known, ends_as_known
+from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.inference.diagnostics import describe_draws, diagnose, shortest_interval
 from bayesbias.inference.fitting import fit
@@ -95,11 +95,11 @@ def test_chains_that_disagree_are_said_in_words(good):
 
 
 def test_divergences_are_said_in_words(good):
-    tree = good.tree.copy()
-    stats = tree["sample_stats"].to_dataset().copy(deep=True)
+    idata = good.idata.copy()
+    stats = idata["sample_stats"].to_dataset().copy(deep=True)
     stats["diverging"].values[1, 5:8] = True
-    tree["sample_stats"] = xr.DataTree(stats)
-    bad = BiasFit(tree=tree, table=good.table, spec=good.spec, provenance=good.provenance)
+    idata["sample_stats"] = xr.DataTree(stats)
+    bad = BiasFit(idata=idata, table=good.table, spec=good.spec, provenance=good.provenance)
     assert bad.diagnostics()["divergences"] == 3
     assert not bad.diagnostics()["ok"]
     assert "3 divergent transitions" in repr(bad)
@@ -119,11 +119,11 @@ def test_a_parameter_that_never_moves_is_said(good):
 
 @pytest.mark.parametrize(("chains", "draws"), [(1, 300), (2, 3), (2, 1), (1, 1)])
 def test_too_few_chains_or_draws_are_said(good, chains, draws):
-    tree = good.tree.copy()
+    idata = good.idata.copy()
     for group in ("posterior", "sample_stats"):
-        part = good.tree[group].to_dataset().isel(chain=slice(chains), draw=slice(draws))
-        tree[group] = xr.DataTree(part)
-    result = BiasFit(tree=tree, table=good.table, spec=good.spec, provenance=good.provenance)
+        part = good.idata[group].to_dataset().isel(chain=slice(chains), draw=slice(draws))
+        idata[group] = xr.DataTree(part)
+    result = BiasFit(idata=idata, table=good.table, spec=good.spec, provenance=good.provenance)
     found = result.diagnostics()
     assert not found["ok"]
     assert found["max_r_hat"] is None
@@ -205,8 +205,8 @@ def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():
     """Of 300 numbers with 2 x 250 independent draws each the largest R-hat passes 1.01, and means nothing."""
     rng = np.random.default_rng(0)
     posterior = {f"p{i}": (("chain", "draw"), rng.normal(size=(2, 250))) for i in range(300)}
-    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset()})
-    chains, drawn = diagnose(tree, list(posterior)), diagnose(tree, list(posterior), independent=True)
+    idata = xr.DataTree.from_dict({"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset()})
+    chains, drawn = diagnose(idata, list(posterior)), diagnose(idata, list(posterior), independent=True)
     assert chains["max_r_hat"] == drawn["max_r_hat"] > 1.01
     assert "R-hat reaches" in chains["problems"][0]
     assert (drawn["ok"], drawn["problems"]) == (True, [])

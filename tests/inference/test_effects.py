@@ -18,7 +18,7 @@ from bayesbias.inference.fitting import fit
 @pytest.fixture
 def effects(crossed) -> Effects:
     seed = crossed.provenance["sampler"]["seed"]
-    return effects_of(crossed.tree["posterior"].to_dataset(), crossed.table, crossed.design, seed)
+    return effects_of(crossed.idata["posterior"].to_dataset(), crossed.table, crossed.design, seed)
 
 
 def test_effects_are_those_of_the_reduction(crossed, effects):
@@ -36,7 +36,7 @@ def test_effects_are_those_of_the_reduction(crossed, effects):
 
 
 def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pairs):
-    posterior = crossed.tree["posterior"]
+    posterior = crossed.idata["posterior"]
     assert list(posterior.data_vars) == list(crossed.spec.parameters)
     assert posterior["v"].dims == ("chain", "draw", "attribute")
     drawn = effects.drawn()
@@ -46,9 +46,9 @@ def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pa
     at = [posterior["protected_word"].to_numpy().tolist().index(word) for word in ("b1", "a1")]
     np.testing.assert_array_equal(chosen, drawn["c"][:, :, at, 2])
     np.testing.assert_array_equal(posterior["v"].transpose("attribute", ...), np.moveaxis(drawn["v"], -1, 0))
-    content = pickle.dumps(fit(pairs, "crossed", **SETTINGS).tree)  # of which nothing was read yet
+    content = pickle.dumps(fit(pairs, "crossed", **SETTINGS).idata)  # of which nothing was read yet
     effects_bytes = 8 * sum(values.size for values in drawn.values())
-    without = pickle.dumps(crossed.tree["posterior"].to_dataset().drop_vars(list(drawn)))
+    without = pickle.dumps(crossed.idata["posterior"].to_dataset().drop_vars(list(drawn)))
     assert len(content) < len(without) + effects_bytes
     back = pickle.loads(content)
     np.testing.assert_array_equal(back["posterior"]["v"], drawn["v"])
@@ -69,7 +69,7 @@ def test_what_was_forgotten_is_made_again_the_same(crossed, monkeypatch):
 
 
 def test_scales_alone_where_the_seed_gives_the_rest(crossed):
-    posterior = crossed.tree["posterior"].to_dataset()
+    posterior = crossed.idata["posterior"].to_dataset()
     sampler = crossed.provenance["sampler"]
     thin = scales_alone(posterior, crossed.table, crossed.design, sampler)
     assert set(thin.data_vars) == {"csd", "ws", "sigma"}

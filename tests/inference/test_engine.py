@@ -9,13 +9,13 @@ from helpers.definitions import SETTINGS
 from helpers.seeds import shifted
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference import fitting
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.report.again import sampler_settings
 from bayesbias.report.parts import how_sampled
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def quick(pairs):
 def test_contrasts_are_those_of_nuts(quick, crossed):
     assert crossed.engine == Engine()
     assert (quick.engine.name, quick.engine.asked, quick.engine.why_not) == ("quick", "quick", "")
-    for estimand in ("population", "these_words"):
+    for estimand in ("population", "listed_words"):
         ours, theirs = (one.contrasts(estimand=estimand, level="overall") for one in (quick, crossed))
         mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs))
 
@@ -53,7 +53,7 @@ def test_nuts_in_its_place_says_why(why):
 
 
 def test_a_model_without_reduction_says_so(pairs, crossed, monkeypatch):
-    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: crossed.tree.copy())
+    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: crossed.idata.copy())
     result = fit(pairs, "crossed", sampler="pairwise", engine="quick", seed=1)
     assert result.engine == Engine(asked="quick", why_not="pairwise")
 
@@ -83,7 +83,7 @@ PUBLISHED = [
 
 @pytest.mark.claim
 def test_most_published_tables_need_no_help(shared):
-    tables = [read_distances(shared / f"data/bayesbias_distances/{name}.csv") for name in PUBLISHED]
+    tables = [load_distances(shared / f"data/bayesbias_distances/{name}.csv") for name in PUBLISHED]
     found = [
         fit(table, seed=shifted(5), engine="quick", draws=500, progress=False).engine for table in tables
     ]
@@ -95,11 +95,11 @@ def test_most_published_tables_need_no_help(shared):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_tables_have_the_answers_of_nuts(name, shared):
     """Means, spreads and ends of every contrast, within their Monte Carlo errors; ends by batches, of which there are 20."""
-    table = read_distances(shared / f"data/bayesbias_distances/{name}.csv")
+    table = load_distances(shared / f"data/bayesbias_distances/{name}.csv")
     fits = {
         engine: fit(table, seed=shifted(5), engine=engine, progress=False) for engine in ("quick", "nuts")
     }
-    for estimand in ("population", "these_words"):
+    for estimand in ("population", "listed_words"):
         for level in ("overall", "class", "stereotype"):
             ours, theirs = (fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts"))
             mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs), (estimand, level))

@@ -10,7 +10,7 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model
@@ -35,7 +35,7 @@ def test_each_estimand_holds_what_it_says(opinions):
     draws = opinions.draws()
     expected = {
         "population": draws["b"],
-        "these_words": draws["b"] + draws["n"].mean(axis=1) + draws["p"].mean(axis=1),
+        "listed_words": draws["b"] + draws["n"].mean(axis=1) + draws["p"].mean(axis=1),
         "new_nouns": draws["b"] + draws["p"].mean(axis=1),
         "new_professions": draws["b"] + draws["n"].mean(axis=1),
     }
@@ -51,7 +51,7 @@ def test_each_estimand_holds_what_it_says(opinions):
             2 * len(values) / 4
         )
     wide = {name: mc.log_sd_of_row(opinions.summary(estimand=name).iloc[0]) for name in expected}
-    assert wide["these_words"].value < wide["new_professions"].value < wide["new_nouns"].value
+    assert wide["listed_words"].value < wide["new_professions"].value < wide["new_nouns"].value
     assert (wide["population"] - wide["new_nouns"]).may_reach(0)  # professions hardly vary
     with pytest.raises(InputError, match=r"unknown estimand.*did you mean 'new_nouns'"):
         opinions.summary(estimand="new_noun")

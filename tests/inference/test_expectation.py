@@ -13,7 +13,7 @@ from helpers.seeds import shifted
 from scipy import integrate, stats
 
 import bayesbias
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.expectation import (
     MOST_IMPOSSIBLE,
     fits_usual_pairs,
@@ -22,13 +22,13 @@ from bayesbias.inference.expectation import (
     prior_expectation,
     usual_pairs,
 )
-from bayesbias.models.loading import load_model, parse_model, shipped_models
+from bayesbias.models.loading import list_models, load_model, parse_model
 from bayesbias.models.stretching import stretched_prior
 
 DEFAULT = inspect.signature(bayesbias.fit).parameters["model"].default
 OF_DISTANCES = [
     name
-    for name in shipped_models()
+    for name in list_models()
     if load_model(name).outcome == "distance" and fits_usual_pairs(load_model(name))
 ]
 # The share of single pairs from the prior outside [0, 2], as measured; the default alone is held to 5 %. Spreads of 0.5

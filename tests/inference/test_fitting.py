@@ -15,9 +15,9 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 from scipy import stats
 
-from bayesbias import read_distances
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.files import find_toml
+from bayesbias import load_distances
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import find_toml
 from bayesbias.inference import fitting
 from bayesbias.inference.expected_effects import ExpectedEffects
 from bayesbias.inference.fitting import fit, load_fit, settings_of_sampler
@@ -78,7 +78,7 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
     """Else the models that are held against a fit would be of other rows than it."""
     few = {"draws": 50, "chains": 2, "engine": "quick", "seed": shifted(2)}
     twice = pd.concat([grid(), grid().head(5)], ignore_index=True)
-    table = read_distances(twice, repeats="keep")
+    table = load_distances(twice, repeats="keep")
     first = fit(table, "hierarchical", **few)
     first.save(tmp_path / "fit.nc")
     for rows in (table.frame, first.table, load_fit(tmp_path / "fit.nc").table):
@@ -87,7 +87,7 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
         assert again.provenance["table"]["repeats"] == "keep"
         assert (again.summary()["mean"] == first.summary()["mean"]).all()
     # Where one asks for it they count once, and that is what the rows say from then on.
-    once = read_distances(first.table)
+    once = load_distances(first.table)
     assert len(fit(once.frame, "hierarchical", **few).table) == len(twice) - 5
     assert len(fit(twice, "hierarchical", **few).table) == len(twice) - 5
 
@@ -108,7 +108,7 @@ def test_what_a_fit_was_asked_for_is_told_by_its_provenance(asked, of, monkeypat
     """And what it was not asked for is not: another model may be sampled another way, with another usual setting."""
     plain = {"draws": 30, "tune": 30, "chains": 1, "seed": shifted(1)}
     quick = fit(grid(), "hierarchical", engine="quick", **plain)
-    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: quick.tree.copy())
+    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: quick.idata.copy())
     found = fit(grid(), "hierarchical", **plain, **asked)
     assert settings_of_sampler(found.provenance["sampler"]) == {**plain, **of}
 
@@ -147,12 +147,12 @@ sigma = 0.1
 
 def design_of(kind, folder):
     """Return a small design of each kind that is sampled in other coordinates."""
-    if kind == "fact":  # slopes
+    if kind == "covariate":  # slopes
         rng = np.random.default_rng(1)
-        targets = pd.DataFrame({"target": [f"t{k}" for k in range(5)], "fact": rng.normal(size=5)})
+        targets = pd.DataFrame({"target": [f"t{k}" for k in range(5)], "covariate": rng.normal(size=5)})
         words = pd.DataFrame({"set_word": list("abcde"), "set": [*"xxx", *"yy"]})
         frame = targets.merge(words, how="cross")
-        return Design.of(load_model("fact"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
+        return Design.of(load_model("wefat"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
     frame = grid((3, 3), (2, 2), 3, 3)
     crossed = find_toml("crossed", "models", "model").read_text()
     if kind == "no normal effect":
@@ -166,9 +166,9 @@ def design_of(kind, folder):
         file.write_text(crossed.replace('mu = ["c", "v"]', 'mu = ["c", "v", "p"]') + OF_PAIRS)
         return Design.of(load_model(file), frame)
     if kind == "holes":
-        return Design.of(load_model("cells"), frame.drop(frame.index[[0, 7, 30]]))
+        return Design.of(load_model("default"), frame.drop(frame.index[[0, 7, 30]]))
     if kind == "human pairs":  # no row has m
-        return Design.of(load_model("cells"), grid((2, 2), (2,), 2, 2).query("connection == 'human'"))
+        return Design.of(load_model("default"), grid((2, 2), (2,), 2, 2).query("connection == 'human'"))
     return Design.of(load_model(kind.removesuffix(" in blocks")), frame)
 
 
@@ -180,7 +180,7 @@ def design_of(kind, folder):
         *(
             pytest.param(kind, marks=pytest.mark.claim)
             for kind in (
-                *("crossed", "cells", "robust", "fact", "human pairs", "an effect of a pair", "holes"),
+                *("crossed", "default", "robust", "covariate", "human pairs", "an effect of a pair", "holes"),
                 *("cells in blocks", "no normal effect"),
             )
         ),
@@ -252,7 +252,7 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
 @pytest.mark.claim  # compiles a model
 def test_what_no_row_touches_is_drawn_from_its_prior():
     """Of f, whose connection follows from class and list, most entries: standard normal in units of their spread."""
-    found = fit(grid((3, 3), (2, 2), 3, 3), "cells", sampler="pairwise", seed=shifted(1), **QUICK)
+    found = fit(grid((3, 3), (2, 2), 3, 3), "default", sampler="pairwise", seed=shifted(1), **QUICK)
     left, draws = left_out(found.design, "f"), found.draws()
     assert 0 < left.sum() < left.size
     sd = draws["fsd"][:, found.design.parent["f", "sigma"]]
@@ -267,7 +267,7 @@ def test_chains_of_pairs_do_not_crawl(model):
     """Fixed means and block means went slowly along their ridge when they were not sampled together: 16 effective draws."""
     settings = {"draws": 500, "tune": 500, "chains": 2, "target_accept": 0.95, "pointwise": False}
     found = fit(grid((8, 8), (8, 8), 8, 8), model, sampler="pairwise", seed=shifted(1), **settings)
-    assert mc.effective(found.tree["posterior"]["cbar"], "mean").min() > 150
+    assert mc.effective(found.idata["posterior"]["cbar"], "mean").min() > 150
 
 
 def sound(sampled, names, least=600):
@@ -279,7 +279,7 @@ def sound(sampled, names, least=600):
 def close(reduced, sampled, least=600):
     """Means and sds of every parameter agree within Monte Carlo errors, which must be small."""
     for name in reduced.spec.parameters:
-        both = reduced.tree["posterior"][name], sampled["posterior"][name]
+        both = reduced.idata["posterior"][name], sampled["posterior"][name]
         for estimate, method in ((mc.mean, "mean"), (mc.log_sd, "sd")):
             assert min(mc.effective(draws, method).min() for draws in both) > least, name
             mc.assert_near(estimate(both[0]), estimate(both[1]), name)
@@ -289,7 +289,7 @@ def close(reduced, sampled, least=600):
 @pytest.mark.parametrize("table", ["religion", "gender", "race"])
 def test_hierarchical_agrees_with_plain_pymc(shared, table):
     path = shared / f"data/bayesbias_distances/with_controls_2022/{table}_group_reddit_dataset.csv"
-    pairs = read_distances(path)
+    pairs = load_distances(path)
     ours = fit(pairs, "hierarchical", seed=shifted(1), draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
     for attempt in range(3):
@@ -329,10 +329,10 @@ def additive_by_hand(table, one, other):
 
 @pytest.mark.slow
 def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
-    pairs = read_distances(shared / "data/bayesbias_distances/reddit_pairs_2021/religionReddit.csv")
+    pairs = load_distances(shared / "data/bayesbias_distances/reddit_pairs_2021/religionReddit.csv")
     ours = fit(pairs, "additive", seed=shifted(1), draws=4000, pointwise=False)
     # A common shift of m (15 words) and co (4) has posterior sd 0.5 / sqrt(15 + 4); see the model's notes.
-    draws = ours.tree["posterior"]
+    draws = ours.idata["posterior"]
     shift = (draws["m"].sum("protected_word") - draws["co"].sum("connection")) / 19
     mc.assert_near(mc.log_sd(shift), np.log(0.5 / np.sqrt(19)))
     contrast = ours.contrasts(estimand="population").set_index(["level", "contrast"])
@@ -346,16 +346,16 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
 def test_crossed_leaves_less_residual_and_predicts_better(shared):
     from bayesbias import compare_models
 
-    pairs = read_distances(
+    pairs = load_distances(
         shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
     )
     fewer = {"draws": 300, "tune": 500, "chains": 2}
     crossed = fit(pairs, "crossed", seed=shifted(1), **fewer)
     hierarchical = fit(pairs, "hierarchical", seed=shifted(1), **fewer)
-    left = mc.mean(crossed.tree["posterior"]["sigma"])
+    left = mc.mean(crossed.idata["posterior"]["sigma"])
     assert left.may_reach(0.105)
     assert left.may_stay_below(0.125)
-    assert mc.mean(hierarchical.tree["posterior"]["sigma"]).may_reach(0.165)
+    assert mc.mean(hierarchical.idata["posterior"]["sigma"]).may_reach(0.165)
     table = compare_models({"crossed": crossed, "hierarchical": hierarchical})
     assert table.index[0] == "crossed"
     assert table.loc["hierarchical", "elpd_diff"] < -10 * table.loc["hierarchical", "dse"]
@@ -378,7 +378,7 @@ def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
         table, "crossed", seed=shifted(2), sampler="pairwise", pointwise=False, progress=False, **settings
     )
     assert other.provenance["sampler"]["method"] == "pairwise"
-    close(ours, other.tree, least)
+    close(ours, other.idata, least)
 
 
 @pytest.mark.slow

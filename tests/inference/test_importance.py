@@ -73,7 +73,7 @@ def test_two_scales_are_those_of_a_grid():
         mc.assert_near(mc.mean(of(drawn)), weights @ of(theta))
 
 
-@pytest.mark.parametrize("model", [pytest.param("cells", marks=pytest.mark.claim), "shared"])
+@pytest.mark.parametrize("model", [pytest.param("default", marks=pytest.mark.claim), "shared"])
 @pytest.mark.slow
 def test_it_agrees_with_nuts(model):
     reduced = reduced_of(model)
@@ -88,7 +88,7 @@ def test_it_agrees_with_nuts(model):
 @pytest.mark.slow
 def test_effective_draws_of_the_chains_are_no_more_than_the_weights_are_worth():
     """A draw that is taken twice stands beside itself, so that ArviZ sees it."""
-    reduced = reduced_of("cells")
+    reduced = reduced_of("default")
     drawn, engine = weigh_scales(reduced, starting_point(reduced), 1000, 4, shifted(3))
     worth = min(engine.effective, drawn.shape[0] * drawn.shape[1])
     assert np.median(mc.effective(drawn, "mean")) < 1.1 * worth
@@ -120,10 +120,10 @@ def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch, limit,
         monkeypatch.setattr(importance, "effective_weights", lambda weights: 1.0)
     reduced = reduced_of("two")
     settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}
-    tree = sample_collapsed(reduced, settings, 1)
+    idata = sample_collapsed(reduced, settings, 1)
     assert (settings["engine"]["name"], settings["engine"]["asked"]) == ("nuts", "quick")
     assert settings["engine"]["why_not"] == why
-    assert "diverging" in tree["sample_stats"]
+    assert "diverging" in idata["sample_stats"]
 
 
 @pytest.mark.parametrize("tail", [2.0, 5.0, 1000.0])
@@ -154,7 +154,7 @@ def test_weights_without_a_tail_are_not_trusted(ratio):
 def test_ranks_of_the_truth_are_even():
     """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""
     frame = scenario_frame((3, 4), (3, 4), 3, 4)
-    design = Design.of(load_model("cells"), frame)
+    design = Design.of(load_model("default"), frame)
     rows = asked_rows(design, frame, "population", contrasted=True)
     wanted = [place for place, key in enumerate(rows.keys) if key[0] in ("overall", "class", "stereotype")]
     linear = rows.chosen(wanted).linear
@@ -183,7 +183,7 @@ def test_ranks_of_the_truth_are_even():
 
 
 @pytest.mark.parametrize("noise", [1e-8, 1e-9])
-@pytest.mark.parametrize("model", ["crossed", "cells"])
+@pytest.mark.parametrize("model", ["crossed", "default"])
 def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(model, noise):
     """Beyond the range of floating point a gradient is no number: then there is no proposal, and NUTS says what it finds."""
     frame = grid((4, 4, 4), (5, 5, 5), 6, 6)
@@ -202,7 +202,7 @@ def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(mode
 
 
 def test_threads_of_linear_algebra_change_no_draw():
-    design = Design.of(load_model("cells"), grid((5, 4, 4), (8, 8, 8), 8, 8))
+    design = Design.of(load_model("default"), grid((5, 4, 4), (8, 8, 8), 8, 8))
     drawn = []
     for threads in (1, 2):
         settings = {"draws": 50, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}

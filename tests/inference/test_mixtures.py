@@ -116,7 +116,7 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
     table = grid((4, 4), (5, 5), 10, 20, seed=2)
     ends, errors, sorted_ends = [], [], []
     for seed in range(6):
-        result = fit(table, "cells", seed=shifted(seed), draws=500, pointwise=False)
+        result = fit(table, "default", seed=shifted(seed), draws=500, pointwise=False)
         frame = result.contrasts(estimand="population", level="overall")
         ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
         errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())

@@ -7,7 +7,7 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.models import slopes_model
 from helpers.seeds import shifted
-from helpers.tables import grid, with_facts
+from helpers.tables import grid, with_covariates
 
 from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import collapse
@@ -20,18 +20,18 @@ HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
 
 
 @pytest.mark.parametrize("contrasted", [False, True], ids=["means", "contrasts"])
-@pytest.mark.parametrize("estimand", ["population", "these_words"])
+@pytest.mark.parametrize("estimand", ["population", "listed_words"])
 @pytest.mark.parametrize(
     ("model", "table"),
     [
-        ("cells", grid()),
-        ("cells", HOLES),
+        ("default", grid()),
+        ("default", HOLES),
         ("crossed", grid()),
         ("shared", HOLES),
         ("additive", grid()),
-        pytest.param(slopes_model(), with_facts(HOLES), marks=pytest.mark.claim),
+        pytest.param(slopes_model(), with_covariates(HOLES), marks=pytest.mark.claim),
     ],
-    ids=["cells", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
+    ids=["default", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
 )
 @pytest.mark.slow
 def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrasted):
@@ -57,7 +57,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
 def test_levels_follow_what_the_model_holds():
     """In cells the class has means of its own and its words are new; in crossed the listed words of a class are held."""
     table = grid((2, 3), (2, 2), 0, 2)
-    for model, names in (("cells", {"g", "d", "e", "f"}), ("crossed", {"c"})):
+    for model, names in (("default", {"g", "d", "e", "f"}), ("crossed", {"c"})):
         rows = asked_rows(Design.of(load_model(model), table), table, "population", contrasted=False)
         of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
         assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.tables import grid
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.answers import answer_draws, asked_rows
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
@@ -26,7 +26,7 @@ def added(design, table, draws, estimand, level, name, label, contrasted=True):
 
 def test_a_new_word_brings_its_own_gaps():
     table = grid((3, 2), (3, 2), 2, 3)
-    design, x = design_of("cells", table)
+    design, x = design_of("default", table)
     label = design.coords["connection"].index
     kw, c, m = (x[name] ** 2 for name in ("kw", "csd", "ms"))
     for k, name in enumerate(design.coords["protected_class"]):
@@ -42,7 +42,7 @@ def test_a_new_word_brings_its_own_gaps():
 
 def test_a_new_pair_brings_attributes_and_noise_too():
     table = grid((3, 2), (3, 2), 2, 3)
-    design, x = design_of("cells", table)
+    design, x = design_of("default", table)
     label, kind = design.coords["connection"].index, design.coords["attribute_kind"].index
     name = design.coords["protected_class"][1]
     word = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
@@ -57,7 +57,7 @@ def test_a_new_pair_brings_attributes_and_noise_too():
 
 def test_overall_a_new_word_is_of_one_of_the_classes():
     table = grid((3, 1), (3, 2), 0, 3)
-    design, x = design_of("cells", table)
+    design, x = design_of("default", table)
     rows = asked_rows(design, table, "one_new_word", contrasted=True)
     assert {key[0] for key in rows.keys} == {"overall", "class"}
     overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
@@ -89,7 +89,7 @@ def test_noise_that_is_not_normal_has_no_new_pair():
         asked_rows(design, table, "one_new_pair", contrasted=True)
 
 
-def test_slopes_of_a_new_attribute_scatter_by_the_square_of_the_fact():
+def test_slopes_of_a_new_attribute_scatter_by_the_square_of_the_covariate():
     table = grid((3, 2), (3, 2), 0, 0)
     # Below the mean, most of them.
     words = {word: x for x, word in enumerate(table["protected_word"].unique(), -3)}

@@ -9,7 +9,7 @@ from helpers.seeds import shifted
 from scipy.stats import binom
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference.observed import Excluded, excluded_observed, observed_means
 
 
@@ -52,7 +52,7 @@ def test_observed_means_are_those_of_the_rows():
     table, fit = far_off(0)
     for level, column in (("word", "protected_word"), ("class", "protected_class")):
         observed = observed_means(fit, level)
-        frame = fit.means(level, 0.5, "these_words")
+        frame = fit.means(level, 0.5, "listed_words")
         assert len(observed) == len(frame)
         for row in frame.itertuples():
             mine = (table[column] == row.name) & (table["connection"] == row.connection)
@@ -73,7 +73,7 @@ def test_clearly_more_is_more_than_chance():
 def test_what_the_model_expects_is_what_it_does_on_tables_of_its_own():
     """Labels that differ by nothing beyond the noise of their pairs are drawn together, rightly, and their means lie outside."""
     rng, expected, excluded, alarms = np.random.default_rng(shifted(5)), 0.0, 0, 0
-    frame = bb.sentiment_table(bb.shipped_predictions("m1"))
+    frame = bb.sentiment_table(bb.list_predictions("m1"))
     for seed in range(8):
         noise = rng.normal(0.03, 0.08, len(frame))
         table = frame.assign(p_male=0.5 - noise / 2, p_female=0.5 + noise / 2, difference=noise)

@@ -95,7 +95,7 @@ def test_are_the_same_where_codes_fill_several_numbers(monkeypatch):
 
 
 def test_rows_in_order_are_told_from_others_and_repeats_are_counted():
-    design = Design.of(load_model("cells"), grid()).ordered()
+    design = Design.of(load_model("default"), grid()).ordered()
     assert in_order(factors_of(design))
     backwards = [codes[::-1] for codes in factors_of(design)]
     assert not in_order(backwards)

@@ -12,19 +12,19 @@ from helpers.definitions import FITS, SETTINGS, assert_described, brute_hpdi, by
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference import answers
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import kept_with
 from bayesbias.models.loading import parse_model
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 pytestmark = pytest.mark.slow  # several models are fitted
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
-@pytest.mark.parametrize("estimand", ["population", "these_words"])
+@pytest.mark.parametrize("estimand", ["population", "listed_words"])
 def test_summary_and_words_equal_the_definition(result, estimand):
     frame = result.summary(prob=0.8, estimand=estimand)
     assert frame["connection"].tolist() == list(CONNECTIONS)
@@ -47,7 +47,7 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
     levels = [("overall", "all"), *(("class", c) for c in "ab"), *(("word", w) for w in WORDS_LISTED)]
     expected = [
         (level, name, f"{a} - {b}", estimand)
-        for estimand in ("population", "these_words")
+        for estimand in ("population", "listed_words")
         for level, name in levels
         for a, b in CONTRASTS
     ]
@@ -61,9 +61,9 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
         assert row.p_below_zero == pytest.approx((x < 0).mean())
         assert row.p_in_rope == pytest.approx((np.abs(x) < 0.05).mean())
         assert row.rope == 0.05
-    only = result.contrasts(estimand="these_words", rope=0.05)
+    only = result.contrasts(estimand="listed_words", rope=0.05)
     pd.testing.assert_frame_equal(
-        only, frame[frame["estimand"] == "these_words"].reset_index(drop=True), check_exact=True
+        only, frame[frame["estimand"] == "listed_words"].reset_index(drop=True), check_exact=True
     )
 
 
@@ -96,7 +96,7 @@ def test_the_default_rope_and_probability(crossed):
 def test_the_population_is_less_certain_than_the_list(crossed):
     frame = crossed.contrasts()
     overall = frame[frame["level"] == "overall"].set_index(["contrast", "estimand"])["sd"].unstack()
-    assert (overall["population"] > overall["these_words"]).all()
+    assert (overall["population"] > overall["listed_words"]).all()
 
 
 def test_a_shared_attribute_effect_cancels_within_attributes(pairs):
@@ -106,7 +106,7 @@ def test_a_shared_attribute_effect_cancels_within_attributes(pairs):
     shifted = edited(result, v=lambda v: v.__iadd__(1.0), c=lambda c: c.__isub__(1.0))
     # A shift between v and c changes no fitted mean, so nothing about these words; the population's mean at the
     # level of words follows c.
-    a, b = (f.contrasts(estimand="these_words") for f in (result, shifted))
+    a, b = (f.contrasts(estimand="listed_words") for f in (result, shifted))
     np.testing.assert_allclose(a["mean"], b["mean"], atol=1e-12)
     words, moved = (f.words(estimand="population")["mean"] for f in (result, shifted))
     np.testing.assert_allclose(moved, words - 1, atol=1e-12)
@@ -161,7 +161,7 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
 
 
 def test_draws_join_chains_in_order(crossed):
-    posterior = crossed.tree["posterior"]
+    posterior = crossed.idata["posterior"]
     draws = crossed.draws()
     for name in crossed.spec.parameters:
         values = posterior[name].transpose("chain", "draw", ...).values
@@ -171,14 +171,14 @@ def test_draws_join_chains_in_order(crossed):
 
 TABLES = [
     ("summary", {}),
-    ("summary", {"estimand": "these_words", "prob": 0.5}),
+    ("summary", {"estimand": "listed_words", "prob": 0.5}),
     ("words", {}),
     ("means", {"level": "class"}),
-    ("means", {"level": "word", "estimand": "these_words"}),
+    ("means", {"level": "word", "estimand": "listed_words"}),
     ("contrasts", {}),
-    ("contrasts", {"level": "word", "estimand": "these_words", "rope": 0.1}),
-    ("standardised", {}),
-    ("standardised", {"level": "word", "estimand": "these_words", "rope": 0.3}),
+    ("contrasts", {"level": "word", "estimand": "listed_words", "rope": 0.1}),
+    ("standardized", {}),
+    ("standardized", {"level": "word", "estimand": "listed_words", "rope": 0.3}),
     ("superiority", {"level": "class"}),
     ("shares", {}),
     ("shares", {"group": "human"}),
@@ -242,7 +242,7 @@ def test_probabilities_are_checked(crossed, prob):
 
 
 def test_other_arguments_are_checked(crossed):
-    with pytest.raises(InputError, match="unknown estimand; found: 'both'; valid: population, these_words"):
+    with pytest.raises(InputError, match="unknown estimand; found: 'both'; valid: population, listed_words"):
         crossed.summary(estimand="both")
     for rope in (0, -1, np.nan):
         with pytest.raises(InputError, match="rope: must be a finite number above 0"):
@@ -298,9 +298,9 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
 def test_a_copy_with_another_tree_asks_that_tree(pairs):
     result = edited(fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False))
     was = result.summary()["mean"]
-    tree = result.tree.copy()
-    tree["posterior"]["cbar"] = tree["posterior"]["cbar"] + 5
-    assert dataclasses.replace(result, tree=tree).summary()["mean"].to_numpy() == pytest.approx(
+    idata = result.idata.copy()
+    idata["posterior"]["cbar"] = idata["posterior"]["cbar"] + 5
+    assert dataclasses.replace(result, idata=idata).summary()["mean"].to_numpy() == pytest.approx(
         was.to_numpy() + 5
     )
 

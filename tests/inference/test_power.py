@@ -1,4 +1,4 @@
-"""Power-scaling sensitivities: ArviZ's on a tree made by hand, and what they must say."""
+"""Power-scaling sensitivities: ArviZ's on a idata made by hand, and what they must say."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def result():
 def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
     monkeypatch.setattr(room, "_VALUES_AT_A_TIME", 7 * len(result.table))  # in uneven slices
     frame = power_scaling(result)
-    posterior = result.tree["posterior"]
+    posterior = result.idata["posterior"]
     prior = xr.Dataset(
         {
             "cbar": xr.zeros_like(posterior["cbar"]) + stats.norm(1, 0.3).logpdf(posterior["cbar"]),
@@ -45,15 +45,15 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
         )[0])
         for row in frame.rename(columns={"name": "name_"}).itertuples()
     ]  # fmt: skip
-    tree = xr.DataTree.from_dict(
+    idata = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset({"x": (("chain", "draw", "row"), contrasts.to_numpy()[..., rows])}),
             "log_prior": prior,
-            "log_likelihood": with_pointwise(result).tree["log_likelihood"].to_dataset(),
+            "log_likelihood": with_pointwise(result).idata["log_likelihood"].to_dataset(),
         }
     )
     for group in ("prior", "likelihood"):
-        np.testing.assert_allclose(frame[group], az.psense(tree, group=group)["x"], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(frame[group], az.psense(idata, group=group)["x"], rtol=1e-6, atol=1e-9)
     assert list(frame.columns) == ["level", "name", "contrast", "prior", "likelihood"]
 
 

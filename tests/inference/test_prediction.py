@@ -11,7 +11,7 @@ from helpers.draws import made_up_fit
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.power import power_scaling
 from bayesbias.inference.prediction import compare_models, error_of_elpd, loo, with_pointwise
@@ -19,7 +19,7 @@ from bayesbias.inference.prediction import compare_models, error_of_elpd, loo, w
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_pointwise_values_and_predictions(result):
-    tree, outcome = with_pointwise(result).tree, result.spec.outcome
+    idata, outcome = with_pointwise(result).idata, result.spec.outcome
     sigma = result.draws()["sigma"]
     if sigma.ndim > 1:
         sigma = sigma[:, [result.design.coords["connection"].index(k) for k in result.table["connection"]]]
@@ -28,32 +28,32 @@ def test_pointwise_values_and_predictions(result):
     y = result.table["distance"].to_numpy()
     z = (y - fitted(result)) / sigma
     expected = -0.5 * z**2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
-    found = tree["log_likelihood"][outcome]
+    found = idata["log_likelihood"][outcome]
     assert found.dims == ("chain", "draw", "pair")
     np.testing.assert_allclose(found.values.reshape(400, 55), expected, atol=1e-10)
-    np.testing.assert_array_equal(tree["observed_data"][outcome].values, y)
-    new = tree["posterior_predictive"][outcome].values.reshape(-1, 55)
+    np.testing.assert_array_equal(idata["observed_data"][outcome].values, y)
+    new = idata["posterior_predictive"][outcome].values.reshape(-1, 55)
     assert len(new) == 200
     # Each row is predicted around its fitted mean; the noise of 200 draws allows this much.
     error = new.mean(axis=0) - fitted(result).mean(axis=0)
     assert np.abs(error / (new.std(axis=0) / np.sqrt(200))).max() < mc.limit(55)
-    prior = tree["prior_predictive"][outcome].values.reshape(-1, 55)
+    prior = idata["prior_predictive"][outcome].values.reshape(-1, 55)
     assert (
         prior.std() > 2 * new.std()
     )  # the priors expect variances of 1 and more, known to 5 % from 200 draws
 
 
 def test_a_fit_may_be_asked_to_hold_them(pairs, crossed):
-    held = fit(pairs, "crossed", **SETTINGS, pointwise=True).tree
+    held = fit(pairs, "crossed", **SETTINGS, pointwise=True).idata
     for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
-        assert held[group].equals(with_pointwise(crossed).tree[group])
+        assert held[group].equals(with_pointwise(crossed).idata[group])
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_loo_runs_without_warnings_and_is_near_the_in_sample_density(result):
     found = loo(result)
-    assert "log_likelihood" not in result.tree.children  # made for the question, and not kept
-    log_lik = with_pointwise(result).tree["log_likelihood"]["distance"].values.reshape(400, 55)
+    assert "log_likelihood" not in result.idata.children  # made for the question, and not kept
+    log_lik = with_pointwise(result).idata["log_likelihood"]["distance"].values.reshape(400, 55)
     lpd = np.log(np.exp(log_lik).mean(axis=0)).sum()
     assert found.elpd < lpd
     assert found.elpd == pytest.approx(lpd - found.p, abs=1e-6)

@@ -14,7 +14,7 @@ from helpers.models import own
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.reliability import (
     LEFT_OUT,
     MEASURES,
@@ -267,10 +267,10 @@ def test_scores_are_weat_and_mac():
     assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
 
 
-def test_what_slopes_carry_of_a_score_goes_by_the_fact():
+def test_what_slopes_carry_of_a_score_goes_by_the_covariate():
     frame = _grid(3, 3, 4)
     frame["x"] = frame["attribute"].map({a: float(k) for k, a in enumerate(frame["attribute"].unique())})
-    design = Design.of(with_slopes("cells", "x", ["protected_class"]), frame)
+    design = Design.of(with_slopes("default", "x", ["protected_class"]), frame)
     draws = {name: 0 * values for name, values in design.prior_draws(1, 7).items()}
     draws["slope_x_protected_class"] = np.array([[0.1, 0.0, 0.0]])
     found = score_components(design, frame, draws)

@@ -7,7 +7,7 @@ import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.repeated import repeated
 from bayesbias.models.loading import load_model
@@ -15,7 +15,7 @@ from bayesbias.models.loading import load_model
 SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shifted(3)}
 
 
-@pytest.mark.parametrize("model", ["cells", "crossed"])
+@pytest.mark.parametrize("model", ["default", "crossed"])
 @pytest.mark.slow
 def test_answers_are_those_of_the_fit_to_the_bit(model):
     table = grid().sample(frac=1, random_state=shifted(1))  # rows in no order
@@ -41,8 +41,8 @@ def test_answers_are_those_of_the_fit_to_the_bit(model):
 def test_what_only_a_fit_can_do_is_left_to_it():
     table = grid()
     assert repeated(load_model("robust"), table, ["overall"]) is None
-    assert repeated(load_model("cells"), table.drop(columns="distance"), ["overall"]) is None
-    assert repeated(load_model("cells"), table.loc[[0, 0, *table.index]], ["overall"]) is None
+    assert repeated(load_model("default"), table.drop(columns="distance"), ["overall"]) is None
+    assert repeated(load_model("default"), table.loc[[0, 0, *table.index]], ["overall"]) is None
 
 
 def test_outcomes_without_noise_are_refused():

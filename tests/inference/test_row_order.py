@@ -30,7 +30,7 @@ def table():
         "kind": "a",
         "hand": "human",
         "loud": "b",
-        "tree": "neutral",
+        "idata": "neutral",
         "calm": "a",
         "arm": "human",
     }
@@ -65,7 +65,7 @@ def by_labels(frame: pd.DataFrame) -> pd.DataFrame:
     "model",
     [
         "crossed",
-        pytest.param("cells", marks=pytest.mark.slow),
+        pytest.param("default", marks=pytest.mark.slow),
         pytest.param("robust", marks=pytest.mark.claim),
     ],
 )
@@ -85,7 +85,7 @@ def test_a_fit_does_not_depend_on_the_order_of_rows(table, model):
         lambda f: f.parameters(),
     ]
     if model != "robust":
-        asked += [lambda f: f.shares(), lambda f: f.standardised(), lambda f: f.prior_sensitivity()]
+        asked += [lambda f: f.shares(), lambda f: f.standardized(), lambda f: f.prior_sensitivity()]
     for ask in asked:
         pd.testing.assert_frame_equal(by_labels(ask(one)), by_labels(ask(other)), check_exact=True)
     # Answers come in the order of the table that was given.
@@ -95,7 +95,7 @@ def test_a_fit_does_not_depend_on_the_order_of_rows(table, model):
     # What is drawn for a row belongs to the row.
     place = mixed["mine"].to_numpy()
     for group in ("log_likelihood", "posterior_predictive"):
-        first, second = (with_pointwise(f).tree[group]["distance"].to_numpy() for f in (one, other))
+        first, second = (with_pointwise(f).idata[group]["distance"].to_numpy() for f in (one, other))
         np.testing.assert_array_equal(first[..., place], second)
 
 
@@ -111,7 +111,7 @@ def test_rows_of_one_key_come_in_the_order_of_their_outcome(table):
 
 
 def test_priors_do_not_depend_on_the_order_of_rows(table):
-    one, other = (prior_expectation("cells", f, draws=200, seed=3) for f in (table, otherwise(table, 4)))
+    one, other = (prior_expectation("default", f, draws=200, seed=3) for f in (table, otherwise(table, 4)))
     pd.testing.assert_frame_equal(one.contrasts, other.contrasts, check_exact=True)
     assert one.impossible == other.impossible
 

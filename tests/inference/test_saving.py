@@ -15,8 +15,8 @@ import pytest
 import xarray as xr
 from helpers.definitions import FITS, SETTINGS
 
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.border.seals import seal_bytes
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.seals import seal_bytes
 from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.prediction import loo, with_pointwise
 from bayesbias.tables.distances import distance_table
@@ -47,11 +47,11 @@ def test_a_saved_fit_loads_the_same(result, tmp_path):
     assert back.provenance == result.provenance
     for column in result.table.columns:
         assert back.table[column].tolist() == result.table[column].tolist()
-    assert set(back.tree.children) == set(result.tree.children)
-    for group in result.tree.children:
-        for name, values in result.tree[group].data_vars.items():
+    assert set(back.idata.children) == set(result.idata.children)
+    for group in result.idata.children:
+        for name, values in result.idata[group].data_vars.items():
             np.testing.assert_array_equal(
-                back.tree[group][name].values, values.values, err_msg=f"{group} {name}"
+                back.idata[group][name].values, values.values, err_msg=f"{group} {name}"
             )
     assert loo(back).elpd == loo(result).elpd
 
@@ -65,41 +65,41 @@ def test_a_fit_is_read_while_its_writer_holds_its_lock(saved):
 
 
 def test_saving_changes_nothing(crossed, saved):
-    assert set(crossed.tree.children) == {"posterior", "sample_stats", "observed_data"}
-    assert not any(str(key).startswith("bayesbias") for key in crossed.tree.attrs)
-    with xr.open_datatree(saved, engine="h5netcdf") as tree:
-        assert set(tree["posterior"].data_vars) == {"csd", "ws", "sigma"}  # the effects follow from them
-        assert tree.attrs["bayesbias_format"] == 2
+    assert set(crossed.idata.children) == {"posterior", "sample_stats", "observed_data"}
+    assert not any(str(key).startswith("bayesbias") for key in crossed.idata.attrs)
+    with xr.open_datatree(saved, engine="h5netcdf") as idata:
+        assert set(idata["posterior"].data_vars) == {"csd", "ws", "sigma"}  # the effects follow from them
+        assert idata.attrs["bayesbias_format"] == 2
 
 
 def test_pointwise_values_come_back_where_a_fit_held_them(additive, tmp_path):
     held = with_pointwise(additive)
     held.save(tmp_path / "fit.nc")
-    with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as tree:
-        assert "log_likelihood" not in tree.children
+    with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as idata:
+        assert "log_likelihood" not in idata.children
     back = load_fit(tmp_path / "fit.nc")
-    assert set(back.tree.children) == set(held.tree.children)
+    assert set(back.idata.children) == set(held.idata.children)
     for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
-        assert back.tree[group].equals(held.tree[group])
+        assert back.idata[group].equals(held.idata[group])
 
 
 def test_a_file_with_all_effects_loads(crossed, saved, tmp_path):
     """As earlier versions wrote them."""
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
-        tree = opened.load()
-    tree["posterior"] = xr.DataTree(crossed.tree["posterior"].to_dataset().load())
-    tree.attrs["bayesbias_format"] = 1
-    del tree.attrs["bayesbias_sealed"]  # nor had they a hash
-    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+        idata = opened.load()
+    idata["posterior"] = xr.DataTree(crossed.idata["posterior"].to_dataset().load())
+    idata.attrs["bayesbias_format"] = 1
+    del idata.attrs["bayesbias_sealed"]  # nor had they a hash
+    idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     back = load_fit(tmp_path / "fit.nc")
     for name, values in crossed.draws().items():
         np.testing.assert_array_equal(back.draws()[name], values)
 
 
 def test_draws_that_the_seed_does_not_give_are_written(crossed, tmp_path):
-    tree = crossed.tree.copy()
-    tree["posterior"]["v"] = tree["posterior"]["v"] + 1
-    dataclasses.replace(crossed, tree=tree).save(tmp_path / "fit.nc")
+    idata = crossed.idata.copy()
+    idata["posterior"]["v"] = idata["posterior"]["v"] + 1
+    dataclasses.replace(crossed, idata=idata).save(tmp_path / "fit.nc")
     back = load_fit(tmp_path / "fit.nc")
     for name, values in crossed.draws().items():
         np.testing.assert_array_equal(back.draws()[name], values + (name == "v"))
@@ -176,14 +176,14 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
 )
 def test_incomplete_fits_are_refused(saved, tmp_path, damage, said):
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
-        tree = opened.load()
-    damage(tree)
-    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+        idata = opened.load()
+    damage(idata)
+    idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(
-        tmp_path / "fit.nc", "the line that ends it is gone" if "bayesbias_format" in tree.attrs else said
+        tmp_path / "fit.nc", "the line that ends it is gone" if "bayesbias_format" in idata.attrs else said
     )
-    del tree.attrs["bayesbias_sealed"]
-    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    del idata.attrs["bayesbias_sealed"]
+    idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(tmp_path / "fit.nc", said)
 
 
@@ -191,21 +191,21 @@ def test_incomplete_fits_are_refused(saved, tmp_path, damage, said):
 def test_draws_that_no_sampler_gives_are_damage(saved, tmp_path, value):
     """As earlier versions wrote fits, without a hash that would tell."""
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
-        tree = opened.load()
-    del tree.attrs["bayesbias_sealed"]
-    draws = tree["posterior"]["ws"].to_numpy().copy()
+        idata = opened.load()
+    del idata.attrs["bayesbias_sealed"]
+    draws = idata["posterior"]["ws"].to_numpy().copy()
     draws.flat[3] = value
-    tree["posterior"]["ws"] = tree["posterior"]["ws"].copy(data=draws)
-    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    idata["posterior"]["ws"] = idata["posterior"]["ws"].copy(data=draws)
+    idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(tmp_path / "fit.nc", r"is damaged: ws cannot be .*, since it is positive")
 
 
 def test_draws_beyond_the_arithmetic_are_said_to_be(crossed):
-    draws = crossed.tree["posterior"]["ws"].to_numpy().copy()
+    draws = crossed.idata["posterior"]["ws"].to_numpy().copy()
     draws.flat[0] = 1e20
-    tree = crossed.tree.copy()
-    tree["posterior"]["ws"] = tree["posterior"]["ws"].copy(data=draws)
-    odd = dataclasses.replace(crossed, tree=tree)
+    idata = crossed.idata.copy()
+    idata["posterior"]["ws"] = idata["posterior"]["ws"].copy(data=draws)
+    odd = dataclasses.replace(crossed, idata=idata)
     with pytest.raises(FitError, match="the arithmetic does not reach as far"):
         odd.contrasts()
 
@@ -263,9 +263,9 @@ def test_saving_where_nothing_can_be_saved(crossed, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-def _sealed_anew(tree: xr.DataTree, path: Path) -> Path:
+def _sealed_anew(idata: xr.DataTree, path: Path) -> Path:
     """Write a fit that was changed as anyone can: with a seal that fits."""
-    content = bytes(tree.to_netcdf(engine="h5netcdf"))
+    content = bytes(idata.to_netcdf(engine="h5netcdf"))
     path.write_bytes(content + seal_bytes(content))
     return path
 
@@ -281,20 +281,20 @@ def _sealed_anew(tree: xr.DataTree, path: Path) -> Path:
 )
 def test_a_fit_that_was_changed_and_sealed_anew_is_looked_at(group, name, value, says, saved, tmp_path):
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
-        tree = opened.load()
-    tree[group][name].values.flat[3] = value
+        idata = opened.load()
+    idata[group][name].values.flat[3] = value
     with pytest.raises(InputError, match=says):
-        load_fit(_sealed_anew(tree, tmp_path / "fit.nc"))
+        load_fit(_sealed_anew(idata, tmp_path / "fit.nc"))
 
 
 def test_columns_of_several_lengths_make_no_table(saved, tmp_path):
     """They were multiplied with each other, for minutes and gigabytes."""
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
-        tree = opened.load()
-    table = tree["table"].to_dataset()
+        idata = opened.load()
+    table = idata["table"].to_dataset()
     short = table["connection"].values[:-1]
-    tree["table"] = xr.DataTree(
+    idata["table"] = xr.DataTree(
         table.drop_vars("connection").assign(connection=("other", short)).assign_attrs(table.attrs)
     )
     with pytest.raises(InputError, match="the columns of its table differ in length"):
-        load_fit(_sealed_anew(tree, tmp_path / "fit.nc"))
+        load_fit(_sealed_anew(idata, tmp_path / "fit.nc"))

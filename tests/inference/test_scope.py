@@ -24,7 +24,7 @@ from bayesbias.models.design import Design
 
 MODELS = [
     name
-    for name in bb.models.shipped_models()
+    for name in bb.models.list_models()
     if bb.load_model(name).outcome == "distance" and fits_usual_pairs(bb.load_model(name))
 ]
 
@@ -49,14 +49,14 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
 @pytest.mark.parametrize(
     ("model", "level", "estimand", "says"),
     [
-        ("cells", "overall", "population", "new words"),
-        ("cells", "class", "population", "new words of the class"),
-        ("cells", "stereotype", "population", "new words, and new attributes of the list"),
-        ("cells", "word", "population", "new attributes"),
+        ("default", "overall", "population", "new words"),
+        ("default", "class", "population", "new words of the class"),
+        ("default", "stereotype", "population", "new words, and new attributes of the list"),
+        ("default", "word", "population", "new attributes"),
         ("crossed", "class", "population", "its listed words, new attributes"),
         ("shared", "word", "population", "new attributes"),
-        ("cells", "class", "these_words", "these words"),
-        ("cells", "class", "one_new_word", "one new word"),
+        ("default", "class", "listed_words", "these words"),
+        ("default", "class", "one_new_word", "one new word"),
         ("sentence", "overall", "new_templates", "new templates"),
         ("sentence", "template", "population", "new words"),
         ("additive", "overall", "population", "the listed words"),
@@ -69,14 +69,14 @@ def test_answers_hold_for_what_is_not_held(model, level, estimand, says):
 
 
 def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
-    without = {name for name in bb.models.shipped_models() if not words_scatter(bb.load_model(name))}
+    without = {name for name in bb.models.list_models() if not words_scatter(bb.load_model(name))}
     assert without == {"additive"}
     assert words_scatter(bb.models.with_slopes("additive", "age", varying=["attribute"]))
     fit = made_up(pairs(), "additive")
     means = {
-        estimand: fit.summary(estimand=estimand)["sd"].tolist() for estimand in ("population", "these_words")
+        estimand: fit.summary(estimand=estimand)["sd"].tolist() for estimand in ("population", "listed_words")
     }
-    assert means["population"] == means["these_words"]
+    assert means["population"] == means["listed_words"]
     found = bb.findings_of(fit)
     assert "on average over the listed words, " in found.headline
     assert found.sentences[-2].startswith(
@@ -86,7 +86,7 @@ def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
 
 
 def test_levels_have_names_for_a_reader():
-    results = bb.load_model("cells").results
+    results = bb.load_model("default").results
     assert [level_said(results, level) for level in results.levels] == [
         "class",
         "list of stereotypes",

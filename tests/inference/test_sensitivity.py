@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference import sensitivity
 from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.fitting import fit
@@ -277,7 +277,7 @@ def test_the_width_of_weighted_draws_is_that_of_repeated_ones():
 
 @pytest.mark.slow
 def test_of_sentiment_the_means_are_asked_for_too():
-    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    table = bb.sentiment_table(bb.list_predictions("m1"))
     result = fit(table, "sentiment", seed=shifted(1), **QUICK)
     frame = result.prior_sensitivity()
     assert set(frame["contrast"]) == {"m1"}
@@ -314,7 +314,7 @@ def test_many_words_do_not_rest_on_the_prior():
 
 @pytest.fixture(scope="module")
 def cells(small):
-    return fit(small, "cells", seed=shifted(1), **QUICK)
+    return fit(small, "default", seed=shifted(1), **QUICK)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Slopes on facts: held to dense algebra, to what is added to the mean, and to their units."""
+"""Slopes on covariates: held to dense algebra, to what is added to the mean, and to their units."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
-from helpers.tables import grid, opinions, sentences, with_facts
+from helpers.tables import grid, opinions, sentences, with_covariates
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.estimands import times_of
 from bayesbias.inference.moments import conditional_moments
@@ -18,20 +18,20 @@ from bayesbias.inference.slopes import slope_rows
 from bayesbias.models.design import Design
 from bayesbias.models.slopes import slopes_for, with_slopes
 
-CHANGES = with_facts(grid()).assign(change=lambda own: own["distance"] - 0.9)
+CHANGES = with_covariates(grid()).assign(change=lambda own: own["distance"] - 0.9)
 OPINIONS = opinions().assign(pay=lambda own: own["profession"].str[1].astype(float) - 1.4)
-# Control words have no share of women: with_facts_known makes it zero.
-SHARES = with_facts(grid()).assign(
+# Control words have no share of women: with_covariates_known makes it zero.
+SHARES = with_covariates(grid()).assign(
     share=lambda own: own["age"].where(~own["attribute_kind"].isin(["human", "neutral"]), 0.0)
 )
 
 
 def table_of(name: str) -> tuple[str, pd.DataFrame, str]:
     return {
-        "cells": ("cells", with_facts(grid()), "frequency"),
-        "cells, attributes without controls": ("cells", SHARES, "share"),
+        "default": ("default", with_covariates(grid()), "frequency"),
+        "cells, attributes without controls": ("default", SHARES, "share"),
         "change": ("change", CHANGES, "age"),
-        "sentence": ("sentence", with_facts(sentences()), "frequency"),
+        "sentence": ("sentence", with_covariates(sentences()), "frequency"),
         "sentiment": ("sentiment", OPINIONS, "pay"),
     }[name]
 
@@ -52,17 +52,17 @@ def of_effects(design: Design, function, theta: dict[str, np.ndarray]) -> tuple[
 
 
 @pytest.mark.parametrize(
-    "name", ["cells", "cells, attributes without controls", "change", "sentence", "sentiment"]
+    "name", ["default", "cells, attributes without controls", "change", "sentence", "sentiment"]
 )
 @pytest.mark.parametrize("contrasted", [False, True], ids=["means", "contrasts"])
 @pytest.mark.slow
 def test_slopes_are_those_of_dense_algebra(name, contrasted):
     """The posterior of normal effects given the scales, from the whole covariance of all rows, to 1e-8."""
-    model, table, fact = table_of(name)
-    design = Design.of(slopes_for(model, table, fact), table)
+    model, table, covariate = table_of(name)
+    design = Design.of(slopes_for(model, table, covariate), table)
     spec, reduced = design.spec, collapse(design)
     theta = np.random.default_rng(4).normal(-2, 0.4, (1, reduced.n_theta))
-    rows = slope_rows(design, table, fact, contrasted, table)
+    rows = slope_rows(design, table, covariate, contrasted, table)
     assert rows.keys
     mean, variance = conditional_moments(reduced, theta, rows.linear)
 
@@ -94,14 +94,16 @@ def at(draws, k):
 @pytest.fixture(scope="module")
 def sloped():
     """Draws by hand: the slope is 0.05, of pairs with own stereotypes 0.02 more."""
-    table = with_facts(pairs()).drop(columns=["age"])
+    table = with_covariates(pairs()).drop(columns=["age"])
     values = {
         "slope_year": 0.05,
         "slope_year_connection": lambda connection: 0.02 if connection == "associated" else 0.0,
     }
     fit = made_up(table, with_slopes("crossed", "year", varying=["attribute"]), values, sd=1e-5)
     about = {"year": {"of": "year", "scale": 20.0, "center": 1900.0}}
-    return dataclasses.replace(fit, provenance={**fit.provenance, "table": {"name": "t", "facts": about}})
+    return dataclasses.replace(
+        fit, provenance={**fit.provenance, "table": {"name": "t", "covariates": about}}
+    )
 
 
 def test_the_table_adds_the_terms_up_and_gives_both_units(sloped):
@@ -120,10 +122,10 @@ def test_the_table_adds_the_terms_up_and_gives_both_units(sloped):
 
 
 def test_levels_whose_slopes_are_all_those_overall_are_left_out():
-    spec = with_slopes("cells", "year", ["protected_class"])
+    spec = with_slopes("default", "year", ["protected_class"])
     values = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
-    frame = made_up(with_facts(grid()), spec, scales | values, sd=1e-5).slopes()
+    frame = made_up(with_covariates(grid()), spec, scales | values, sd=1e-5).slopes()
     assert set(frame["level"]) == {"overall", "class", "stereotype"}
     of_first = frame.query("level == 'class' and name == 'class0' and of == 'associated'")
     assert of_first["mean"].item() == pytest.approx(0.1, abs=1e-4)
@@ -134,9 +136,9 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
     assert of_lists.set_index("name")["mean"]["class0"] == pytest.approx(0.2, abs=1e-4)
 
 
-def test_connections_without_the_fact_have_no_slope():
+def test_connections_without_the_covariate_have_no_slope():
     table = SHARES
-    design = Design.of(slopes_for("cells", table, "share"), table)
+    design = Design.of(slopes_for("default", table, "share"), table)
     for contrasted, labels in ((False, {"associated", "different"}), (True, {"associated - different"})):
         assert {key[2] for key in slope_rows(design, table, "share", contrasted, table).keys} == labels
     assert collapse(design).design.untouched("slope_share_connection").tolist() == [

@@ -9,18 +9,18 @@ from helpers.fits import made_up, pairs
 from helpers.monte_carlo import assert_near, independent, log_sd
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import FitError
+from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import total_sd
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.slopes import with_slopes
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 
 @pytest.fixture(scope="module")
 def table():
-    return read_distances(pairs()).frame
+    return load_distances(pairs()).frame
 
 
 def of(table, connection: str) -> np.ndarray:
@@ -152,7 +152,7 @@ TABLES = ["reddit_pairs_2021/genderReddit.csv", "google_2021/genderGoogle.csv"]
 @pytest.mark.parametrize("name", TABLES)
 def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared):
     """What lies between words and between attributes of the sample is known about as well as the posterior says."""
-    table = read_distances(shared / "data" / "bayesbias_distances" / name)
+    table = load_distances(shared / "data" / "bayesbias_distances" / name)
     result = fit(table, "crossed", draws=300, tune=300, chains=2, seed=shifted(1), pointwise=False)
     rows = of(result.table, "neutral")
     low, high = np.quantile(total_sd(result.design, result.draws(), rows), (0.01, 0.99))
@@ -162,14 +162,14 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
 def test_how_classes_differ_is_no_scatter_of_pairs(table):
     """Of two classes that are all there are, the spread says little but what its prior does, in whatever unit."""
     known = {"ws": 0.1, "us": 0.1, "bs": 0.2, "csd": 0.1, "ms": 0.1, "sigma": 0.3}
-    design = Design.of(load_model("cells"), table)
+    design = Design.of(load_model("default"), table)
     rows = of(table, "neutral")
     both = [
-        total_sd(design, made_up(table, "cells", known | {"fsd": size}, sd=0.0).draws(), rows)
+        total_sd(design, made_up(table, "default", known | {"fsd": size}, sd=0.0).draws(), rows)
         for size in (0.01, 5.0)
     ]
     np.testing.assert_array_equal(both[0], both[1])
     alone = rows & (table["protected_class"] == table["protected_class"][0]).to_numpy()
     np.testing.assert_allclose(
-        total_sd(design, made_up(table, "cells", known, sd=0.0).draws(), alone), both[0]
+        total_sd(design, made_up(table, "default", known, sd=0.0).draws(), alone), both[0]
     )

@@ -22,14 +22,14 @@ from helpers.monte_carlo import (
 )
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.simulation import Scenario, simulate_table
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 MEANS = {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}
 VALUES = {
@@ -44,7 +44,7 @@ VALUES = {
 
 @pytest.fixture(scope="module")
 def result():
-    return made_up(read_distances(pairs()).frame, "crossed", VALUES, sd=0.01)
+    return made_up(load_distances(pairs()).frame, "crossed", VALUES, sd=0.01)
 
 
 def variance(result, connection: str, *, word: bool = False) -> np.ndarray:
@@ -59,7 +59,7 @@ def phi(z: np.ndarray) -> np.ndarray:
 
 
 def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
-    frame, raw = result.standardised(0.8, 0.3), result.draws_of("contrasts")
+    frame, raw = result.standardized(0.8, 0.3), result.draws_of("contrasts")
     labels = ["level", "name", "contrast", "estimand"]
     assert frame[labels].equals(result.contrasts()[labels])
     assert set(frame["unit"]) == {"sd of neutral pairs"}
@@ -72,9 +72,9 @@ def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
 
 
 def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once():
-    table = read_distances(pairs({key: 0.9 for key in ("associated", "different", "human")})).frame
+    table = load_distances(pairs({key: 0.9 for key in ("associated", "different", "human")})).frame
     result = made_up(table, "crossed", VALUES, sd=0.01)
-    frame = result.standardised(level="overall", estimand="population").set_index("contrast")
+    frame = result.standardized(level="overall", estimand="population").set_index("contrast")
     raw = result.draws_of("contrasts", level="overall", estimand="population").to_numpy().reshape(-1, 2)
     for column, second in enumerate(("different", "human")):
         sd = np.sqrt((variance(result, "associated") + variance(result, second)) / 2)
@@ -87,7 +87,7 @@ def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once(
 def test_superiority_is_the_normal_probability_under_every_draw(result, level):
     draws = result.draws_of("superiority", level=level)
     raw = result.draws_of("contrasts", level=level).to_numpy()
-    frame = result.standardised(0.8, level=level)
+    frame = result.standardized(0.8, level=level)
     for row, contrast in enumerate(draws["contrast"].to_numpy()):
         first, second = (variance(result, name, word=level == "word") for name in contrast.split(" - "))
         expected = phi(-raw[..., row].ravel() / np.sqrt(first + second))
@@ -101,7 +101,7 @@ def test_superiority_is_the_normal_probability_under_every_draw(result, level):
 @pytest.mark.slow
 def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     """New words and attributes drawn from the model, or new attributes for one word; two pairs that share nothing."""
-    table = read_distances(pairs()).frame
+    table = load_distances(pairs()).frame
     result = made_up(table, "crossed", VALUES, sd=0.0)
     given = {name: values[0] for name, values in result.draws().items() if name not in ("c", "v")}
     if level == "word":
@@ -119,30 +119,30 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
 @pytest.mark.slow
 def test_another_unit_of_distance_changes_nothing():
     """Distances and spreads times four, around any mean."""
-    table = read_distances(pairs()).frame
+    table = load_distances(pairs()).frame
     larger = {
         name: (lambda *labels, of=value: 4 * of(*labels)) if callable(value) else 4 * value
         for name, value in VALUES.items()
     }
-    one = made_up(table, "crossed", VALUES, sd=0.01).standardised()
-    other = made_up(table, "crossed", larger, sd=0.04).standardised()
+    one = made_up(table, "crossed", VALUES, sd=0.01).standardized()
+    other = made_up(table, "crossed", larger, sd=0.04).standardized()
     numbers = one.select_dtypes("number").columns.drop(["ess_bulk", "r_hat"])
     np.testing.assert_allclose(one[numbers], other[numbers], rtol=1e-9, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    table = read_distances(pairs({"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}, 0.1))
+    table = load_distances(pairs({"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}, 0.1))
     return fit(table, "crossed", seed=shifted(3), draws=400, tune=300, chains=2, pointwise=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("estimand", ["population", "these_words", "one_new_word"])
+@pytest.mark.parametrize("estimand", ["population", "listed_words", "one_new_word"])
 def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, estimand):
     """Division by a positive number moves nothing across zero; and the mixture lies where its draws do."""
-    frame, raw = (table(estimand=estimand) for table in (fitted.standardised, fitted.contrasts))
+    frame, raw = (table(estimand=estimand) for table in (fitted.standardized, fitted.contrasts))
     np.testing.assert_allclose(frame["p_below_zero"], raw["p_below_zero"], rtol=1e-9)
-    draws = fitted.draws_of("standardised", estimand=estimand).to_numpy()
+    draws = fitted.draws_of("standardized", estimand=estimand).to_numpy()
     for row in range(len(frame)):
         assert_near(mean(draws[..., row]), frame["mean"][row], frame.iloc[row].tolist())
         assert_near(log_sd(draws[..., row]), np.log(frame["sd"][row]))
@@ -152,8 +152,8 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
 
 
 @pytest.mark.slow
-def test_single_new_words_are_standardised_and_have_no_superiority(fitted):
-    frame = fitted.standardised(estimand="one_new_word")
+def test_single_new_words_are_standardized_and_have_no_superiority(fitted):
+    frame = fitted.standardized(estimand="one_new_word")
     assert set(frame["level"]) == {"overall", "class"}
     assert frame[["superiority", "superiority_low", "superiority_high"]].isna().all(axis=None)
     with pytest.raises(
@@ -163,8 +163,8 @@ def test_single_new_words_are_standardised_and_have_no_superiority(fitted):
 
 
 @pytest.mark.slow
-def test_vectors_that_scatter_less_have_the_same_standardised_contrast():
-    """Distances shrunk towards 1, with priors shrunk as much: raw contrasts shrink, standardised ones stay."""
+def test_vectors_that_scatter_less_have_the_same_standardized_contrast():
+    """Distances shrunk towards 1, with priors shrunk as much: raw contrasts shrink, standardized ones stay."""
     table = distance_table("minilm-static", "religion")
     frame = table.frame.assign(distance=1 + 0.25 * (table.frame["distance"] - 1))
     shrunk = PairTable(frame, table.coverage, dict(table.provenance))
@@ -175,12 +175,12 @@ def test_vectors_that_scatter_less_have_the_same_standardised_contrast():
     one = fit(table, "crossed", seed=shifted(1), **settings)
     other = fit(shrunk, parse_model(text.encode(), "shrunk.toml"), seed=shifted(2), **settings)
     rows = {"level": "overall", "estimand": "population"}
-    a, b = (result.standardised(**rows) for result in (one, other))
+    a, b = (result.standardized(**rows) for result in (one, other))
     assert_near(mean_of_row(a), mean_of_row(b))
     raw, small = (result.contrasts(**rows) for result in (one, other))
     assert (small["sd"] < 0.5 * raw["sd"]).all()
     # With the priors of the whole scale, which shrink the narrower spreads a little less, the difference is small.
-    kept = fit(shrunk, "crossed", seed=shifted(3), **settings).standardised(**rows)
+    kept = fit(shrunk, "crossed", seed=shifted(3), **settings).standardized(**rows)
     assert (abs(kept["mean"] - a["mean"]) < 0.5 * a["sd"]).all()
 
 
@@ -190,12 +190,12 @@ def test_a_label_may_hold_a_stroke_itself():
         rows = [
             (w, s, f"t{t}", t - 1.5, 0.2 * np.sin(k + t)) for k, (w, s) in enumerate(words) for t in range(4)
         ]
-        frame = pd.DataFrame(rows, columns=["set_word", "set", "target", "fact", "distance"])
-        fit = made_up_fit(frame, "fact", draws=20)
+        frame = pd.DataFrame(rows, columns=["set_word", "set", "target", "covariate", "distance"])
+        fit = made_up_fit(frame, "covariate", draws=20)
         numbers = ["mean", "hpdi_low", "hpdi_high"]
         parts = [
             own(level="overall", estimand="population")[numbers]
-            for own in (fit.standardised, fit.superiority)
+            for own in (fit.standardized, fit.superiority)
         ]
         return np.concatenate(parts), fit.slopes()["of"].tolist()
 
@@ -205,32 +205,32 @@ def test_a_label_may_hold_a_stroke_itself():
 
 
 def test_noise_without_a_variance_is_refused():
-    result = made_up(read_distances(pairs()).frame, "robust", VALUES)
-    with pytest.raises(FitError, match="standardised contrasts need normal noise, and model robust"):
-        result.standardised()
+    result = made_up(load_distances(pairs()).frame, "robust", VALUES)
+    with pytest.raises(FitError, match="standardized contrasts need normal noise, and model robust"):
+        result.standardized()
     with pytest.raises(FitError, match="probabilities of superiority need normal noise"):
         result.superiority()
 
 
 def test_the_limits_are_checked(result):
-    assert set(result.standardised()["rope"]) == {STANDARD_ROPE} == {0.1}
+    assert set(result.standardized()["rope"]) == {STANDARD_ROPE} == {0.1}
     with pytest.raises(InputError, match="rope: must be a finite number above 0"):
-        result.standardised(rope=0)
+        result.standardized(rope=0)
     with pytest.raises(InputError, match="between 0 and 1"):
         result.superiority(prob=1)
     with pytest.raises(InputError, match="unknown level"):
-        result.standardised(level="sentence")
+        result.standardized(level="sentence")
 
 
 @pytest.mark.slow
-def test_two_classes_in_another_unit_have_the_same_standardised_contrasts():
+def test_two_classes_in_another_unit_have_the_same_standardized_contrasts():
     """Priors are in cosine distances: what data hardly know, such as how far two classes scatter, has no part in it."""
     frame = simulate_table(Scenario(words=(8, 8), attributes=(8, 8), human=8, neutral=8), 4)
     frame["distance"] = 0.3 + 0.2 * (frame["distance"] - frame["distance"].mean())
     found = []
     for size in (1.0, 0.1):
         part = frame.assign(distance=size * frame["distance"])
-        result = fit(part, "cells", seed=shifted(1), engine="quick", pointwise=False)
-        found.append(result.standardised(level="overall", estimand="population").iloc[0])
+        result = fit(part, "default", seed=shifted(1), engine="quick", pointwise=False)
+        found.append(result.standardized(level="overall", estimand="population").iloc[0])
     assert found[1]["mean"] == pytest.approx(found[0]["mean"], rel=0.07)
     assert found[1]["superiority"] == pytest.approx(found[0]["superiority"], abs=0.02)

@@ -56,7 +56,7 @@ lam = 10
 """
 
 
-@pytest.fixture(scope="module", params=["cells", "shared", "thrice"])
+@pytest.fixture(scope="module", params=["default", "shared", "thrice"])
 def straight(request) -> Straight:
     spec = parse_model(THRICE, "thrice") if request.param == "thrice" else load_model(request.param)
     return Straight(collapse(Design.of(spec, grid())))
@@ -77,7 +77,7 @@ def test_spreads_of_the_same_rows_are_found(straight):
     word_gaps = {
         (f"csd{connections.index(kind)}", f"ms{kinds.index(kind)}") for kind in kinds if kind != "stereotype"
     }
-    expected = {"cells": set(), "shared": word_gaps, "thrice": {("as0", "bs0"), ("as0", "cs0")}}
+    expected = {"default": set(), "shared": word_gaps, "thrice": {("as0", "bs0"), ("as0", "cs0")}}
     assert pairs == expected[reduced.design.spec.name]
 
 

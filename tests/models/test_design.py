@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.models import MODELS, OUTCOMES, own, slopes_model, spec_of
-from helpers.tables import grid, with_facts
+from helpers.tables import grid, with_covariates
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -34,7 +34,7 @@ def test_index_arrays_equal_a_slow_loop(name, table):
     )
     for column in labels:
         table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
-    table = table.assign(fact=table["distance"])
+    table = table.assign(covariate=table["distance"])
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
     assert used <= set(design.index)
@@ -169,14 +169,14 @@ def test_a_shipped_model_of_another_kind_of_table_is_no_spelling_mistake(table):
     ],
     ids=["missing", "text", "empty"],
 )
-def test_a_column_of_facts_that_is_none_is_said(change, parts):
+def test_a_column_of_covariates_that_is_none_is_said(change, parts):
     with pytest.raises(InputError) as error:
-        Design.of(slopes_model("a"), change(with_facts(grid())))
+        Design.of(slopes_model("a"), change(with_covariates(grid())))
     assert all(part in str(error.value) for part in parts), error.value
 
 
-def test_a_slope_is_multiplied_by_its_fact():
-    table = with_facts(grid())
+def test_a_slope_is_multiplied_by_its_covariate():
+    table = with_covariates(grid())
     design = Design.of(slopes_model("a"), table)
     draws = design.prior_draws(3, 1)
     without = design.mean(draws | {"a": np.zeros_like(draws["a"])})

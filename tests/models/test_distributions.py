@@ -9,7 +9,7 @@ from helpers.models import OWN, own
 from helpers.seeds import shifted
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS, Distribution, stretched
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from helpers.models import OUTCOMES, OWN, own, slopes_model
 
-from bayesbias.basics.errors import InputError
-from bayesbias.models.loading import load_model, parse_model, shipped_models
+from bayesbias.core.errors import InputError
+from bayesbias.models.loading import list_models, load_model, parse_model
 
 DOCUMENTED = {  # the table of models in the design notes; the paper's section 4 for the first
     "additive": ("Normal", {"m": "Normal(1, 0.5)", "co": "Normal(0, 0.5)", "sigma": "HalfCauchy(1)"}),
@@ -71,7 +71,7 @@ _SENTENCES = {"p": "ps", "q": "qs", "pc": "pcs", "qc": "qcs", "s": "ss", "r": "r
 _BOTH = {"w": "wws", "t": "tts", "wt": "wts", "tw": "tws"}
 
 
-DOCUMENTED["cells"] = (
+DOCUMENTED["default"] = (
     "Normal",
     {"g": "Normal(1, 0.2)", "d": "Normal(0, 0.15)", "e": "Normal(0, 0.1)", "f": "Normal(0, fsd)"}
     | {
@@ -87,7 +87,7 @@ DOCUMENTED["cells"] = (
     | {"us": "Exponential(80)"}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
-_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
+_CHANGE = {name: written for name, written in DOCUMENTED["default"][1].items() if name != "ka"}
 DOCUMENTED["change"] = (
     "Normal",
     _CHANGE | {"g": "Normal(0, 0.25)"} | {sd: "Exponential(10)" for sd in ("us", "os", "ws", "ms")},
@@ -103,7 +103,7 @@ DOCUMENTED["sentence"] = (
 )
 
 
-DOCUMENTED["fact"] = (
+DOCUMENTED["covariate"] = (
     "Normal",
     {"g": "Normal(1, 0.25)", "d": "Normal(0, 0.1)", "s": "Normal(0, 0.1)"}
     | {effect: f"Normal(0, {effect}sd)" for effect in ("w", "t", "b", "r")}
@@ -118,7 +118,7 @@ for _name, _sd, _rate in (("sentiment", "0.2", "5"), ("sentiment_logit", "1", "1
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTED))
-def test_shipped_models_are_the_documented_ones(name):
+def test_list_models_are_the_documented_ones(name):
     spec = load_model(name)
     likelihood, priors = DOCUMENTED[name]
     own = {"connection": "associated"}
@@ -127,7 +127,7 @@ def test_shipped_models_are_the_documented_ones(name):
         values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
-    some = {"cells": {"m": {"attribute_kind": "stereotype"}, "o": own}, "change": {"o": own}}.get(name, {})
+    some = {"default": {"m": {"attribute_kind": "stereotype"}, "o": own}, "change": {"o": own}}.get(name, {})
     assert {key: dict(parameter.only) for key, parameter in spec.parameters.items() if parameter.only} == some
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
@@ -136,16 +136,16 @@ def test_shipped_models_are_the_documented_ones(name):
         "sentence": ("protected_word", "protected_template", "attribute", "attribute_template"),
         "sentiment": ("classifier", "noun_pair", "profession"),
         "sentiment_logit": ("classifier", "noun_pair", "profession"),
-        "fact": ("set_word", "target"),
+        "covariate": ("set_word", "target"),
     }
-    groups = {"sentiment": "classifier", "sentiment_logit": "classifier", "fact": "set"}
+    groups = {"sentiment": "classifier", "sentiment_logit": "classifier", "covariate": "set"}
     assert spec.units == units.get(name, pair)
     assert spec.results.group == groups.get(name, group)
     assert spec.parameters["sigma"].dims == (() if name == "additive" else (spec.results.group,))
 
 
 def test_nothing_is_shipped_that_is_not_documented():
-    assert shipped_models() == sorted(DOCUMENTED)
+    assert list_models() == sorted(DOCUMENTED)
 
 
 def test_crossed_records_how_its_spread_of_attributes_was_chosen():
@@ -344,7 +344,7 @@ def test_what_cannot_be_multiplied_is_refused(old, new, parts):
 
 def test_a_slope_names_its_column():
     spec = slopes_model("a", "y")
-    assert spec.facts() == ["frequency", "year"]
+    assert spec.covariates() == ["frequency", "year"]
     assert spec.parameters["a"].times is None
     assert set(spec.factors()) == {"ka", "kw"}
 

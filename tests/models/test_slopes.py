@@ -1,4 +1,4 @@
-"""Slopes on a fact, added to a model."""
+"""Slopes on a covariate, added to a model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.models import MODELS, own, spec_of
-from helpers.tables import grid, with_facts
+from helpers.tables import grid, with_covariates
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.slopes import slopes_for, with_slopes
@@ -22,7 +22,7 @@ def test_slopes_are_added_and_nothing_else_changes(name):
     assert {key: more.parameters[key] for key in spec.parameters} == dict(spec.parameters)
     assert added == ["slope_year_of_birth", f"slope_year_of_birth_{spec.results.group}"]
     assert more.mu == (*spec.mu, *added)
-    assert more.facts() == [*spec.facts(), "year of birth"]
+    assert more.covariates() == [*spec.covariates(), "year of birth"]
     assert [more.parameters[key].dims for key in added] == [(), (spec.results.group,)]
     assert (more.noise, more.results, more.units, more.notes) == (
         spec.noise,
@@ -40,7 +40,7 @@ def test_kinds_of_slopes_and_their_priors():
     spec = with_slopes(
         own(), "age", ["protected_class", ("protected_class", "connection")], varying=["attribute"], sd=0.25
     )
-    of = {name: about for name, about in spec.parameters.items() if about.fact == "age"}
+    of = {name: about for name, about in spec.parameters.items() if about.covariate == "age"}
     assert {name: about.dims for name, about in of.items()} == {
         "slope_age": (),
         "slope_age_protected_class": ("protected_class",),
@@ -53,9 +53,9 @@ def test_kinds_of_slopes_and_their_priors():
     assert with_slopes(own(), "age", ()).mu == (*own().mu, "slope_age")
 
 
-def test_the_mean_gains_fact_times_slope():
-    table = with_facts(grid())
-    spec = with_slopes(with_slopes("cells", "frequency", varying=["attribute"]), "age", ["protected_class"])
+def test_the_mean_gains_covariate_times_slope():
+    table = with_covariates(grid())
+    spec = with_slopes(with_slopes("default", "frequency", varying=["attribute"]), "age", ["protected_class"])
     design, rng = Design.of(spec, table), np.random.default_rng(3)
     draws = {name: rng.normal(0, 1, design.shape(name)) for name in spec.parameters}
     without = {
@@ -78,8 +78,8 @@ def test_the_mean_gains_fact_times_slope():
     [
         (("distance",), r"must be a parameter or a column of numbers.*found: 'distance'"),
         (("attribute",), "column of numbers"),
-        (("",), "fact"),
-        ((3,), "fact"),
+        (("",), "covariate"),
+        ((3,), "covariate"),
         (("age", ["connection", "connection"]), "by and varying"),
         (("age", [()]), "must name a column"),
         (("age", ["chain"]), "taken by the draws"),
@@ -87,31 +87,31 @@ def test_the_mean_gains_fact_times_slope():
 )
 def test_what_cannot_be_is_refused(arguments, said):
     with pytest.raises(InputError, match=said):
-        with_slopes("cells", *arguments)
+        with_slopes("default", *arguments)
 
 
-def test_a_fact_that_the_model_has_is_refused():
-    once = with_slopes("cells", "age")
-    with pytest.raises(InputError, match=r"slopes on this fact already; found: 'age'"):
+def test_a_covariate_that_the_model_has_is_refused():
+    once = with_slopes("default", "age")
+    with pytest.raises(InputError, match=r"slopes on this covariate already; found: 'age'"):
         with_slopes(once, "age")
     with pytest.raises(InputError, match="parameters of these names"):
-        with_slopes(with_slopes("cells", "a b"), "a_b")
+        with_slopes(with_slopes("default", "a b"), "a_b")
     with pytest.raises(InputError, match="sd"):
-        with_slopes("cells", "age", sd=0)
+        with_slopes("default", "age", sd=0)
     with pytest.raises(InputError, match="by and varying"):
-        with_slopes("cells", "age", ["attribute"], varying=["attribute"])
+        with_slopes("default", "age", ["attribute"], varying=["attribute"])
 
 
 @pytest.mark.parametrize(
-    ("fact", "varying"),
+    ("covariate", "varying"),
     [("year", ["attribute"]), ("age", ["protected_word"])],
     ids=["of words", "of attributes"],
 )
-def test_slopes_of_a_command_scatter_over_the_other_side(fact, varying):
-    table = with_facts(grid())
-    assert slopes_for("cells", table, fact) == with_slopes("cells", fact, varying=varying)
-    by_class = slopes_for("cells", table, fact, ["protected_class"])
-    assert by_class.parameters[f"slope_{fact}_protected_class"].args["sigma"] == 0.1
+def test_slopes_of_a_command_scatter_over_the_other_side(covariate, varying):
+    table = with_covariates(grid())
+    assert slopes_for("default", table, covariate) == with_slopes("default", covariate, varying=varying)
+    by_class = slopes_for("default", table, covariate, ["protected_class"])
+    assert by_class.parameters[f"slope_{covariate}_protected_class"].args["sigma"] == 0.1
 
 
 def test_slopes_of_a_command_fit_the_outcome():
@@ -130,35 +130,37 @@ def test_slopes_of_a_command_fit_the_outcome():
 
 
 @pytest.mark.parametrize(
-    ("fact", "said"),
+    ("covariate", "said"),
     [
-        ("ago", "unknown fact.*did you mean 'age'"),
-        ("attribute_class", "unknown fact|needs numbers"),
-        ("distance", "unknown fact|of none of the units|is its outcome"),
-        ("noise", "fact of none of the units"),
+        ("ago", "unknown covariate.*did you mean 'age'"),
+        ("attribute_class", "unknown covariate|needs numbers"),
+        ("distance", "unknown covariate|of none of the units|is its outcome"),
+        ("noise", "covariate of none of the units"),
     ],
 )
-def test_what_is_no_fact_is_refused(fact, said):
-    table = with_facts(grid())
+def test_what_is_no_covariate_is_refused(covariate, said):
+    table = with_covariates(grid())
     table = table.assign(noise=np.random.default_rng(1).normal(0, 1, len(table)))
     with pytest.raises(InputError, match=said):
-        slopes_for("cells", table, fact)
+        slopes_for("default", table, covariate)
 
 
-def test_a_fact_that_tells_nothing_is_refused():
-    table = with_facts(grid())
+def test_a_covariate_that_tells_nothing_is_refused():
+    table = with_covariates(grid())
     of_class = table.assign(rank=table["protected_class"].map({"class0": 1.0, "class1": 2.0, "class2": 4.0}))
     assert (
-        slopes_for("cells", of_class, "rank").name == "cells + rank"
+        slopes_for("default", of_class, "rank").name == "cells + rank"
     )  # the table's coverage says what it is
     with pytest.raises(InputError, match="same for all words of each protected_class"):
-        slopes_for("cells", of_class, "rank", ["protected_class"])
+        slopes_for("default", of_class, "rank", ["protected_class"])
     with pytest.raises(InputError, match=r"same in all rows; found: 1\.0"):
-        slopes_for("cells", table.assign(one=1.0), "one")
+        slopes_for("default", table.assign(one=1.0), "one")
     with pytest.raises(InputError, match="name of a parameter of the model; found: 'f'"):
-        slopes_for("cells", table.assign(f=table["year"]), "f")
+        slopes_for("default", table.assign(f=table["year"]), "f")
 
 
-def test_a_table_without_facts_says_how_it_gets_them():
-    with pytest.raises(InputError, match=r"the table has no facts; found: 'year'.*--facts FILE.*join_facts"):
+def test_a_table_without_covariates_says_how_it_gets_them():
+    with pytest.raises(
+        InputError, match=r"the table has no covariates; found: 'year'.*--covariates FILE.*join_covariates"
+    ):
         slopes_for("crossed", grid(), "year")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from helpers.models import MODELS, own, spec_of
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.stretching import stretchable, stretched_prior
@@ -36,7 +36,7 @@ def test_one_prior_changes_and_nothing_else(name):
 
 
 def test_what_terms_are_multiplied_by_stays_around_its_middle():
-    spec = spec_of("cells")
+    spec = spec_of("default")
     assert spec.factors()
     for name in spec.factors():
         old, new = spec.parameters[name].args, stretched_prior(spec, name, 2).parameters[name].args

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from helpers.models import OWN, own
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.trimming import trimmed, without_terms
 
@@ -72,14 +72,14 @@ def test_a_model_without_terms_keeps_only_what_is_used():
     assert (again.mu, again.parameters, again.sha256) == (less.mu, less.parameters, less.sha256)
 
 
-@pytest.mark.parametrize("name", ["cells", "change"])
+@pytest.mark.parametrize("name", ["default", "change"])
 def test_what_a_kept_term_is_multiplied_by_is_kept_too(name):
     spec = load_model(name)
     multiplied = [term for term in spec.mu if spec.parameters[term].times]
     for term in multiplied:
         less = without_terms(spec, [term], "why")
         rest = [spec.parameters[other] for other in less.mu]
-        assert less.facts() == spec.facts() == []
+        assert less.covariates() == spec.covariates() == []
         assert set(less.factors()) == {parameter.times for parameter in rest} - {None}
         assert set(less.factors()) <= set(less.parameters)
 

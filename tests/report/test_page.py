@@ -22,14 +22,14 @@ from helpers.pages import Page, check_structure, with_plain_pictures, without_pi
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.figures.plates import Plate, on_axes
-from bayesbias.figures.words import plates, plot_connections
+from bayesbias.core.digits import as_known, ends_as_known, interval_known, number_known
+from bayesbias.core.errors import InputError
 from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
 from bayesbias.inference.reliability import LEFT_OUT
+from bayesbias.plots.plates import Plate, on_axes
+from bayesbias.plots.words import plates, plot_connections
 from bayesbias.report import pictures, texts, words as words_page
 from bayesbias.runs.change import write_comparison
 
@@ -72,7 +72,7 @@ def pairs_frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fit():
-    return bb.fit(bb.read_distances(pairs_frame()), "crossed", **SETTINGS)
+    return bb.fit(bb.load_distances(pairs_frame()), "crossed", **SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_page_says_what_the_draws_say(page, fit):
 def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path, monkeypatch):
     """The words are those of the model's file: crossed holds the listed words of a class, cells the class alone."""
     without_pictures(monkeypatch)
-    own = bb.fit(bb.read_distances(pairs_frame()), "cells", **SETTINGS)
+    own = bb.fit(bb.load_distances(pairs_frame()), "default", **SETTINGS)
     text = Page(bb.write_report(own, tmp_path / "own.html").read_text(encoding="utf-8")).all_text()
     assert "For a class it holds for new words of the class." in text
     assert "Each class, and its list of stereotypes" in text
@@ -126,7 +126,7 @@ def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path,
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(tmp_path, monkeypatch):
     without_pictures(monkeypatch)
-    result = bb.fit(bb.read_distances(pairs_frame()), "crossed", **SETTINGS | {"draws": 20, "tune": 20})
+    result = bb.fit(bb.load_distances(pairs_frame()), "crossed", **SETTINGS | {"draws": 20, "tune": 20})
     assert not result.diagnostics()["ok"]
     text = Page(bb.write_report(result, tmp_path / "x.html").read_text(encoding="utf-8")).all_text()
     top = text[text.index("The answer") : text.index("Data and coverage")]
@@ -178,7 +178,7 @@ def test_a_saved_fit_is_reported_with_the_settings_of_its_folder(fit, tmp_path, 
 def test_a_fit_of_one_connection_has_a_report(tmp_path, monkeypatch):
     with_plain_pictures(monkeypatch)
     frame = pairs_frame()
-    table = bb.read_distances(frame[frame["connection"] == "neutral"])
+    table = bb.load_distances(frame[frame["connection"] == "neutral"])
     result = bb.fit(table, "crossed", **SETTINGS)
     text = bb.write_report(result, tmp_path / "one.html").read_text(encoding="utf-8")
     assert "no two connections to hold against each other" in check_structure(text).all_text()

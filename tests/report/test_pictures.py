@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from bayesbias.figures.plates import Plate
+from bayesbias.plots.plates import Plate
 from bayesbias.report import pictures
 from bayesbias.report.parts import Part
 from bayesbias.report.pictures import Gallery, in_order

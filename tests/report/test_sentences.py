@@ -10,10 +10,10 @@ import pytest
 from helpers.pages import Page, check_structure, without_pictures
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.studies.seat_result import SeatResult
-from bayesbias.words import shipped_tests
-from bayesbias.words.sentence_tests import write_test
+from bayesbias.wordlists import list_tests
+from bayesbias.wordlists.sentence_tests import write_test
 
 EVIL = "<script>alert(1)</script>"
 NAMES = ["model", "options", "test"]
@@ -174,7 +174,7 @@ def test_the_lines_that_make_it_say_whether_tests_stop_where_the_published_files
         result = a_result()
         tests = [
             {"name": name, "sha256": bb.sentence_test(name, published_cut=cut).sha256, "origin": "shipped"}
-            for name in shipped_tests()
+            for name in list_tests()
         ]
         result = dataclasses.replace(result, provenance={**result.provenance, "tests": tests})
         text = bb.write_report(result, tmp_path / "page.html").read_text(encoding="utf-8")

@@ -14,9 +14,9 @@ from bayesbias.report.sentiment import _named
 @pytest.mark.parametrize("several", [False, True])
 def test_beside_those_of_another_classifier_a_sentence_names_its_own(several):
     """Two bullets of one wording could not be told apart."""
-    given = [bb.shipped_predictions("m1"), *([toy("other")] if several else [])]
+    given = [bb.list_predictions("m1"), *([toy("other")] if several else [])]
     table = bb.sentiment_table(*given)
-    fit = bb.studies.with_analysis(made_up_fit(table, "sentiment"), bb.published_analysis(*given))
+    fit = bb.studies.with_analysis(made_up_fit(table, "sentiment"), bb.sentiment_analysis(*given))
     parts = findings_of_sentiment(fit).parts
     assert [part.subject for part in parts] == ["m1", "other"][: 1 + several]
     for part in parts:

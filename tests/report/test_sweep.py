@@ -8,14 +8,14 @@ import pytest
 from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.report.sweep import _glossary
 
 CELLS = [
-    {"embedding": "wide", "standardised": -0.05, "distance": -0.2, "look_again": "words go together"},
-    {"embedding": "heavy", "standardised": None},
-    {"embedding": "early", "standardised": -0.8, "trusted": False, "problems": "R-hat reaches 1.2"},
-    {"embedding": "narrow", "standardised": -0.9, "distance": -0.02},
+    {"embedding": "wide", "standardized": -0.05, "distance": -0.2, "look_again": "words go together"},
+    {"embedding": "heavy", "standardized": None},
+    {"embedding": "early", "standardized": -0.8, "trusted": False, "problems": "R-hat reaches 1.2"},
+    {"embedding": "narrow", "standardized": -0.9, "distance": -0.02},
     {"embedding": "gone", "error": "no such <vector> file"},
 ]
 

@@ -11,7 +11,7 @@ from helpers.draws import made_up_comparison, made_up_fit
 from helpers.pages import without_figures, without_pictures
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -24,7 +24,7 @@ def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_
     before = table(words=2, attributes=3)
     pairs = as_pair_table(before)
     bb.save_run(made_up_fit(pairs), tmp_path / "run", standard_rope=0.25)
-    assert set(pd.read_csv(tmp_path / "run" / "standardised.csv")["rope"]) == {0.25}
+    assert set(pd.read_csv(tmp_path / "run" / "standardized.csv")["rope"]) == {0.25}
     assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["standard_rope"] == 0.25
     page = tmp_path / "page.html"
     for asked, shown in ((None, "±0.25"), (0.3, "±0.3")):

@@ -17,7 +17,7 @@ from helpers.pages import without_figures
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.findings.change import findings_of_change
 from bayesbias.inference import fitting
 from bayesbias.runs.manifest import MANIFEST
@@ -31,7 +31,7 @@ _NOT_THE_CHANGE = "pairs_0.csv: is damaged: change is not debiased less original
 def comparison():
     def of_two_words(seed):
         frame = pairs(seed=seed)
-        return bb.read_distances(frame[frame["protected_word"].isin(["x0", "y0"])].reset_index(drop=True))
+        return bb.load_distances(frame[frame["protected_word"].isin(["x0", "y0"])].reset_index(drop=True))
 
     return made_up_comparison(of_two_words(1), {"hard": of_two_words(2), "soft": of_two_words(3)})
 
@@ -73,7 +73,7 @@ def _moved(frame, *columns):
 
 
 def test_a_comparison_without_its_manifest_opens_as_it_was(folder, comparison):
-    opened = bb.open_run(folder).result
+    opened = bb.load_run(folder).result
     assert findings_of_change(opened).lines() == findings_of_change(comparison).lines()
     assert opened.provenance == json.loads(json.dumps(comparison.provenance))
 
@@ -93,7 +93,7 @@ def test_a_comparison_without_its_manifest_opens_as_it_was(folder, comparison):
 def test_pairs_of_a_comparison_that_are_not_those_of_its_fits_are_refused(column, value, says, folder):
     _put(folder, column, value)
     with pytest.raises(InputError, match=re.escape(says)):
-        bb.open_run(folder)
+        bb.load_run(folder)
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ def test_pairs_of_a_comparison_that_are_not_those_of_its_fits_are_refused(column
 def test_pairs_that_agree_with_themselves_alone_are_refused(change, folder):
     _edited(folder, change)
     with pytest.raises(InputError, match=re.escape(_NOT_FITTED)):
-        bb.open_run(folder)
+        bb.load_run(folder)
 
 
 @pytest.mark.parametrize("column", ["original", "debiased", "change", "protected_word", "connection"])
 def test_pairs_without_a_column_name_their_file(column, folder):
     _edited(folder, lambda frame: frame.drop(columns=column))
     with pytest.raises(InputError, match=rf"pairs_0\.csv: .*{column}"):
-        bb.open_run(folder)
+        bb.load_run(folder)
 
 
 def test_fits_that_were_exchanged_are_refused(folder):
@@ -131,9 +131,9 @@ def test_fits_that_were_exchanged_are_refused(folder):
             with pytest.raises(
                 InputError, match=r"fit_\d\.nc: is a fit of something else|not the pairs|not that of its fits"
             ):
-                bb.open_run(folder)
+                bb.load_run(folder)
             shutil.move(folder / "kept", folder / two)
-    assert bb.open_run(folder)
+    assert bb.load_run(folder)
 
 
 @pytest.mark.parametrize("n", [60, pytest.param(3000, marks=pytest.mark.claim)])
@@ -147,7 +147,7 @@ def test_whatever_stands_in_its_account_is_refused_or_does_no_harm(
     for place, value, changed in odd_json(json.loads((folder / "comparison.json").read_text()), n, rng):
         (folder / "comparison.json").write_text(json.dumps(changed))
         try:
-            found = bb.open_run(folder).result
+            found = bb.load_run(folder).result
         except InputError as error:
             messages.append(str(error))
             continue

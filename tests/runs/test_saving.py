@@ -14,19 +14,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from helpers.covariates import made_up_test
 from helpers.draws import made_up_comparison
-from helpers.facts import made_up_test
 from helpers.fits import made_up, pairs
 from helpers.pages import without_figures, without_pictures
 from helpers.seeds import shifted
 from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import SEAL_KEY, State
 from bayesbias.cli.main import cli
-from bayesbias.figures.saving import PLATES, plates_of
+from bayesbias.core.errors import InputError
+from bayesbias.core.seals import SEAL_KEY, State
 from bayesbias.findings.of_result import FINDINGS, findings_of
+from bayesbias.plots.saving import PLATES, plates_of
 from bayesbias.report.page import PAGES
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, matching
@@ -54,7 +54,7 @@ def fit():
 @pytest.fixture(scope="module")
 def analysis():
     earnings = {"doctor": 2.0, "nurse": 1.0, "chef": 3.0, "clerk": 2.5}
-    return bb.published_analysis(bb.shipped_predictions("m1"), hypotheses=4, earnings=earnings)
+    return bb.sentiment_analysis(bb.list_predictions("m1"), hypotheses=4, earnings=earnings)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def seat():
     key = {"model": "minilm-static", "options": ""}
     frame = result.frame.assign(
         effect_size=[0.1 + 0.2, np.nan],
-        **{name: [0.1 + 0.2, np.nan] for name in ("contrast", "sd", "standardised", "superiority")},
+        **{name: [0.1 + 0.2, np.nan] for name in ("contrast", "sd", "standardized", "superiority")},
         **{f"hpdi_{end}": [by, np.nan] for end, by in (("low", -0.2), ("high", 0.9))},
         **{f"share_{of}": [0.25, np.nan] for of in ("word", "template", "sentence", "residual")},
         **{"converged": [True, np.nan], "prior_shift": [0.1, np.nan], "prior": ["cbar halved", ""]},
@@ -79,7 +79,7 @@ def seat():
             key
             | {
                 "test": "null",
-                "fact": "NA",
+                "covariate": "NA",
                 "level": "overall",
                 "name": "all",
                 "of": "null",
@@ -102,13 +102,13 @@ def seat():
 def comparison():
     def of_two_words(seed):
         frame = pairs(seed=seed)
-        return bb.read_distances(frame[frame["protected_word"].isin(["x0", "y0"])].reset_index(drop=True))
+        return bb.load_distances(frame[frame["protected_word"].isin(["x0", "y0"])].reset_index(drop=True))
 
     return made_up_comparison(of_two_words(1), {"hard": of_two_words(2), "soft": of_two_words(3)})
 
 
 @pytest.fixture(scope="module")
-def single_category():
+def wefat():
     return made_up_test(prob=0.7)
 
 
@@ -134,7 +134,7 @@ OLDEST = ["words", "sentences", "sentiment", "sentiment with a fit", "change", "
 QUICK = [pytest.param(k, marks=[pytest.mark.claim] * (k == "change")) for k in OLDEST]
 
 
-@pytest.fixture(params=[*OLDEST, "single_category"])
+@pytest.fixture(params=[*OLDEST, "wefat"])
 def result(request):
     name = {
         "words": "fit",
@@ -193,7 +193,7 @@ def same(opened, result) -> None:
 def test_what_is_written_is_what_is_opened(result, tmp_path):
     kind, value = result
     files = bb.save_run(value, tmp_path / "run", prob=0.8, rope=0.05, command=COMMAND)
-    run = bb.open_run(tmp_path / "run")
+    run = bb.load_run(tmp_path / "run")
     same(run.result, value)
     assert (run.kind, run.command, run.path) == (kind, tuple(COMMAND), tmp_path / "run")
     assert (
@@ -203,7 +203,7 @@ def test_what_is_written_is_what_is_opened(result, tmp_path):
             "change": {"prob": 0.8, "rope": 0.05},
             "sentiment": {"prob": 0.8},
             "sentences": {"prob": 0.5},
-            "single_category": {"prob": 0.7},
+            "wefat": {"prob": 0.7},
             "sweep": {"prob": 0.89, "rope": 0.02},
         }[kind]
     )
@@ -240,34 +240,34 @@ def test_the_same_result_gives_the_same_manifest_but_for_netcdf(analysis, tmp_pa
     for name in ("a", "b"):
         bb.save_run(analysis, tmp_path / name)
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert bb.open_run(tmp_path / "a").command is None
+    assert bb.load_run(tmp_path / "a").command is None
 
 
 def test_an_analysis_comes_back_with_where_it_is_from(analysis, sentiment_fit, tmp_path):
-    predictions = [bb.shipped_predictions("m1")]
+    predictions = [bb.list_predictions("m1")]
     bb.save_run(analysis, tmp_path / "run", predictions=predictions, problem="no model was fitted")
-    back = bb.open_run(tmp_path / "run").result
+    back = bb.load_run(tmp_path / "run").result
     assert back.provenance == analysis.provenance
     assert back.notes == analysis.notes
-    read = bb.read_predictions(tmp_path / "run" / "predictions.csv")
+    read = bb.load_predictions(tmp_path / "run" / "predictions.csv")
     assert read.frame["probability"].tolist() == predictions[0].frame["probability"].tolist()
     stored = json.loads((tmp_path / "run" / "result.json").read_text())
     assert stored["problem"] == "no model was fitted"
     bb.save_run(sentiment_fit, tmp_path / "run")
-    assert bb.studies.analysis_of(bb.open_run(tmp_path / "run").result).provenance == analysis.provenance
+    assert bb.studies.analysis_of(bb.load_run(tmp_path / "run").result).provenance == analysis.provenance
 
 
 def test_a_fit_that_the_manifest_does_not_list_is_somebody_elses(analysis, fit, tmp_path):
     bb.save_run(analysis, tmp_path / "run")
     fit.save(tmp_path / "run" / "fit.nc")
-    assert isinstance(bb.open_run(tmp_path / "run").result, bb.studies.SentimentAnalysis)
+    assert isinstance(bb.load_run(tmp_path / "run").result, bb.studies.SentimentAnalysis)
 
 
 @pytest.mark.claim
 def test_a_run_that_was_opened_has_the_page_of_its_folder(fit, tmp_path, monkeypatch):
     without_pictures(monkeypatch)
     bb.save_run(fit, tmp_path / "run", prob=0.5)
-    opened = bb.open_run(tmp_path / "run")
+    opened = bb.load_run(tmp_path / "run")
     pages = [bb.write_report(run, tmp_path / "page.html").read_bytes() for run in (opened, tmp_path / "run")]
     assert pages[0] == pages[1]
     assert b"50%" in pages[0]
@@ -287,7 +287,7 @@ def test_coverage_is_written_where_the_fit_has_one(fit, tmp_path):
 def test_a_fit_alone_is_a_run_too(fit, sentiment_fit, tmp_path):
     for value, kind in ((fit, "words"), (sentiment_fit, "sentiment")):
         value.save(tmp_path / "fit.nc")
-        run = bb.open_run(tmp_path / "fit.nc")
+        run = bb.load_run(tmp_path / "fit.nc")
         assert (run.kind, run.settings, run.command, dict(run.files)) == (kind, {}, None, {})
 
 
@@ -326,7 +326,7 @@ def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_f
             assert {name: contents(folder)[name] for name in foreign} == foreign
             assert files_of_run(folder) == names
             if not foreign:
-                same(bb.open_run(folder).result, value)
+                same(bb.load_run(folder).result, value)
         for name in ("notes.txt", "figures/mine.svg"):
             (folder / name).write_bytes(b"mine")
 
@@ -341,11 +341,11 @@ def test_a_run_of_the_first_layout_is_opened_and_replaced(result, analysis, swee
         (folder / "sweep.json").write_text("{}")
     if kind == "sentiment":
         (folder / "provenance.json").unlink()
-    run = bb.open_run(folder)
+    run = bb.load_run(folder)
     assert run.kind == kind
     if kind == "sentiment" and not isinstance(value, bb.BiasFit):  # it did not say which earnings were taken
-        published = bb.words.load_occupations().earnings
-        value = bb.published_analysis(bb.shipped_predictions("m1"), hypotheses=4, earnings=published)
+        published = bb.wordlists.load_occupations().earnings
+        value = bb.sentiment_analysis(bb.list_predictions("m1"), hypotheses=4, earnings=published)
     same(run.result, value)
     assert (run.command, dict(run.files)) == (None, {})
     if kind in ("words", "change") or isinstance(value, bb.BiasFit):
@@ -365,12 +365,12 @@ def test_the_folder_of_a_sweep_keeps_its_cells(sweep):
         (sweep.out / name).write_bytes(text)
     sweep.frame.to_csv(sweep.out / "results.csv")  # as the sweep itself writes at its end
     with pytest.raises(InputError, match=r"a sweep that has not ended.*--resume"):
-        bb.open_run(sweep.out)
+        bb.load_run(sweep.out)
     for _ in range(2):
         bb.save_run(sweep, sweep.out)
         tables = {"results.csv", "results.parquet", "timing.csv"}
         assert set(contents(sweep.out)) == {*cells, *tables, MANIFEST}
-        run = bb.open_run(sweep.out)
+        run = bb.load_run(sweep.out)
         assert set(run.files) == tables
         assert (run.result.reused, run.result.others) == (1, 2)
 
@@ -400,7 +400,7 @@ def test_files_of_others_are_never_replaced(fit, seat, tmp_path):
             "bayesbias.studies.change.compare",
         ),
         (["seat", "--tests", "weat6"], "bayesbias.studies.sentences.seat"),
-        (["sentiment", "--predictions", "m1"], "bayesbias.studies.sentiment.published_analysis"),
+        (["sentiment", "--predictions", "m1"], "bayesbias.studies.sentiment.sentiment_analysis"),
         (["demo"], "bayesbias.fit"),
     ],
 )  # fmt: skip
@@ -435,7 +435,7 @@ def test_a_folder_is_checked_before_the_work(command, worker, tmp_path, monkeypa
         (lambda c: {**c, "files": ["pairs.csv"]}, "is damaged"),
         (lambda c: {**c, "command": [1]}, "is damaged"),
         (lambda c: {**c, "settings": {"prob": "high"}}, "is damaged"),
-        (lambda c: {k: v for k, v in c.items() if k != "facts"}, "is damaged"),
+        (lambda c: {k: v for k, v in c.items() if k != "covariates"}, "is damaged"),
         (lambda c: [], "is damaged"),
     ],
 )  # fmt: skip
@@ -447,13 +447,13 @@ def test_a_damaged_manifest_is_said_and_nothing_is_touched(change, says, analysi
     del content[SEAL_KEY]  # as first versions wrote it, and others do
     (folder / MANIFEST).write_text(json.dumps(change(content)))
     before = contents(tmp_path)
-    for use in (lambda: bb.open_run(folder), lambda: bb.save_run(analysis, folder)):
+    for use in (lambda: bb.load_run(folder), lambda: bb.save_run(analysis, folder)):
         with pytest.raises(InputError, match=says):
             use()
     assert contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("result", [*QUICK, "single_category"], indirect=True)
+@pytest.mark.parametrize("result", [*QUICK, "wefat"], indirect=True)
 def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
     """Where the result is read from the file, it is refused; of any other file it is said, and the result is the same."""
     kind, value = result
@@ -461,9 +461,9 @@ def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
         value = one_method  # whose files are of every kind
     folder = tmp_path / "run"
     bb.save_run(value, folder)
-    assert bb.open_run(folder).verified
+    assert bb.load_run(folder).verified
     assert bb.runs.verify_run(folder).ok
-    before = frames(bb.open_run(folder).result)
+    before = frames(bb.load_run(folder).result)
     stored = contents(folder)
     sources = matching(stored, LAYOUTS[kind].sources)
     others = sorted(set(stored) - set(sources) - {MANIFEST})  # passed over in one way: one is looked at
@@ -479,10 +479,10 @@ def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
         assert found.count(State.DAMAGED) == 1
         if name in sources or name == MANIFEST:
             with pytest.raises(InputError, match=f"{name}: is damaged"):
-                bb.open_run(folder)
+                bb.load_run(folder)
         else:
             with pytest.warns(UserWarning, match=f"{name} changed since the run was written"):
-                again = bb.open_run(folder)
+                again = bb.load_run(folder)
             for table, frame in frames(again.result).items():
                 pd.testing.assert_frame_equal(frame, before[table], check_exact=True)
         (folder / name).write_bytes(content)
@@ -499,13 +499,13 @@ def test_runs_without_hashes_are_read_and_said_to_be_unverified(analysis, fit, t
         content = json.loads((folder / MANIFEST).read_text())
         del content[SEAL_KEY]  # as the first manifests were
         (folder / MANIFEST).write_text(json.dumps(content, indent=2))
-        run = bb.open_run(folder)
+        run = bb.load_run(folder)
         assert not run.verified
         assert "unverified: written without hashes" in repr(run)
         found = bb.runs.verify_run(folder)
         assert (found.ok, found.files[0].name, found.count(State.UNVERIFIED)) == (True, MANIFEST, 1)
         (folder / MANIFEST).unlink()  # and there was none before
-        assert "unverified" in repr(bb.open_run(folder))
+        assert "unverified" in repr(bb.load_run(folder))
         found = bb.runs.verify_run(folder)
         assert found.ok
         assert found.count(State.UNVERIFIED) > 5
@@ -516,7 +516,7 @@ def test_what_is_no_run_is_said(fit, analysis, tmp_path):
     bb.save_run(analysis, tmp_path / "run")
     (tmp_path / "run" / "pairs.csv").unlink()
     with pytest.raises(InputError, match=r"no complete run: pairs.csv is missing"):
-        bb.open_run(tmp_path / "run")
+        bb.load_run(tmp_path / "run")
     for value, says in (
         (None, "is no result; found: 'NoneType'"),
         (fit.table, "is no result; found: 'DataFrame'"),
@@ -536,7 +536,7 @@ def test_what_is_no_run_is_said(fit, analysis, tmp_path):
 
 def reproduced(value, run, tmp_path) -> str:
     """Of a folder's own words, beside the result that was written: what it answered once it need not compute again."""
-    opened = dataclasses.replace(bb.open_run(run), result=value)
+    opened = dataclasses.replace(bb.load_run(run), result=value)
     page = bb.write_report(opened, tmp_path / "page.html").read_text(encoding="utf-8")
     at = page.index('<section id="again"')
     return html.unescape(page[page.index("<pre><code>", at) + 11 : page.index("</code></pre>", at)])
@@ -576,13 +576,13 @@ def test_a_run_from_python_is_made_again_in_python(fit, sentiment_fit, one_metho
     about = {"wordlist": {"name": "religion", "controls": "2021"}, "embedding": {"source": "/a/v'.txt"}}
     of_vectors = dataclasses.replace(fit, provenance={**fit.provenance, "table": about})
     for value, wanted in (
-        (fit, "bb.read_distances('pairs.csv')"),
+        (fit, "bb.load_distances('pairs.csv')"),
         (
             of_vectors,
             "table = bb.distance_table(\"v'.txt\", 'religion', controls='2021')\nfit = bb.fit(table, 'crossed', seed=0",
         ),
-        (sentiment_fit, "bb.published_analysis(bb.shipped_predictions('m1'), hypotheses=4)"),
-        (one_method, "after = {'hard': bb.read_distances("),
+        (sentiment_fit, "bb.sentiment_analysis(bb.list_predictions('m1'), hypotheses=4)"),
+        (one_method, "after = {'hard': bb.load_distances("),
     ):
         bb.save_run(value, tmp_path / "run", prob=0.8)
         text = reproduced(value, tmp_path / "run", tmp_path)

@@ -13,13 +13,13 @@ from helpers.seeds import shifted
 from helpers.tables import table, two_by_two
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.association import DENOMINATORS, effect_size, largest_effect_size, weat
 from bayesbias.scores.averages import mac
 from bayesbias.scores.projections import relative_norm_distance
 from bayesbias.tables.distances import distance_table
-from bayesbias.vectors.loading import load_embedding
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.wordlists.listfile import load_wordlist
 
 # Caliskan et al. (2017), table 1: effect sizes of WEAT 1-10 on GloVe 840B.
 PUBLISHED = [1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21]

@@ -10,11 +10,11 @@ from helpers.tables import two_by_two
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores.averages import CONVENTIONS, mac
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.reading import read_distances
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.tables.reading import load_distances
+from bayesbias.wordlists.listfile import load_wordlist
 
 
 def test_mac_by_hand() -> None:
@@ -54,7 +54,7 @@ def test_mac_of_the_published_tables(shared, name, before, after, t, p) -> None:
     sets = load_wordlist(name).evaluation_sets
     words = list(dict.fromkeys(w for s in sets for w in s))
     for repeats in ("once", "keep"):
-        first = read_distances(folder / f"{name}Reddit.csv", repeats=repeats)
+        first = load_distances(folder / f"{name}Reddit.csv", repeats=repeats)
         result = mac(first, against=folder / f"debiased{name.capitalize()}Reddit.csv", words=words)
         assert (round(result.mac, 6), round(result.mac_against, 6)) == (before, after)
         assert result.n_words == len(words)
@@ -110,7 +110,7 @@ def test_words_of_mac() -> None:
 
 
 def test_two_distances_of_one_pair_are_refused() -> None:
-    pairs = read_distances(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}))
+    pairs = load_distances(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}))
     twice = pd.concat([pairs.frame, pairs.frame.assign(distance=0.1)], ignore_index=True)
     with pytest.raises(
         InputError, match=r"'x1', 'a' stands twice with different distances, in row 0 and row 4"

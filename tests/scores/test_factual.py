@@ -17,8 +17,8 @@ from helpers.vectors import LIST, X, Y, cosine, vectors
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
+from bayesbias.core.errors import InputError
 
 JOBS = [f"job{i}" for i in range(7)]
 VALUES = dict(zip(JOBS, (3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0), strict=True))
@@ -26,7 +26,7 @@ VECTORS = vectors(4, [*X, *Y, *JOBS])
 
 
 def test_scores_and_r_word_by_word() -> None:
-    result = bb.scores.wefat(VECTORS, LIST, {"share": VALUES}, prob=0.8)
+    result = bb.scores.wefat_score(VECTORS, LIST, {"share": VALUES}, prob=0.8)
     scores, gaps = {}, []
     for word in JOBS:
         near, far = ([cosine(VECTORS[word], VECTORS[u]) for u in side] for side in (X, Y))
@@ -39,7 +39,7 @@ def test_scores_and_r_word_by_word() -> None:
     assert result.as_json()["r_undivided"] == pytest.approx(undivided, abs=1e-12)
     ends = theirs.confidence_interval(0.8)
     assert (result.r_low, result.r_high) == pytest.approx((ends.low, ends.high), abs=1e-10)
-    assert (result.n, result.missing, result.dropped, result.facts) == (7, (), (), VALUES)
+    assert (result.n, result.missing, result.dropped, result.covariates) == (7, (), (), VALUES)
     orders = [
         np.corrcoef(list(scores.values()), order)[0, 1] for order in itertools.permutations(VALUES.values())
     ]
@@ -52,29 +52,29 @@ def test_of_many_words_orders_are_drawn() -> None:
     held = vectors(6, [*X, *Y, *words])
     values = dict(zip(words, np.random.default_rng(1).normal(size=30).tolist(), strict=True))
     samples = 20_000
-    result = bb.scores.wefat(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
+    result = bb.scores.wefat_score(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
     expected = stats.pearsonr(list(result.scores.values()), list(values.values())).pvalue
     assert abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
     assert (result.p_method, result.samples, result.seed) == ("montecarlo", samples, shifted(3))
-    assert bb.scores.wefat(held, LIST, {"f": values}, samples=500).seed is not None
+    assert bb.scores.wefat_score(held, LIST, {"f": values}, samples=500).seed is not None
 
 
 def test_a_p_that_no_drawn_order_reached_is_a_bound() -> None:
     words = [f"w{i}" for i in range(30)]
     held = vectors(6, [*X, *Y, *words])
-    scores = bb.scores.wefat(
+    scores = bb.scores.wefat_score(
         held, LIST, {"f": dict.fromkeys(words, 1.0) | {"w0": 2.0}}, samples=99, seed=1
     ).scores
-    result = bb.scores.wefat(held, LIST, {"f": scores}, samples=999, seed=1)
+    result = bb.scores.wefat_score(held, LIST, {"f": scores}, samples=999, seed=1)
     assert result.p_value == pytest.approx(1 / 1000)
     assert result.p_text(4) == "at most 0.001"
     assert "p at most 0.001 (permutation" in " ".join(result.in_words())
 
 
 def test_the_order_of_the_classes_is_the_sign() -> None:
-    one = bb.scores.wefat(VECTORS, LIST, {"f": VALUES})
-    other = bb.scores.wefat(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
-    named = bb.scores.wefat(VECTORS, LIST, {"f": VALUES}, classes=("y", "x"))
+    one = bb.scores.wefat_score(VECTORS, LIST, {"f": VALUES})
+    other = bb.scores.wefat_score(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
+    named = bb.scores.wefat_score(VECTORS, LIST, {"f": VALUES}, classes=("y", "x"))
     assert (named.r, named.classes) == (other.r, ("y", "x"))
     assert other.r == pytest.approx(-one.r)
     assert other.p_value == pytest.approx(one.p_value)
@@ -82,7 +82,7 @@ def test_the_order_of_the_classes_is_the_sign() -> None:
 
 def test_words_that_cannot_be_scored_are_named() -> None:
     held = {w: v for w, v in VECTORS.items() if w not in ("job1", "y4")}
-    result = bb.scores.wefat(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
+    result = bb.scores.wefat_score(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
     assert result.missing == ("job1", "nothing")
     assert result.dropped == ("y4",)
     assert "words of the two sets themselves are not scored: x1" in result.notes
@@ -90,18 +90,18 @@ def test_words_that_cannot_be_scored_are_named() -> None:
 
 
 def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
-    path = tmp_path / "facts.csv"
+    path = tmp_path / "covariates.csv"
     path.write_text("word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items()))
-    result = bb.scores.wefat(VECTORS, LIST, path)
+    result = bb.scores.wefat_score(VECTORS, LIST, path)
     assert result.n == 6
     assert result.notes == (f"no f is given of {JOBS[0]}",)
 
 
 @pytest.mark.parametrize(
-    ("facts", "fact", "said"),
+    ("covariates", "covariate", "said"),
     [
-        (None, None, "no fact to correlate with"), ({"f": VALUES, "g": VALUES}, None, "name the fact"),
-        ({"fact": VALUES}, "fct", "did you mean 'fact'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
+        (None, None, "no covariate to correlate with"), ({"f": VALUES, "g": VALUES}, None, "name the covariate"),
+        ({"covariate": VALUES}, "fct", "did you mean 'covariate'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
         ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all 7 words"),
         (
             {"f": {job: 0.1 + 0.2 if i else 0.3 for i, job in enumerate(JOBS)}},
@@ -110,27 +110,29 @@ def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
         ),
         ({"f": {job: k * 1e300 for k, job in enumerate(JOBS)}}, None, "too large or too small"),
         ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
-        ({"f": {"x1": 1.0}}, None, "no word has the fact"),
+        ({"f": {"x1": 1.0}}, None, "no word has the covariate"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_correlated(facts, fact, said: str) -> None:
+def test_what_cannot_be_correlated(covariates, covariate, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        bb.scores.wefat(VECTORS, LIST, facts, fact)
+        bb.scores.wefat_score(VECTORS, LIST, covariates, covariate)
     with pytest.raises(
         InputError, match=r"two protected classes.*--classes X,Y of the command, classes=\(X, Y\)"
     ):
-        bb.scores.wefat(VECTORS, "religion", {"f": VALUES})
+        bb.scores.wefat_score(VECTORS, "religion", {"f": VALUES})
     with pytest.raises(InputError, match="two different protected classes"):
-        bb.scores.wefat(VECTORS, "religion", {"f": VALUES}, classes=("islam", "islam"))
+        bb.scores.wefat_score(VECTORS, "religion", {"f": VALUES}, classes=("islam", "islam"))
     with pytest.raises(InputError, match="islam"):
-        bb.scores.wefat(VECTORS, "religion", {"f": VALUES}, classes=("islm", "judaism"))
+        bb.scores.wefat_score(VECTORS, "religion", {"f": VALUES}, classes=("islm", "judaism"))
 
 
 def occupations(shared) -> dict[str, float]:
     """Percent women of each occupation, over its rows by employment."""
     total: dict[str, float] = {}
     women: dict[str, float] = {}
-    with open(shared / "data" / "facts" / "occupations_bls_2015.tsv", encoding="utf-8", newline="") as file:
+    with open(
+        shared / "data" / "covariates" / "occupations_bls_2015.tsv", encoding="utf-8", newline=""
+    ) as file:
         for row in csv.DictReader(file, delimiter="\t"):
             for label in {row[f"label{i}"] for i in range(1, 6)} - {"", None}:
                 total[label] = total.get(label, 0) + float(row["TotalEmployed"])
@@ -159,7 +161,7 @@ def test_the_published_correlation_of_names(shared) -> None:
         name, women, men = entry.split()
         share[name] = 100 * float(women) / (float(women) + float(men))
     vectors = shared / "data" / "vectors" / "glove840B_union_300d.txt"
-    found = bb.scores.wefat(vectors, "wefat", {"percent_women": share}, seed=1, samples=999)
+    found = bb.scores.wefat_score(vectors, "wefat", {"percent_women": share}, seed=1, samples=999)
     assert (found.n, found.missing, found.p_value) == (50, (), 1 / 1000)
     assert round(found.r, 4) == 0.8400
     assert round(found.r_undivided, 4) == 0.8341
@@ -175,9 +177,9 @@ def test_the_published_correlation(shared, tmp_path) -> None:
         "wefat",
         "--embedding",
         source,
-        "--facts",
+        "--covariates",
         str(file),
-        "--fact",
+        "--covariate",
         "percent_women",
         "--seed",
         "1",
@@ -202,27 +204,27 @@ def test_the_published_correlation(shared, tmp_path) -> None:
 
 def test_two_spellings_of_one_word_have_one_value(tmp_path):
     women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "Nurse": 88.0}
-    result = bb.scores.wefat("minilm-static", "wefat", {"women": women})
+    result = bb.scores.wefat_score("minilm-static", "wefat", {"women": women})
     assert (result.n, any("which counts once" in note for note in result.notes)) == (4, True)
     file = tmp_path / "women.csv"
     file.write_text(
         "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
     )
     with pytest.raises(InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89") as error:
-        bb.single_category("minilm-static", "wefat", file, seed=1)
+        bb.wefat("minilm-static", "wefat", file, seed=1)
     assert "one value a word" in str(error.value)
 
 
-def test_a_series_is_a_fact_and_a_mapping_without_its_name_is_none():
+def test_a_series_is_a_covariate_and_a_mapping_without_its_name_is_none():
     series = pd.Series({"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women")
-    assert bb.scores.wefat("minilm-static", "wefat", series).fact == "women"
-    with pytest.raises(InputError, match="the fact has no name"):
-        bb.scores.wefat("minilm-static", "wefat", series.to_dict())
+    assert bb.scores.wefat_score("minilm-static", "wefat", series).covariate == "women"
+    with pytest.raises(InputError, match="the covariate has no name"):
+        bb.scores.wefat_score("minilm-static", "wefat", series.to_dict())
 
 
 def test_words_made_of_pieces_are_named():
     values = {"nurse": 9.0, "enginer": 1.0, "teacher": 7.0, "pilot": 1.0, "lawyer": 3.5}
-    notes = bb.scores.wefat("minilm-static", "wefat", {"women": values}).notes
+    notes = bb.scores.wefat_score("minilm-static", "wefat", {"women": values}).notes
     assert notes == ("1 word is made of pieces, as a misspelt one would be: enginer",)
 
 
@@ -230,6 +232,6 @@ def test_words_without_a_score_are_no_words_without_a_vector() -> None:
     """The cosines of a word that is as near to every word of the sets do not vary, and divide nothing."""
     held = {**{word: [1.0, 0.0] for word in (*X, *Y)}, **{job: [0.5, 1.0 + i] for i, job in enumerate(JOBS)}}
     with pytest.raises(
-        InputError, match=r"fewer than 4 words have a vector, the fact and a score.*job0.*do not vary"
+        InputError, match=r"fewer than 4 words have a vector, the covariate and a score.*job0.*do not vary"
     ):
-        bb.scores.wefat(held, LIST, {"share": VALUES})
+        bb.scores.wefat_score(held, LIST, {"share": VALUES})

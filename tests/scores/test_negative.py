@@ -10,7 +10,7 @@ from helpers.seeds import shifted
 from helpers.vectors import LIST, A, B, X, Y, vectors
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores import ect, ripa, rnsb
 
 FEW = {"resamples": 99, "seed": shifted(1)}

@@ -17,7 +17,7 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores import counting, partitions as partitions_room
 from bayesbias.scores.permutation import PermutationResult, holm, permutation_test
 
@@ -213,7 +213,7 @@ def test_limits_are_met_to_the_unit() -> None:
         assert outside == (len(sums) - within[1], len(sums) - within[0])
 
 
-@pytest.mark.parametrize("cells", [64, 500])
+@pytest.mark.parametrize("default", [64, 500])
 @pytest.mark.slow
 def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     random = np.random.default_rng(9)

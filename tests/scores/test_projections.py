@@ -11,12 +11,12 @@ from helpers.seeds import shifted
 from helpers.tables import two_by_two
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores.association import weat
 from bayesbias.scores.averages import mac
 from bayesbias.scores.projections import direct_bias, relative_norm_distance
 from bayesbias.tables.distances import distance_table
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.wordlists.listfile import load_wordlist
 
 PLANE = {
     "he": np.array([2.0, 0.0]), "she": np.array([-1.0, 0.0]), "his": np.array([3.0, 3.0]),

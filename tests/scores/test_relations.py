@@ -8,7 +8,7 @@ from helpers.seeds import shifted
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores import ect, ripa
 
 FEW = {"resamples": 99, "seed": shifted(1)}

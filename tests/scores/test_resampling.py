@@ -12,11 +12,11 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.scores.resampling import percentile_interval, sign_flip_test
 
 
-def _shuffled(words: bb.words.WordList, how: random.Random) -> dict[str, dict[str, list[str]]]:
+def _shuffled(words: bb.wordlists.WordList, how: random.Random) -> dict[str, dict[str, list[str]]]:
     """Return the words of a list in another order, and its classes as they stand."""
     return {
         each.name: {
@@ -34,7 +34,7 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
     words = bb.load_wordlist("gender")
     held = bb.load_embedding("minilm-static", words.words)
     sets = [("he", "she"), ("man", "woman"), ("his", "her"), ("boy", "girl")]
-    fact = {w: float(len(w) % 5) for w in words.attribute_words}
+    covariate = {w: float(len(w) % 5) for w in words.attribute_words}
 
     def found(listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]) -> list[object]:
         how = {"resamples": 99, "seed": shifted(1)}
@@ -54,8 +54,8 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
             tested = bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1))
             return [*tested.p_value.values(), *tested.low.values(), *tested.high.values()]
         else:
-            some = {w: fact[w] for each in listed.values() for w in each["attributes"]}
-            scored = bb.scores.wefat(held, listed, {"f": some}, samples=999, seed=shifted(1))
+            some = {w: covariate[w] for each in listed.values() for w in each["attributes"]}
+            scored = bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))
             return [scored.r, scored.p_value]
         return [result.value, result.low, result.high]
 

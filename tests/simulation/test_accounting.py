@@ -53,7 +53,7 @@ def test_seconds_convergence_and_error_are_those_of_the_answers():
 def test_what_sampled_the_fits_is_said_with_how_often():
     frame = pd.DataFrame(
         {
-            "method": ["cells", "cells", "crossed", "weat"],
+            "method": ["default", "default", "crossed", "weat"],
             "tables": [1000, 1000, 1000, 1000],
             "quick": [0.997, 0.997, 1.0, np.nan],
         }

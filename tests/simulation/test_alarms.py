@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy import stats
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.cli.simulating import _grid_shows
-from bayesbias.figures.critique import plot_false_alarms, plot_paper
+from bayesbias.core.errors import InputError
+from bayesbias.plots.critique import plot_false_alarms, plot_paper
 from bayesbias.scores.association import effect_size, largest_effect_size
 from bayesbias.scores.permutation import permutation_test
 from bayesbias.simulation import alarms, paper as paper_room

@@ -10,8 +10,8 @@ from helpers.clusters import local_cluster
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.basics.workers import Hands
+from bayesbias.core.errors import InputError
+from bayesbias.core.workers import Hands
 from bayesbias.simulation import batches
 from bayesbias.simulation.batches import batch_folder, in_batches
 from bayesbias.simulation.scenario import Scenario
@@ -72,11 +72,11 @@ def test_a_worker_of_another_version_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     "ask",
     [
-        functools.partial(bb.calibrate, SMALL, tables=1),
-        functools.partial(bb.plan_words, 0.1, check=1),
+        functools.partial(bb.coverage_simulated, SMALL, tables=1),
+        functools.partial(bb.sample_size, 0.1, check=1),
         functools.partial(bb.simulation.negative_controls, "minilm-static", "gender", tables=1),
     ],
-    ids=["calibrate", "plan", "negative controls"],
+    ids=["coverage_simulated", "plan", "negative controls"],
 )
 def test_processes_and_a_cluster_at_once_are_refused(ask):
     with pytest.raises(InputError, match="choose one"):
@@ -87,14 +87,26 @@ def test_processes_and_a_cluster_at_once_are_refused(ask):
 def test_a_cluster_gives_the_numbers_of_one_process(tmp_path):
     pytest.importorskip("distributed")
     asked = {
-        "calibrate": functools.partial(
-            bb.calibrate, SMALL, tables=41, methods=["crossed", "moments"], seed=SEED, draws=100, tune=100
+        "coverage_simulated": functools.partial(
+            bb.coverage_simulated,
+            SMALL,
+            tables=41,
+            methods=["crossed", "moments"],
+            seed=SEED,
+            draws=100,
+            tune=100,
         ),
         "pools": functools.partial(
-            bb.calibrate_on, "minilm-static", "gender", words=4, attributes=4, tables=9, methods=["moments"]
+            bb.coverage_on_pools,
+            "minilm-static",
+            "gender",
+            words=4,
+            attributes=4,
+            tables=9,
+            methods=["moments"],
         ),
         "plan": functools.partial(
-            bb.plan_words, 0.4, scenario=SMALL, words=[3, 4], attributes=[3, 4], check=12, seed=SEED
+            bb.sample_size, 0.4, scenario=SMALL, words=[3, 4], attributes=[3, 4], check=12, seed=SEED
         ),
         "negative controls": functools.partial(
             bb.simulation.negative_controls,

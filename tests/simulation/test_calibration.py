@@ -18,7 +18,7 @@ from helpers.tables import grid
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.estimands import PROB
@@ -26,11 +26,11 @@ from bayesbias.inference.moments import conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.simulation import answers, batches, planning, scenario as scenario_room, shuffles
-from bayesbias.simulation.calibration import calibrate
-from bayesbias.simulation.planning import plan_words
+from bayesbias.simulation.calibration import coverage_simulated
+from bayesbias.simulation.planning import sample_size
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
 from bayesbias.simulation.shuffles import negative_controls
-from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 SMALL = Scenario(words=(4, 4), attributes=(4, 4), human=10, neutral=10)
 QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False}
@@ -86,16 +86,16 @@ def test_tables_have_the_moments_of_the_scenario():
 
 @pytest.mark.slow
 def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
-    once = calibrate(SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK)
+    once = coverage_simulated(SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK)
     monkeypatch.setattr(batches, "_BATCH", 2)
-    parts = calibrate(
+    parts = coverage_simulated(
         SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), out=tmp_path / "run", **QUICK
     )
     assert once.equals(parts)
     # Resumed after losing a batch: only that batch is made again.
     (tmp_path / "run/batch-000002-2.json").unlink()
     kept = (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns
-    again = calibrate(
+    again = coverage_simulated(
         SMALL,
         tables=4,
         methods=("crossed", "pairs_t"),
@@ -107,11 +107,11 @@ def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
     assert again.equals(once)
     assert (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns == kept
     with pytest.raises(InputError, match="holds a calibration already"):
-        calibrate(
+        coverage_simulated(
             SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), out=tmp_path / "run", **QUICK
         )
     with pytest.raises(InputError, match="other settings"):
-        calibrate(
+        coverage_simulated(
             SMALL, tables=4, methods=("pairs_t",), seed=shifted(3), out=tmp_path / "run", resume=True, **QUICK
         )
 
@@ -131,7 +131,7 @@ def test_t_interval_equals_scipy():
 @pytest.mark.claim
 def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
     """The reason for the package: pairs that share an attribute are not independent."""
-    report = calibrate(
+    report = coverage_simulated(
         SMALL.without_difference(),
         tables=40,
         methods=("crossed", "pairs_t"),
@@ -160,7 +160,7 @@ def test_scenario_is_taken_from_a_fit():
 def test_a_list_need_not_be_called_as_its_class():
     table = grid(human=0, neutral=0)
     renamed = table.assign(attribute_class="l" + table["attribute_class"].str[5:])
-    fit = made_up_fit(renamed, "cells", draws=20)
+    fit = made_up_fit(renamed, "default", draws=20)
     scenario = scenario_room.scenario_from_fit(fit)
     simulated = simulate_table(scenario, 1)
     assert set(simulated["attribute_class"]) == {"class0", "class1", "class2"}
@@ -199,7 +199,7 @@ def test_meaning_is_taken_out():
 
 @pytest.mark.slow
 def test_more_words_make_narrower_intervals():
-    plan = plan_words(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
+    plan = sample_size(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
         ["words", "attributes"]
     )
     assert (
@@ -222,7 +222,7 @@ def test_expected_widths_are_those_of_the_exact_posterior():
     each = {"cbar": 1.0, "csd": 0.1, "sigma": 1e-3}
     values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {"ws": 1e-4}
     plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
-    plan = plan_words(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
+    plan = sample_size(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
     plan = plan.set_index("words")["known_width"]
     for words in (6, 24):
         # Noise and attributes hardly count here: two means of all words' cells, each with the prior N(1, 0.3).
@@ -231,8 +231,8 @@ def test_expected_widths_are_those_of_the_exact_posterior():
 
 
 def test_widths_of_a_model_with_factors_are_known_too():
-    scenario = scenario_room.scenario_from_fit(made_up_fit(grid(), "cells", draws=20))
-    plan = plan_words(1.0, scenario=scenario, words=(3,), attributes=(2,), check=0, progress=False)
+    scenario = scenario_room.scenario_from_fit(made_up_fit(grid(), "default", draws=20))
+    plan = sample_size(1.0, scenario=scenario, words=(3,), attributes=(2,), check=0, progress=False)
     design, given = scenario_room.true_parameters(
         dataclasses.replace(scenario, words=(3, 3, 3), attributes=(2, 2, 2))
     )
@@ -272,7 +272,7 @@ def test_numbers_of_a_scenario_may_stand_in_anything_that_holds_several(numbers)
 @pytest.mark.parametrize("tables", [2**31, 10**90])
 def test_more_tables_than_anyone_waits_for_are_refused(tables):
     with pytest.raises(InputError, match=r"^tables: must be a whole number from 1 to 1000000"):
-        calibrate(SMALL, tables=tables, methods=("moments",))
+        coverage_simulated(SMALL, tables=tables, methods=("moments",))
 
 
 @pytest.mark.slow
@@ -280,23 +280,23 @@ def test_commands(monkeypatch):
     from bayesbias.cli.main import cli
 
     run = CliRunner().invoke
-    done = run(cli, ["calibrate", "--words", "3,3", "--attributes", "3,3", "--human", "4", "--neutral", "4",
+    done = run(cli, ["coverage_simulated", "--words", "3,3", "--attributes", "3,3", "--human", "4", "--neutral", "4",
                      "--tables", "2", "--methods", "pairs_t,weat", "--workers", "1", "--json"])  # fmt: skip
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
-    assert report.pop("schema") == "bayesbias.calibrate/1"
+    assert report.pop("schema") == "bayesbias.coverage_simulated/1"
     assert set(report) == {"difference", "no_difference", "scenario", "tables", "seed", "prob", "engine"}
     assert report["scenario"]["model"] == "crossed"
     weat = [row for row in report["difference"] if row["method"] == "weat"]
     assert [row["coverage"] for row in weat] == [None]
     # All combinations are a claim (below); fewer say the same of the command.
-    few = functools.partial(plan_words, words=(5, 12), attributes=(3, 12))
-    monkeypatch.setattr(planning, "plan_words", few)
+    few = functools.partial(sample_size, words=(5, 12), attributes=(3, 12))
+    monkeypatch.setattr(planning, "sample_size", few)
     done = run(cli, ["plan", "--width", "0.2", "--check", "0", "--json"])
     best = json.loads(done.stdout)["best"]
     assert best["known_width"] <= 0.2
-    assert isinstance(run(cli, ["calibrate", "--words", "a,b"]).exception, InputError)
-    assert isinstance(run(cli, ["calibrate", "--embedding", "minilm-static"]).exception, InputError)
+    assert isinstance(run(cli, ["coverage_simulated", "--words", "a,b"]).exception, InputError)
+    assert isinstance(run(cli, ["coverage_simulated", "--embedding", "minilm-static"]).exception, InputError)
 
 
 @pytest.mark.claim
@@ -312,7 +312,7 @@ def test_the_command_plans_over_all_combinations():
 @pytest.mark.claim
 def test_coverage_of_the_crossed_model():
     """89 % intervals at the spreads of religion/Reddit, in a sample the test can afford; `make bench` runs 1,000."""
-    report = calibrate(
+    report = coverage_simulated(
         Scenario(), tables=120, methods=("crossed", "hierarchical"), seed=shifted(2), progress=False
     )
     crossed = report[report["method"] == "crossed"].set_index("contrast")["coverage"]
@@ -484,13 +484,13 @@ def test_what_negative_controls_cannot_use_is_refused():
 
 def test_a_method_without_an_answer_gives_none():
     with pytest.raises(InputError, match=r"WEAT compares two classes.*leave out weat"):
-        calibrate(Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK)
+        coverage_simulated(Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK)
     lonely = {
         name: {c: x for c, x in value.items() if c != "different"} if isinstance(value, dict) else value
         for name, value in scenario_room.RELIGION_REDDIT.items()
     }
     single = Scenario(words=(1,), attributes=(1,), human=3, neutral=3, values=lonely)
-    report = calibrate(single, tables=3, methods=["averages_t", "pairs_t"], **QUICK)
+    report = coverage_simulated(single, tables=3, methods=["averages_t", "pairs_t"], **QUICK)
     # One pair has no variance, and one word no difference to compare with others.
     assert set(report["contrast"]) == {"human - neutral"}
     assert set(report["method"]) == {"pairs_t"}
@@ -499,37 +499,37 @@ def test_a_method_without_an_answer_gives_none():
 @pytest.mark.slow
 def test_damaged_batches_are_made_again(tmp_path):
     arguments = {**QUICK, "tables": 21, "methods": ["pairs_t"], "out": tmp_path}
-    whole = calibrate(SMALL, **arguments)
+    whole = coverage_simulated(SMALL, **arguments)
     first, second = sorted(tmp_path.glob("batch-*.json"))
     first.write_text(first.read_text()[:50])
     second.write_text("[]")
     with pytest.warns(UserWarning, match="2 batches damaged: made again"):
-        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+        assert coverage_simulated(SMALL, **arguments, resume=True).equals(whole)
     content = second.read_bytes()
     assert {row["table"] for row in json.loads(content)["rows"]} == {20}
     second.write_bytes(content.replace(b'"estimate": 0', b'"estimate": 1', 1))
     with pytest.warns(UserWarning, match="1 batch damaged: made again"):
-        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+        assert coverage_simulated(SMALL, **arguments, resume=True).equals(whole)
     assert second.read_bytes() == content
     second.write_text(json.dumps(json.loads(content)["rows"]))  # as first versions wrote it
     with pytest.warns(UserWarning, match="1 batch written without a hash: used unverified"):
-        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+        assert coverage_simulated(SMALL, **arguments, resume=True).equals(whole)
     state = tmp_path / "calibration.json"
     state.write_bytes(state.read_bytes().replace(b"pairs_t", b"pairs_u"))
     with pytest.raises(InputError, match=r"calibration\.json: is damaged"):
-        calibrate(SMALL, **arguments, resume=True)
+        coverage_simulated(SMALL, **arguments, resume=True)
 
 
 def test_bad_numbers_are_refused():
     for arguments in ({"seed": -1}, {"workers": 0}, {"prob": 1.0}):
         with pytest.raises(InputError, match="must"):
-            calibrate(SMALL, methods=["pairs_t"], **(QUICK | {"tables": 1} | arguments))
+            coverage_simulated(SMALL, methods=["pairs_t"], **(QUICK | {"tables": 1} | arguments))
     for arguments in ({"prob": 2}, {"words": ()}, {"words": (0, 3)}, {"seed": 0.5}):
         with pytest.raises(InputError):
-            plan_words(0.1, **arguments, progress=False)
+            sample_size(0.1, **arguments, progress=False)
     robust = Scenario(model="robust", values={**scenario_room.RELIGION_REDDIT, "nu": 10.0})
     with pytest.raises(InputError, match="normal models only"):
-        plan_words(0.1, scenario=robust, progress=False)
+        sample_size(0.1, scenario=robust, progress=False)
     numbers = {name: value for name, value in scenario_room.RELIGION_REDDIT.items()} | {"ws": np.float32(0.1)}
     assert type(Scenario(words=[2, 2], attributes=[2, 2], values=numbers).values["ws"]) is float
 
@@ -555,7 +555,7 @@ def test_every_fit_can_be_simulated_from_or_says_why_not(model):
 
 @pytest.mark.claim
 def test_the_values_of_cells_are_those_of_the_published_table(shared):
-    table = bb.read_distances(
+    table = bb.load_distances(
         shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
     )
     fit = bb.fit(table, seed=shifted(1), progress=False)

@@ -10,7 +10,7 @@ import pytest
 from helpers import monte_carlo as mc
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.simulation.grid import contrast_values, contrast_weights, grid_of, sampling_variance
 from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table

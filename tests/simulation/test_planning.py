@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
 
-from bayesbias.basics.errors import FitError, InputError
 from bayesbias.cli import main
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.models.loading import DEFAULT_MODEL
 from bayesbias.simulation import planning, scenario as scenario_room
-from bayesbias.simulation.planning import plan_reliability, plan_words
+from bayesbias.simulation.planning import plan_reliability, sample_size
 from bayesbias.simulation.scenario import Scenario
 
 SPREADS = {"csd": 0.1, "ws": 0.08, "us": 0.05, "ms": 0.02, "sigma": 0.06}
@@ -113,9 +113,9 @@ def test_numbers_to_try_come_in_any_form_and_count_once(shared):
         found = plan_reliability(shared, 0.8, words=words, attributes=(n for n in (4, 12))).combinations
         pd.testing.assert_frame_equal(found, usual)
     how = {"check": 0, "seed": 1, "progress": False}
-    usual = plan_words(0.1, words=[3, 4], attributes=[3], **how)
+    usual = sample_size(0.1, words=[3, 4], attributes=[3], **how)
     for words in (iter((3, 4)), np.array([3, 4]), [3, 4, 4]):
-        found = plan_words(0.1, words=words, attributes=iter([3]), **how)
+        found = sample_size(0.1, words=words, attributes=iter([3]), **how)
         pd.testing.assert_frame_equal(found, usual)
 
 
@@ -124,8 +124,8 @@ def test_what_is_no_list_of_numbers_to_try_is_refused(shared, numbers):
     for plan in (
         lambda: plan_reliability(shared, words=numbers),
         lambda: plan_reliability(shared, attributes=numbers),
-        lambda: plan_words(0.1, words=numbers, check=0, progress=False),
-        lambda: plan_words(0.1, attributes=numbers, check=0, progress=False),
+        lambda: sample_size(0.1, words=numbers, check=0, progress=False),
+        lambda: sample_size(0.1, attributes=numbers, check=0, progress=False),
     ):
         with pytest.raises(InputError):
             plan()
@@ -147,7 +147,7 @@ def run(monkeypatch, capsys, shared, tmp_path):
 
 
 def planned(**columns):
-    """Return two combinations as `plan_words` does, the first of them enough."""
+    """Return two combinations as `sample_size` does, the first of them enough."""
     frame = pd.DataFrame(
         {
             "words": [12, 10], "attributes": [3, 3], "pairs": [900, 800], "known_width": [0.0951, 0.0999],
@@ -159,7 +159,7 @@ def planned(**columns):
 
 
 def test_widths_are_printed_to_the_digits_that_decided(run, monkeypatch):
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned())
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: planned())
     _, out, _ = run("--width", "0.1", "--check", "20")
     rows = [line.split() for line in out.splitlines()]
     assert ["12", "3", "900", "0.095", "yes", "0.0996", "0.004", "0.10"] in rows
@@ -168,13 +168,13 @@ def test_widths_are_printed_to_the_digits_that_decided(run, monkeypatch):
         "make it 0.0996 wide on average in 20 simulated tables (standard error 0.004), and in 80% of" in out
     )
     assert "a close call" in out
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned(simulated_width=[0.0871, 0.13]))
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: planned(simulated_width=[0.0871, 0.13]))
     assert "a close call" not in run("--width", "0.1", "--check", "20")[1]
 
 
 def test_of_one_table_nothing_is_said_of_others(run, monkeypatch):
     one = planned(simulated_width=[0.05, 0.2], simulated_se=np.nan, simulated_80=np.nan)
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: one)
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: one)
     _, out, _ = run("--width", "0.1", "--check", "1")
     assert "80% of" not in out
     assert out.rstrip().endswith(
@@ -185,10 +185,10 @@ def test_of_one_table_nothing_is_said_of_others(run, monkeypatch):
 @pytest.mark.slow
 def test_four_tables_have_no_quantile_of_80_per_cent():
     how = {"words": [3], "attributes": [3], "seed": 1, "progress": False}
-    (four,) = plan_words(5, check=4, **how).to_dict("records")
+    (four,) = sample_size(5, check=4, **how).to_dict("records")
     assert np.isnan(four["simulated_80"])
     assert four["simulated_se"] > 0
-    (five,) = plan_words(5, check=5, **how).to_dict("records")
+    (five,) = sample_size(5, check=5, **how).to_dict("records")
     assert five["simulated_80"] > 0
 
 
@@ -230,18 +230,18 @@ def test_the_command_refuses_what_does_not_fit(run, arguments, says):
 
 def test_a_plan_is_for_the_model_that_claims_are_made_with(run, monkeypatch):
     how = {"words": [4], "attributes": [5], "check": 0, "progress": False}
-    usual = plan_words(0.1, **how)
-    pd.testing.assert_frame_equal(usual, plan_words(0.1, scenario=Scenario.for_claims(), **how))
-    other = plan_words(0.1, scenario=Scenario(), **how)  # by crossed, which is what it was
+    usual = sample_size(0.1, **how)
+    pd.testing.assert_frame_equal(usual, sample_size(0.1, scenario=Scenario.for_claims(), **how))
+    other = sample_size(0.1, scenario=Scenario(), **how)  # by crossed, which is what it was
     assert usual["known_width"].iloc[0] < other["known_width"].iloc[0]
-    monkeypatch.setattr(planning, "plan_words", functools.partial(plan_words, words=[4], attributes=[5]))
+    monkeypatch.setattr(planning, "sample_size", functools.partial(sample_size, words=[4], attributes=[5]))
     found = json.loads(run("--width", "0.1", "--check", "0", "--json")[1])
     assert found["model"] == found["scenario"]["model"] == DEFAULT_MODEL
     assert "simulated from the model cells" in run("--width", "0.1", "--check", "0")[1]
 
 
 def test_a_plan_for_another_model_says_so(run, monkeypatch):
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned())
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: planned())
     monkeypatch.setattr(scenario_room, "scenario_from_fit", lambda fit: Scenario())
     out = run("--width", "0.1", "--fit", "fit.nc")[1]
     assert "The answer is for crossed: claims are made with cells" in out
@@ -251,7 +251,7 @@ def test_a_plan_for_another_model_says_so(run, monkeypatch):
 def test_only_what_has_an_answer_is_shown_and_what_decides_is_said(run, monkeypatch):
     frame = pd.concat([planned(), planned(words=[20, 21], enough=pd.NA, simulated_width=np.nan,
                                           simulated_se=np.nan, simulated_80=np.nan)], ignore_index=True)  # fmt: skip
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: frame.astype({"enough": "boolean"}))
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: frame.astype({"enough": "boolean"}))
     out = run("--width", "0.1")[1]
     rows = [line.split() for line in out.splitlines()]
     assert {row[0] for row in rows if len(row) == 8 and row[0].isdigit()} == {"12", "10"}
@@ -259,7 +259,7 @@ def test_only_what_has_an_answer_is_shown_and_what_decides_is_said(run, monkeypa
         "enough: the mean width in simulated tables is at most 0.1; that of a single study may be more" in out
     )
     known = planned(simulated_width=np.nan, simulated_se=np.nan, simulated_80=np.nan)
-    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: known)
+    monkeypatch.setattr(planning, "sample_size", lambda *_, **__: known)
     out = run("--width", "0.1", "--check", "0")[1]
     assert "enough: the width at known spreads is at most 0.1." in out
     assert ["12", "3", "900", "0.095", "yes"] in [line.split() for line in out.splitlines()]

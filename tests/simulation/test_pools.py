@@ -13,7 +13,7 @@ from helpers.places import ROOT
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.simulation import pools as room
 from bayesbias.simulation.calibration import checked_methods
@@ -61,7 +61,7 @@ QUICK = {"words": 4, "attributes": 4, "neutral": 5, "controls": NEUTRAL, "worker
 
 
 def report_of(**changes) -> pd.DataFrame:
-    return bb.calibrate_on(
+    return bb.coverage_on_pools(
         "minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes)
     )
 
@@ -159,13 +159,15 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     table = bb.distance_table("minilm-static", POOLS, controls=NEUTRAL)
     settings = {name: value for name, value in QUICK.items() if name != "controls"}
     settings |= {"tables": 10, "methods": ["moments"]}
-    of_table = bb.calibrate_on(table, **settings).drop(columns="seconds")
-    pd.testing.assert_frame_equal(of_table, bb.calibrate_on(table.frame, **settings).drop(columns="seconds"))
+    of_table = bb.coverage_on_pools(table, **settings).drop(columns="seconds")
+    pd.testing.assert_frame_equal(
+        of_table, bb.coverage_on_pools(table.frame, **settings).drop(columns="seconds")
+    )
     pd.testing.assert_frame_equal(of_table, report_of(tables=10, methods=["moments"]).drop(columns="seconds"))
     with pytest.raises(InputError, match="holds the pools already"):
-        bb.calibrate_on(table, POOLS, **settings)
+        bb.coverage_on_pools(table, POOLS, **settings)
     with pytest.raises(InputError, match="nothing to draw words from"):
-        bb.calibrate_on("minilm-static", **settings)
+        bb.coverage_on_pools("minilm-static", **settings)
 
 
 def test_a_model_file_is_a_method_by_its_path(tmp_path):
@@ -258,7 +260,7 @@ def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation)
         assert pool.values()[key] == pytest.approx(about["truth"], abs=1e-6)
         assert widths[key] == pytest.approx(about["oracle_width"], rel=0.05)
         assert flawless[key] == pytest.approx(about["perfect"], abs=0.025)
-    report = bb.calibrate_on(table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1)
+    report = bb.coverage_on_pools(table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1)
     summary = benchmark.summary(report)
     assert (summary.loc[summary["method"] == "moments", "of_moments"] == 1).all()
     assert set(summary["level"]) == {"overall", "class"}

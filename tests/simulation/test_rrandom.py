@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.simulation.rrandom import RRandom, qnorm
 
 # The cases of section 3 of the seed paper, in its manuscript: for the protected words

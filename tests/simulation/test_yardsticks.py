@@ -13,7 +13,7 @@ from helpers.seeds import shifted
 from scipy import stats
 
 from bayesbias.inference.estimands import PROB
-from bayesbias.simulation.calibration import calibrate
+from bayesbias.simulation.calibration import coverage_simulated
 from bayesbias.simulation.grid import Grid, contrast_weights, grid_of, sampling_variance
 from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table, true_contrasts
 from bayesbias.simulation.yardsticks import by_bootstrap, by_moments, moments, resampled_means
@@ -174,7 +174,7 @@ def test_the_bootstrap_counts_the_noise_of_pairs_three_times():
 def test_yardsticks_stand_beside_the_models():
     scenario = Scenario(words=(6, 6), attributes=(6, 6), human=0, neutral=20)
     settings = {"tables": 150, "seed": shifted(2), "workers": 1, "progress": False}
-    report = calibrate(scenario, methods=["moments", "bootstrap", "averages_t"], **settings)
+    report = coverage_simulated(scenario, methods=["moments", "bootstrap", "averages_t"], **settings)
     assert set(report["contrast"]) == set(true_contrasts(scenario))
     share = report.set_index(["method", "contrast"])["coverage"]
     for contrast in true_contrasts(scenario):
@@ -186,6 +186,6 @@ def test_yardsticks_stand_beside_the_models():
 
 def test_a_single_word_has_no_answer():
     scenario = Scenario(words=(1, 4), attributes=(3, 3), human=0, neutral=3)
-    report = calibrate(scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1)
+    report = coverage_simulated(scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1)
     assert set(report["method"]) == {"pairs_t"}
     assert len(simulate_table(scenario, 1)) == 5 * 9

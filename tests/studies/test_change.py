@@ -8,7 +8,7 @@ from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.studies.change import compare
 from bayesbias.tables.reading import as_pair_table
 

@@ -21,13 +21,13 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.figures.change import plot_changes, plot_ranking, plot_raw_pairs
-from bayesbias.figures.saving import save_figures
+from bayesbias.core.errors import InputError
 from bayesbias.findings.change import construction_sentences
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
+from bayesbias.plots.change import plot_changes, plot_ranking, plot_raw_pairs
+from bayesbias.plots.saving import save_figures
 from bayesbias.runs.reading_change import read_comparison
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison
@@ -78,11 +78,11 @@ def test_verdicts_are_cut_at_the_rope_and_at_zero():
     ("which", "arguments"),
     [
         ("changes", {}),
-        pytest.param("changes", {"method": "weak", "estimand": "these_words"}, marks=pytest.mark.claim),
+        pytest.param("changes", {"method": "weak", "estimand": "listed_words"}, marks=pytest.mark.claim),
         pytest.param("contrasts", {}, marks=pytest.mark.claim),
         ("contrasts", {"method": "same", "estimand": "population", "prob": 0.5}),
         pytest.param("between_methods", {}, marks=pytest.mark.claim),
-        ("between_methods", {"estimand": "these_words"}),
+        ("between_methods", {"estimand": "listed_words"}),
     ],
 )
 def test_the_draws_behind_every_row(found, which, arguments):
@@ -203,7 +203,7 @@ def test_a_known_shift_is_recovered_and_the_rest_stays(found):
     assert low.may_stay_below(0)
     assert high.may_reach(0)
     pairs = found.methods["strong"].pairs
-    these = found.changes(estimand="these_words", method="strong")
+    these = found.changes(estimand="listed_words", method="strong")
     these = these[these["level"] == "overall"].set_index("connection")
     raw = pairs.groupby("connection", observed=True)["change"].mean()
     # The prior draws a mean from the raw one by far less than it is uncertain.
@@ -215,13 +215,13 @@ def test_a_known_shift_is_recovered_and_the_rest_stays(found):
 
 
 def test_the_gap_closes_by_what_the_connections_moved_apart(found):
-    frame = found.contrasts(estimand="these_words", method="strong")
+    frame = found.contrasts(estimand="listed_words", method="strong")
     row = frame[(frame["level"] == "overall") & (frame["contrast"] == "associated - different")].iloc[0]
     pairs = found.methods["strong"].pairs
     means = pairs.groupby("connection", observed=True)[["original", "debiased", "change"]].mean()
     gap = means.loc["associated"] - means.loc["different"]
     assert row["hpdi_low"] < gap["change"] < row["hpdi_high"]
-    before = found.original.contrasts(estimand="these_words").set_index(["level", "contrast"])
+    before = found.original.contrasts(estimand="listed_words").set_index(["level", "contrast"])
     before = before.loc[("overall", "associated - different")]
     assert row["before"] == before["mean"]
     assert before["hpdi_low"] < gap["original"] < before["hpdi_high"]
@@ -309,7 +309,7 @@ def test_one_method_alone_is_ranked_first_of_one(tmp_path):
 def test_a_comparison_is_saved_and_read_back(found, tmp_path, monkeypatch):
     without_figures(monkeypatch)
     bb.save_run(found, tmp_path / "run")
-    again = bb.open_run(tmp_path / "run").result
+    again = bb.load_run(tmp_path / "run").result
     pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
     pd.testing.assert_frame_equal(again.ranking(), found.ranking())
     pd.testing.assert_frame_equal(again.geometry(), found.geometry(), rtol=1e-9)
@@ -426,7 +426,7 @@ def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing
     vectors = dict(zip(listed.words, listed.vectors, strict=True))
     before = bb.distance_table(vectors, words)
     hard = bb.hard_debias(vectors, words)
-    bb.save_word2vec(hard.embedding, tmp_path / "hard.bin", binary=True)
+    bb.save_embedding(hard.embedding, tmp_path / "hard.bin", binary=True)
     after = bb.distance_table(bb.load_embedding(tmp_path / "hard.bin", words=words.words), words)
     assert find_construction(join_pairs(before, after)[0]).flags == ("equalised", "controls_moved")
     soft = bb.distance_table(bb.soft_debias(vectors, words, lam=100).embedding, words)
@@ -481,7 +481,7 @@ def test_the_published_religion_tables_whole(shared):
     assert row["by_construction"] == "wholly"
     assert findings_of(found).lines()[0].startswith("BY CONSTRUCTION")
     # Christianity's words moved away from its stereotypes, Islam's hardly: section 5 of the paper.
-    these = found.changes(estimand="these_words").set_index(["level", "name", "connection"])["mean"]
+    these = found.changes(estimand="listed_words").set_index(["level", "name", "connection"])["mean"]
     assert these["class", "christian", "associated"] > 0.2 > 0.1 > these["class", "muslim", "associated"]
 
 
@@ -543,7 +543,7 @@ def test_debias_and_compare_on_the_command_line(tmp_path, monkeypatch):
         ("overall", "human"),
         ("word", "neutral"),
     }
-    assert len(bb.open_run(tmp_path / "run").result.methods["hard"].pairs) == 4200
+    assert len(bb.load_run(tmp_path / "run").result.methods["hard"].pairs) == 4200
     names = {p.name for p in (tmp_path / "run").rglob("*") if p.is_file()}
     assert {
         "changes.csv",

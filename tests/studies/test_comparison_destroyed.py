@@ -17,9 +17,9 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias.figures.change import plates, plot_controls
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.plots.change import plates, plot_controls
 from bayesbias.studies.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
@@ -67,11 +67,11 @@ def test_draws_of_fits_that_share_their_random_numbers_are_not_held_against_each
     def around_zero(fit: BiasFit | None, sd: float) -> BiasFit:
         """Return a fit in which nothing is known of but associated pairs, by the same random numbers for all fits."""
         assert fit is not None
-        posterior = 0 * fit.tree["posterior"].to_dataset()
+        posterior = 0 * fit.idata["posterior"].to_dataset()
         posterior["d"].loc[{"connection": "associated"}] = sd * same
-        tree = fit.tree.copy()
-        tree["posterior"] = xr.DataTree(posterior)
-        return dataclasses.replace(fit, tree=tree)
+        idata = fit.idata.copy()
+        idata["posterior"] = xr.DataTree(posterior)
+        return dataclasses.replace(fit, idata=idata)
 
     methods = {
         name: dataclasses.replace(item, after=around_zero(item.after, 0.02))

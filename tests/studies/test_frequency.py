@@ -13,8 +13,8 @@ from helpers.tables import grid
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.inference.held_facts import contrasts_at
+from bayesbias.core.errors import InputError
+from bayesbias.inference.held_covariates import contrasts_at
 from bayesbias.models.loading import load_model
 from bayesbias.studies import frequency
 from bayesbias.studies.frequency import (
@@ -52,7 +52,7 @@ def test_both_models_are_of_the_rows_of_the_fit_and_sampled_as_it_was():
     settings = {
         "draws": 50, "tune": 1000, "chains": 2, "engine": "quick", "seed": shifted(1), "target_accept": 0.97
     }  # fmt: skip
-    fit = bb.fit(bb.read_distances(twice, repeats="keep"), "hierarchical", **settings)
+    fit = bb.fit(bb.load_distances(twice, repeats="keep"), "hierarchical", **settings)
     seen = []
 
     def fitted(table, model, **how):
@@ -121,9 +121,9 @@ def test_intervals_of_differences_cover():
 
 
 def test_the_model_has_slopes_on_both_sides():
-    spec = frequency_model(load_model("cells"), ["protected", "attribute"])
-    slopes = {name: about for name, about in spec.parameters.items() if about.fact}
-    assert {about.dims: about.fact for about in slopes.values()} == {
+    spec = frequency_model(load_model("default"), ["protected", "attribute"])
+    slopes = {name: about for name, about in spec.parameters.items() if about.covariate}
+    assert {about.dims: about.covariate for about in slopes.values()} == {
         (): "attribute_log_frequency",
         ("attribute_kind",): "protected_log_frequency",
         ("attribute",): "protected_log_frequency",
@@ -131,7 +131,7 @@ def test_the_model_has_slopes_on_both_sides():
         ("protected_word",): "attribute_log_frequency",
     }
     assert len(slopes) == 6
-    assert frequency_model(load_model("cells"), ["attribute"], ["attribute"]).facts() == [
+    assert frequency_model(load_model("default"), ["attribute"], ["attribute"]).covariates() == [
         "attribute_log_frequency"
     ]
 
@@ -153,7 +153,7 @@ def test_words_without_counts_are_in_neither_model(quickly):
 @pytest.mark.slow
 def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
     table = grid()
-    fit = made_up_fit(table, "cells")
+    fit = made_up_fit(table, "default")
     known = with_frequency(fit, counts_of(table))
     found = frequency_of(known)
     assert len(quickly) == 1
@@ -235,7 +235,7 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
 def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
     """In 300 tables the contrast with frequency holds zero at the rate of its intervals, and the one without does not."""
     rng, n = np.random.default_rng(shifted(2)), 300
-    plainly = load_model("cells")
+    plainly = load_model("default")
     adjusted = frequency_model(plainly, ["protected", "attribute"])
     held = {"without": [], "with": []}
     means = []

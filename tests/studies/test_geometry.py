@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.studies import geometry as module
 from bayesbias.studies.geometry import Left, Related, find_geometry, left_of
 from bayesbias.tables.change import join_pairs

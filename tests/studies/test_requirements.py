@@ -15,12 +15,12 @@ from helpers.seeds import shifted
 from matplotlib.text import Text
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
 from bayesbias.columns.change import ranking_columns
-from bayesbias.figures.change import plot_ranking
+from bayesbias.core.errors import InputError
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
+from bayesbias.plots.change import plot_ranking
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.construction import Forced
 from bayesbias.studies.limits import MEANINGS
@@ -238,12 +238,12 @@ def test_a_gap_that_the_tables_do_not_hold_is_not_met():
 @pytest.mark.slow
 def test_a_fit_that_cannot_be_believed_meets_nothing(found):
     item = found.methods["hard"]
-    tree = item.after.tree.copy(deep=True)
-    for name in list(tree["posterior"].data_vars):  # chains that lie apart
-        values = tree["posterior"][name]
+    idata = item.after.idata.copy(deep=True)
+    for name in list(idata["posterior"].data_vars):  # chains that lie apart
+        values = idata["posterior"][name]
         apart = np.arange(values.sizes["chain"]).reshape(-1, *[1] * (values.ndim - 1))
-        tree["posterior"][name] = values + apart
-    broken = dataclasses.replace(item, after=dataclasses.replace(item.after, tree=tree))
+        idata["posterior"][name] = values + apart
+    broken = dataclasses.replace(item, after=dataclasses.replace(item.after, idata=idata))
     result = check_requirements(
         Comparison(found.original, {"hard": broken}, {}, found.provenance), "gap<1000, controls>0.5"
     )

@@ -12,7 +12,7 @@ from helpers.seeds import shifted
 from helpers.sentences import FAST, own, several, toy, vector
 
 from bayesbias import sentence_test
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.inference.fitting import fit
@@ -20,7 +20,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.models.trimming import trimmed
 from bayesbias.studies.sentences import seat
 from bayesbias.tables.sentences import sentence_table
-from bayesbias.words.sentence_tests import SETS
+from bayesbias.wordlists.sentence_tests import SETS
 
 
 # -- what it says ----------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
     row = seat(str(own_file), toy, seed=shifted(1), cache=False)
     assert row.frame[["test", "level"]].values.tolist() == [["weat7 (file)", "sentence"]]
     assert row.table().index.tolist() == [("weat7 (file)", "sent")]
-    from bayesbias.words import write_test
+    from bayesbias.wordlists import write_test
 
     published = write_test(sentence_test("weat7"), tmp_path / "copy" / "weat7.jsonl")
     assert seat(str(published), toy, seed=shifted(1), cache=False).frame["test"].tolist() == ["weat7"]

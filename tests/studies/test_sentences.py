@@ -14,7 +14,7 @@ from helpers.seeds import shifted
 from helpers.sentences import KINDS, OWN, own, slow_scores, static, toy, vector
 
 from bayesbias import sentence_test
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.findings.sentences import findings_of_sentences
@@ -23,8 +23,8 @@ from bayesbias.studies import sentences as sentences_room
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 from bayesbias.studies.sentences import leave_one_out, seat
 from bayesbias.tables.sentences import sentence_table
-from bayesbias.words import read_test
-from bayesbias.words.sentence_tests import SETS
+from bayesbias.wordlists import read_test
+from bayesbias.wordlists.sentence_tests import SETS
 
 
 # -- the scores ------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
 
 
 @pytest.mark.slow
-def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
+def test_all_list_tests_have_numbers_and_the_published_columns(tmp_path):
     result = seat(
         ["weat9", "sent-weat9", "weat6", "heilman_double_bind_likable_one_sentence"],
         seed=shifted(1),
@@ -320,7 +320,7 @@ def test_an_empty_set_and_an_unknown_kind_are_named(tmp_path):
 
 
 def test_a_path_with_a_comma_is_one_test(tmp_path):
-    from bayesbias.words.sentence_tests import write_test
+    from bayesbias.wordlists.sentence_tests import write_test
 
     path = write_test(sentence_test("weat6"), tmp_path / "a,b.jsonl")
     assert seat(str(path), seed=shifted(1), cache=False).frame["test"].tolist() == ["a,b"]

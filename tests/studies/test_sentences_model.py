@@ -52,7 +52,7 @@ def gaps(table, **settings):
     found = fit(table, trimmed(load_model("sentence"), table), pointwise=False, **settings)
     frames = [
         found.contrasts(estimand=e, level="overall")
-        for e in ("these_words", "new_templates", "new_words", "population")
+        for e in ("listed_words", "new_templates", "new_words", "population")
     ]
     return found, pd.concat(frames).set_index("estimand")
 
@@ -85,8 +85,8 @@ def test_rows_say_what_the_fit_says():
     assert (
         row[["contrast", "hpdi_low", "hpdi_high"]].tolist() == gap[["mean", "hpdi_low", "hpdi_high"]].tolist()
     )
-    standard = found.standardised(estimand="population", level="overall").iloc[0]
-    assert row[["standardised", "superiority"]].tolist() == standard[["mean", "superiority"]].tolist()
+    standard = found.standardized(estimand="population", level="overall").iloc[0]
+    assert row[["standardized", "superiority"]].tolist() == standard[["mean", "superiority"]].tolist()
     moved = found.prior_sensitivity(refit=False).query("level == 'overall'")
     largest = moved.loc[moved["shift_in_sd"].abs().idxmax()]
     assert (row["prior_shift"], row["prior"]) == (
@@ -129,7 +129,7 @@ def test_the_contrast_agrees_with_a_plain_pymc_fit():
         plain = named(sampled["posterior"])
         if fewest(plain) > 80:
             break
-    own = named(ours.tree["posterior"])
+    own = named(ours.idata["posterior"])
     assert min(fewest(own), fewest(plain)) > 80
     for name in names:
         mc.assert_near(mc.mean(own[name]), mc.mean(plain[name]), name)
@@ -149,7 +149,7 @@ def test_truth_is_recovered_and_new_words_and_templates_cost_certainty(tables, l
         row = frame.loc["population"]
         inside += row["hpdi_low"] < truth < row["hpdi_high"]
         sd = frame["sd"]
-        assert sd["these_words"] < min(sd["new_words"], sd["new_templates"])
+        assert sd["listed_words"] < min(sd["new_words"], sd["new_templates"])
         wider = {name: mc.log_sd_of_row(frame.loc[name]) for name in frame.index}
         for name in ("new_words", "new_templates"):
             assert (wider["population"] - wider[name]).may_reach(0), name

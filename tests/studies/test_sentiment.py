@@ -16,7 +16,7 @@ import bayesbias as bb
 
 @pytest.fixture(scope="module")
 def analysis(published) -> bb.studies.SentimentAnalysis:
-    return bb.published_analysis(*published, hypotheses=3)
+    return bb.sentiment_analysis(*published, hypotheses=3)
 
 
 def test_published_table_comes_out(analysis, gender):
@@ -72,7 +72,7 @@ def test_mean_sentiment_is_that_of_figure_2(analysis, gender):
     ours = analysis.professions[analysis.professions["classifier"] == "bert"].set_index("profession")[
         "sentiment"
     ]
-    order = bb.words.load_occupations().professions["profession"]
+    order = bb.wordlists.load_occupations().professions["profession"]
     np.testing.assert_allclose(ours[order], theirs, atol=2e-7)
     assert ours["scientist"].round(2) == 0.99
     assert ours["truck driver"].round(2) == 0.34
@@ -168,7 +168,7 @@ def test_results_as_plain_values(analysis):
 @pytest.mark.slow
 def test_what_does_not_vary_has_no_test():
     made = bb.predict(lambda sentences: [0.6] * len(sentences), name="flat")
-    result = bb.published_analysis(made)
+    result = bb.sentiment_analysis(made)
     said = result.as_dict()
     assert (said["f_minus_m"], said["t"], said["p_value"], said["p_bonferroni"]) == (0, None, None, None)
     assert said["earnings"] == []
@@ -184,22 +184,21 @@ def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_on
     nearly = two.frame.assign(probability=two.frame["probability"] + 5e-4)
     apart = three.frame.copy()
     apart.loc[0, "probability"] += 0.002
-    found = bb.published_analysis(one, nearly.sample(frac=1, random_state=1), apart)
+    found = bb.sentiment_analysis(one, nearly.sample(frac=1, random_state=1), apart)
     (note,) = [note for note in found.notes if "alike" in note]
     assert note.startswith(
         "one and two rate all sentences alike, to within 0.001: are they the same classifier?"
     )
     assert found.classifiers == ("one", "two", "three")  # nothing is dropped
     assert found.provenance["hypotheses"] == 3
-    assert not any("alike" in note for note in bb.published_analysis(one, apart).notes)
+    assert not any("alike" in note for note in bb.sentiment_analysis(one, apart).notes)
 
 
 @pytest.mark.slow
 def test_the_published_predictions_and_those_shipped_are_of_one_classifier(gender):
-    read = bb.read_predictions(gender / "predictions_logreg.txt")
+    read = bb.load_predictions(gender / "predictions_logreg.txt")
     assert any(
-        "are they the same" in note
-        for note in bb.published_analysis(bb.shipped_predictions("m1"), read).notes
+        "are they the same" in note for note in bb.sentiment_analysis(bb.list_predictions("m1"), read).notes
     )
 
 
@@ -218,7 +217,7 @@ def test_bonferroni_counts_the_classifiers_unless_told():
 
 
 def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
-    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    table = bb.sentiment_table(bb.list_predictions("m1"))
     studies = bb.studies
     made = [
         bb.paired_test,
@@ -250,7 +249,7 @@ def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
 )  # fmt: skip
 def test_tables_that_were_changed_are_looked_at_by_every_test(changed, says):
     """Repeats counted twice, a missing number was passed over, and texts ended in the errors of other libraries."""
-    table = changed(bb.sentiment_table(bb.shipped_predictions("m1")))
+    table = changed(bb.sentiment_table(bb.list_predictions("m1")))
     for test in (
         bb.paired_test,
         bb.studies.profession_sentiment,

@@ -1,4 +1,4 @@
-"""An analysis beside a fit with slopes on facts about professions: those without the fact are in neither, and are named."""
+"""An analysis beside a fit with slopes on covariates about professions: those without the covariate are in neither, and are named."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from helpers.layouts import problems_of, unknown_keys
 from helpers.pages import without_pictures
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
 from bayesbias.cli import main, sentiment_analysis
+from bayesbias.core.errors import InputError
 from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.models import slopes_for, with_slopes
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.runs.sentiment import sentiment_as_json
-from bayesbias.words import load_occupations
+from bayesbias.wordlists import load_occupations
 
 pytestmark = pytest.mark.slow  # the whole published analysis
 WITHOUT = [
@@ -32,18 +32,20 @@ WITHOUT = [
 
 @pytest.fixture(scope="module")
 def analysis():
-    return bb.published_analysis(bb.shipped_predictions("m1"))
+    return bb.sentiment_analysis(bb.list_predictions("m1"))
 
 
 def fitted(table, spec):
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
-    rest = table.dropna(subset=spec.facts()).reset_index(drop=True)
+    rest = table.dropna(subset=spec.covariates()).reset_index(drop=True)
     return made_up(rest, spec, scales | {"slope_earnings": 0.05}, sd=0.001)
 
 
 @pytest.fixture(scope="module")
 def fit(analysis):
-    table = bb.sentiment_table(bb.shipped_predictions("m1"), facts={"earnings": load_occupations().earnings})
+    table = bb.sentiment_table(
+        bb.list_predictions("m1"), covariates={"earnings": load_occupations().earnings}
+    )
     return fitted(table, slopes_for("sentiment", table, "earnings"))
 
 
@@ -70,10 +72,10 @@ def test_tests_and_fit_are_of_the_same_professions(analysis, fit, carried):
     )
 
 
-def test_where_all_have_the_fact_nothing_is_left_out(analysis):
+def test_where_all_have_the_covariate_nothing_is_left_out(analysis):
     table = bb.sentiment_table(
-        bb.shipped_predictions("m1"),
-        facts={"letters": {job: len(job) for job in load_occupations().professions["profession"]}},
+        bb.list_predictions("m1"),
+        covariates={"letters": {job: len(job) for job in load_occupations().professions["profession"]}},
     )
     spec = with_slopes("sentiment", "letters")
     whole = bb.studies.with_analysis(
@@ -83,11 +85,11 @@ def test_where_all_have_the_fact_nothing_is_left_out(analysis):
     assert len(bb.studies.analysis_of(whole).table) == 400
 
 
-def test_a_fact_that_is_one_number_in_each_category_is_noted(analysis):
+def test_a_covariate_that_is_one_number_in_each_category_is_noted(analysis):
     jobs = load_occupations().professions
     codes = {name: float(k) for k, name in enumerate(dict.fromkeys(jobs["category"]))}
     same = {"kind": dict(zip(jobs["profession"], map(codes.get, jobs["category"]), strict=True))}
-    table = bb.sentiment_table(bb.shipped_predictions("m1"), facts=same)
+    table = bb.sentiment_table(bb.list_predictions("m1"), covariates=same)
     fit = made_up(table, with_slopes("sentiment", "kind"), {name: 0.1 for name in ("nsd", "psd", "sigma")})
     note = bb.studies.with_analysis(fit, analysis).provenance["sentiment"]["notes"][-1]
     assert note == "kind is the same for all words of a class: what it tells cannot be told from the classes"
@@ -96,7 +98,7 @@ def test_a_fact_that_is_one_number_in_each_category_is_noted(analysis):
 @pytest.mark.parametrize("lost", ["rows", "a profession", "numbers"])
 def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
     table = fit.table.copy()
-    if lost == "rows":  # of a profession that has the fact
+    if lost == "rows":  # of a profession that has the covariate
         table = table.drop(index=[3, 7])
     elif lost == "numbers":
         table["difference"] = np.arange(len(table)) / 1000
@@ -118,16 +120,16 @@ def test_slopes_are_in_the_result(carried):
         fault for fault in problems_of(json.loads(json.dumps(printed, default=str))) if "slopes" in fault
     ]
     (row,) = [row for row in printed["slopes"] if row["level"] == "overall"]
-    assert (row["fact"], row["of"]) == ("earnings", "m1")
+    assert (row["covariate"], row["of"]) == ("earnings", "m1")
     assert row["mean"] == pytest.approx(0.05, abs=0.005)
 
 
 def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypatch):
     without_pictures(monkeypatch)
     page = of_sentiment(carried, 0.89)
-    assert "Facts about professions" in [part.title for part in page.sections]
+    assert "Covariates about professions" in [part.title for part in page.sections]
     assert (
-        "table = bb.sentiment_table(bb.shipped_predictions('m1'), facts=['earnings.csv'])"
+        "table = bb.sentiment_table(bb.list_predictions('m1'), covariates=['earnings.csv'])"
         in page.again.command
     )
     assert "fit = bb.fit(table, " in page.again.command
@@ -136,14 +138,12 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
 def test_the_lines_that_make_an_analysis_hold_what_is_not_usual_of_it(carried, monkeypatch):
     without_pictures(monkeypatch)
     asked = {"n": 5, "clip": 0.01, "prob": 0.9}
-    own = bb.published_analysis(bb.shipped_predictions("m1"), **asked)
+    own = bb.sentiment_analysis(bb.list_predictions("m1"), **asked)
     fit = bb.studies.with_analysis(carried, own)
     page = of_sentiment(fit, 0.89)
+    assert "bb.sentiment_analysis(bb.list_predictions('m1'), n=5, clip=0.01, prob=0.9)" in page.again.command
     assert (
-        "bb.published_analysis(bb.shipped_predictions('m1'), n=5, clip=0.01, prob=0.9)" in page.again.command
-    )
-    assert (
-        "bb.sentiment_table(bb.shipped_predictions('m1'), clip=0.01, facts=['earnings.csv'])"
+        "bb.sentiment_table(bb.list_predictions('m1'), clip=0.01, covariates=['earnings.csv'])"
         in page.again.command
     )
     again = bb.studies.analysis_of(fit)
@@ -177,27 +177,27 @@ def said(monkeypatch, capsys):
 def test_the_command_takes_earnings_from_the_list(said):
     code, out, _ = said("--slope", "earnings")
     assert code == 0
-    assert "Slopes on facts about professions" in out
+    assert "Slopes on covariates about professions" in out
     (table,) = said.tables
-    assert table.attrs["facts_from"]["earnings"]["unit"] == "US dollars a week"
+    assert table.attrs["covariates_from"]["earnings"]["unit"] == "US dollars a week"
     assert "no earnings: tailor" in out
 
 
 @pytest.mark.parametrize(
-    ("facts", "arguments", "message"),
+    ("covariates", "arguments", "message"),
     [
-        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pya"], "--slope: unknown fact; found: 'pya'; valid: pay, earnings"),
-        ("word,pay\nnurse,1\npilot,2\nchef,3\n", [], "--facts alone says nothing"),
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pya"], "--slope: unknown covariate; found: 'pya'; valid: pay, earnings"),
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", [], "--covariates alone says nothing"),
         ("word,pay\nnurse,1\npilot,high\nchef,3\n", ["--slope", "pay"], "line 3: pay is no number; found: 'high'"),
-        ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 of 20 professions have the fact 'pay'"),
+        ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 of 20 professions have the covariate 'pay'"),
         ("word,kind\nnurse,a\npilot,b\nchef,a\n", ["--slope", "kind"], "a slope needs numbers"),
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:profession"], "is the same for all words of each profession"),
     ],
 )  # fmt: skip
-def test_bad_facts_are_one_line_and_exit_code_two(said, tmp_path, facts, arguments, message):
+def test_bad_covariates_are_one_line_and_exit_code_two(said, tmp_path, covariates, arguments, message):
     path = tmp_path / "pay.csv"
-    path.write_text(facts, encoding="utf-8")
-    code, out, err = said("--facts", path, *arguments)
+    path.write_text(covariates, encoding="utf-8")
+    code, out, err = said("--covariates", path, *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1

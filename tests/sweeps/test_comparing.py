@@ -9,30 +9,30 @@ import pandas as pd
 import pytest
 from helpers.sweeps import made_up_sweep
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.sweeps.cells import digest_of
 from bayesbias.sweeps.comparing import cell_names, compared_cells, in_words, short_names, telling_labels
 
 CELLS = [
-    {"embedding": "wide", "standardised": -0.05, "distance": -0.2},
-    {"embedding": "heavy", "standardised": None, "distance": -0.5},
-    {"embedding": "early", "standardised": -0.8, "distance": -0.1, "trusted": False},
-    {"embedding": "narrow", "standardised": -0.9, "distance": -0.02},
+    {"embedding": "wide", "standardized": -0.05, "distance": -0.2},
+    {"embedding": "heavy", "standardized": None, "distance": -0.5},
+    {"embedding": "early", "standardized": -0.8, "distance": -0.1, "trusted": False},
+    {"embedding": "narrow", "standardized": -0.9, "distance": -0.02},
     {"embedding": "gone", "error": "no such vector file"},
-    {"embedding": "between", "standardised": -0.35, "distance": -0.01},
+    {"embedding": "between", "standardized": -0.35, "distance": -0.01},
 ]
 
 
 def test_cells_are_sorted_and_judged_in_standard_deviations_with_the_distance_beside_them():
     frame = made_up_sweep(CELLS).compared()
     assert frame["embedding"].tolist() == ["narrow", "early", "between", "wide", "heavy"]
-    assert frame["standardised"].dropna().tolist() == [-0.9, -0.8, -0.35, -0.05]
+    assert frame["standardized"].dropna().tolist() == [-0.9, -0.8, -0.35, -0.05]
     # All distances lie by themselves beyond, or within, a ROPE of 0.02 in another way.
     assert frame["verdict"].fillna("none").tolist() == [
         "nearer", "none", "nearer, perhaps by little", "unclear", "none",
     ]  # fmt: skip
     assert frame["distance"].tolist() == [-0.02, -0.1, -0.01, -0.2, -0.5]
-    ends = frame[["standardised_low", "standardised_high", "distance_low", "distance_high"]].iloc[0]
+    ends = frame[["standardized_low", "standardized_high", "distance_low", "distance_high"]].iloc[0]
     assert ends.tolist() == pytest.approx([-1.2, -0.6, -0.07, 0.03])
     assert set(frame["rope"].dropna()) == {0.1}
     assert frame["superiority"].isna().tolist() == [False, False, False, False, True]
@@ -46,7 +46,7 @@ def test_the_contrast_that_there_is_stands_in_for_the_usual_one():
     with pytest.raises(InputError, match="unknown level of this sweep"):
         result.compared(level="class")
     with pytest.raises(InputError, match="unknown estimand of this sweep"):
-        result.compared(estimand="these_words")
+        result.compared(estimand="listed_words")
     assert made_up_sweep([{"embedding": "gone", "error": "e"}]).compared().empty
 
 
@@ -104,7 +104,7 @@ def test_cells_whose_classes_point_different_ways_are_named():
     other = made_up_sweep(cells, contrast="human - neutral")
     assert said_of(other)[-1] == disagree
     listed = other.frame.assign(
-        estimand=other.frame["estimand"].mask(other.frame["level"] == "class", "these_words")
+        estimand=other.frame["estimand"].mask(other.frame["level"] == "class", "listed_words")
     )
     assert in_words(other.compared(), listed)[-1] == disagree.replace("b (", "b (of the listed words: ")
     lists = made_up_sweep(cells).frame
@@ -121,8 +121,8 @@ def test_cells_whose_classes_point_different_ways_are_named():
 def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_clear_of_zero():
     def said(higher, **more):
         cells = [
-            {"embedding": "a", "standardised": -0.5},
-            {"embedding": "b", "standardised": -0.5 + higher},
+            {"embedding": "a", "standardized": -0.5},
+            {"embedding": "b", "standardized": -0.5 + higher},
         ]
         result = made_up_sweep(cells)
         return in_words(result.compared().assign(**more), result.frame)[-1]
@@ -131,7 +131,7 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
     assert said(half + 0.01).startswith("The lowest is a (-0.50, ")
     near = "The two farthest apart cannot be told apart, since the interval of their difference holds zero: a (-0.50, "
     assert said(half - 0.01).startswith(near)
-    assert said(half + 0.01, mcse_standardised_low=0.01).startswith(
+    assert said(half + 0.01, mcse_standardized_low=0.01).startswith(
         "The two farthest apart cannot be told apart"
     )
 
@@ -139,17 +139,17 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
 def test_where_the_farthest_are_unsure_those_that_can_be_told_apart_are_named():
     """The farthest apart is often the least known, and a reader took it that nothing differs."""
     cells = [
-        {"embedding": name, "standardised": at} for name, at in (("a", -0.60), ("b", -0.58), ("c", -0.20))
+        {"embedding": name, "standardized": at} for name, at in (("a", -0.60), ("b", -0.58), ("c", -0.20))
     ]
     result = made_up_sweep(cells)
     half = np.array([0.5, 0.2, 0.2])
     compared = result.compared()
-    at = compared["standardised"].to_numpy()
-    compared = compared.assign(standardised_low=at - half, standardised_high=at + half)
+    at = compared["standardized"].to_numpy()
+    compared = compared.assign(standardized_low=at - half, standardized_high=at + half)
     said = in_words(compared, result.frame)[-1]
     assert said.startswith("The two farthest apart cannot be told apart")
     assert said.endswith("Others can, the surest of them b, which is lower, and c.")
-    assert "Others" not in in_words(compared.assign(mcse_standardised_low=0.1), result.frame)[-1]
+    assert "Others" not in in_words(compared.assign(mcse_standardized_low=0.1), result.frame)[-1]
 
 
 def test_cells_are_named_by_what_tells_them_apart():
@@ -176,10 +176,10 @@ def test_cells_are_named_by_what_tells_them_apart():
 
 
 def test_nothing_is_concluded_within_twice_the_error_of_an_end():
-    frame = made_up_sweep([{"embedding": "e", "standardised": -0.5}]).frame
+    frame = made_up_sweep([{"embedding": "e", "standardized": -0.5}]).frame
     assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["nearer"]
-    (row,) = frame.index[frame["quantity"] == "standardised"].tolist()[:1]
-    frame.loc[frame["quantity"] == "standardised", "mcse_high"] = 0.2
+    (row,) = frame.index[frame["quantity"] == "standardized"].tolist()[:1]
+    frame.loc[frame["quantity"] == "standardized", "mcse_high"] = 0.2
     assert frame.loc[row, "hpdi_high"] < -0.1
     assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["unclear"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.sweeps import write_inputs, write_plan
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.sweeps.plan import load_plan
 
 

@@ -15,9 +15,9 @@ from helpers.seeds import shifted
 from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 import bayesbias
-from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import State
 from bayesbias.cli.sweeping import _note
+from bayesbias.core.errors import InputError
+from bayesbias.core.seals import State
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.runs.verifying import verify_run
@@ -25,7 +25,7 @@ from bayesbias.sweeps import cells as cells_room, store as store_room
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 
 # -- cells and results -------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
         table, "crossed", draws=100, tune=100, chains=2, seed=int(chosen["fit_seed"].iloc[0]), pointwise=False
     )
     means = chosen[chosen["quantity"] == "mean"]
-    expected = pd.concat([alone.summary(), alone.summary(estimand="these_words")])
+    expected = pd.concat([alone.summary(), alone.summary(estimand="listed_words")])
     assert list(means["term"]) == ["associated", "different"] * 2
     for column in ("mean", "sd", "hpdi_low", "hpdi_high", "ess_bulk", "r_hat"):
         np.testing.assert_allclose(means[column].astype(float), expected[column], rtol=1e-9)
@@ -70,7 +70,7 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
     assert list(contrasts["estimand"]) == list(expected["estimand"])
     for column in ("mean", "hpdi_low", "p_below_zero", "p_in_rope"):
         np.testing.assert_allclose(contrasts[column].astype(float), expected[column], rtol=1e-9)
-    standard, expected = chosen[chosen["quantity"] == "standardised"], alone.standardised()
+    standard, expected = chosen[chosen["quantity"] == "standardized"], alone.standardized()
     assert list(standard["name"]) == list(expected["name"])
     assert list(standard["unit"]) == list(expected["unit"])
     for column in (
@@ -128,7 +128,7 @@ def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
     first = result.frame[(result.frame["seed"] == 1) & (result.frame["quantity"] == "mean")]
     kept = bayesbias.load_fit(tmp_path / "out" / "fits" / f"{cells['cell'][0]}.nc")
     np.testing.assert_allclose(kept.summary()["mean"], first["mean"].astype(float)[:2], rtol=1e-12)
-    assert len(kept.table) == len(read_distances(tmp_path / "pairs.csv")) == 36
+    assert len(kept.table) == len(load_distances(tmp_path / "pairs.csv")) == 36
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
     result = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1)
     assert list(result.cells["status"]) == ["ok", "ok"]
     terms = result.frame[(result.frame["model"] == "own.toml") & (result.frame["quantity"] == "mean")]["term"]
-    assert set(terms) == set(read_distances(tmp_path / "pairs.csv").frame["attribute_class"].astype(str))
+    assert set(terms) == set(load_distances(tmp_path / "pairs.csv").frame["attribute_class"].astype(str))
     # A record that lacks a part was damaged: its cell is fitted again, and nothing else is.
     record = tmp_path / "out" / "cells" / f"{result.cells['cell'][0]}.json"
     whole = json.loads(record.read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ import pytest
 from helpers.clusters import local_cluster
 from helpers.sweeps import LABELS, cell_files, results, write_inputs, write_plan
 
-from bayesbias.basics.errors import FitError, InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
@@ -151,7 +151,7 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
 @pytest.mark.slow
 def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("bayesbias.basics.workers._ANSWER_S", 1)
+    monkeypatch.setattr("bayesbias.core.workers._ANSWER_S", 1)
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
     with (

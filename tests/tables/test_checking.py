@@ -14,10 +14,10 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.models.loading import parse_model
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 QUICK = {"draws": 60, "tune": 60, "chains": 2, "seed": shifted(1), "pointwise": False}
 SHORT = {key: value for key, value in QUICK.items() if key != "pointwise"}
@@ -103,7 +103,7 @@ FAULTS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
 
 def changed(frame: pd.DataFrame) -> PairTable:
     """A table that was made of good rows, and got these in their place."""
-    return dataclasses.replace(read_distances(grid((2, 2), (2, 2), 2, 2), name="pairs"), frame=frame)
+    return dataclasses.replace(load_distances(grid((2, 2), (2, 2), 2, 2), name="pairs"), frame=frame)
 
 
 def as_file(frame: pd.DataFrame, folder: Path) -> str:
@@ -119,7 +119,7 @@ DOORS: Mapping[str, Callable[[pd.DataFrame, Path], Any]] = {
     "changed table": lambda frame, _: changed(frame),
 }
 ASKED: Mapping[str, Callable[[Any, pd.DataFrame], Any]] = {
-    "read_distances": lambda given, _: bb.read_distances(given),
+    "load_distances": lambda given, _: bb.load_distances(given),
     "fit": lambda given, _: bb.fit(given, "crossed", **QUICK),
     "compare": lambda given, good: bb.compare(good, given, **SHORT),
     "compare original": lambda given, good: bb.compare(given, good, **SHORT),
@@ -129,12 +129,12 @@ ASKED: Mapping[str, Callable[[Any, pd.DataFrame], Any]] = {
 }
 
 
-# read_distances makes tables and takes none; a fit takes no file, and says to read it.
+# load_distances makes tables and takes none; a fit takes no file, and says to read it.
 WAYS = [
     (door, asked)
     for door in DOORS
     for asked in ASKED
-    if (door, asked) not in (("changed table", "read_distances"), ("file", "fit"))
+    if (door, asked) not in (("changed table", "load_distances"), ("file", "fit"))
 ]
 
 
@@ -177,7 +177,7 @@ def test_scores_and_comparisons_count_copies_once(good):
 
 @pytest.mark.slow
 def test_repeats_are_kept_where_a_table_was_read_so(good):
-    kept = read_distances(pd.concat([good, good]), repeats="keep")
+    kept = load_distances(pd.concat([good, good]), repeats="keep")
     assert len(bb.fit(kept, **QUICK).table) == 2 * len(good)
     # The frame says so itself; what is put together anew says nothing, and counts each pair once.
     assert len(bb.fit(kept.frame, **QUICK).table) == 2 * len(good)
@@ -186,7 +186,7 @@ def test_repeats_are_kept_where_a_table_was_read_so(good):
 
 
 def test_a_good_table_passes_as_it_is(good):
-    table = read_distances(good)
+    table = load_distances(good)
     before = table.frame.copy()
     fit = bb.fit(table, **QUICK)
     pd.testing.assert_frame_equal(table.frame, before)
@@ -195,10 +195,10 @@ def test_a_good_table_passes_as_it_is(good):
 
 
 def test_ends_of_the_range_are_drawn_in_by_rounding_alone(good):
-    table = read_distances(good.assign(distance=[-5e-7, 2 + 5e-7, *good["distance"][2:]]))
+    table = load_distances(good.assign(distance=[-5e-7, 2 + 5e-7, *good["distance"][2:]]))
     assert table.frame["distance"].tolist()[:2] == [0.0, 2.0]
     with pytest.raises(InputError, match="out of range"):
-        read_distances(good.assign(distance=[2 + 2e-6, *good["distance"][1:]]))
+        load_distances(good.assign(distance=[2 + 2e-6, *good["distance"][1:]]))
 
 
 def test_the_kind_of_an_attribute_follows_from_its_connection(good):
@@ -282,7 +282,7 @@ def test_a_frame_without_a_column_that_the_model_does_not_need(good):
 
 
 def test_sentiment_and_sentences_are_checked_by_their_own_ranges():
-    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    table = bb.sentiment_table(bb.list_predictions("m1"))
     small = table[table["profession"].isin(table["profession"].unique()[:3])]
     fit = bb.fit(pd.concat([small, small]), "sentiment", **QUICK)
     assert len(fit.table) == len(small)

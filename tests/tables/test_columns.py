@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.tables.change import join_pairs
 from bayesbias.tables.columns import numbers_of_texts
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 OWN = {
     "frequency": [1, 2, 3],
@@ -31,14 +31,14 @@ def with_own(hand):
 def test_columns_of_ones_own_stay_with_their_rows(with_own, tmp_path, suffix):
     mixed = with_own[[*reversed(list(OWN)), *COLUMNS]].sample(frac=1, random_state=0)
     if suffix == "frame":
-        table = read_distances(mixed)
+        table = load_distances(mixed)
     else:
         mixed.to_csv(tmp_path / "a.csv", index=False) if suffix == ".csv" else mixed.to_parquet(
             tmp_path / "a.parquet"
         )
-        table = read_distances(tmp_path / f"a{suffix}")
+        table = load_distances(tmp_path / f"a{suffix}")
         table.save(tmp_path / f"again{suffix}")
-        table = read_distances(tmp_path / f"again{suffix}")
+        table = load_distances(tmp_path / f"again{suffix}")
     assert list(table.frame.columns) == [*COLUMNS, *reversed(list(OWN))]
     assert table.coverage.columns == tuple(reversed(list(OWN)))
     assert table.coverage.as_dict()["columns"] == list(reversed(list(OWN)))
@@ -47,11 +47,11 @@ def test_columns_of_ones_own_stay_with_their_rows(with_own, tmp_path, suffix):
     assert table.frame["frequency"].dtype.kind == "i"
     assert table.frame["share"].dtype.kind == "f"
     assert sum("of your own" in sentence for sentence in table.coverage.sentences()) == 1
-    assert read_distances(with_own[list(COLUMNS)]).coverage.columns == ()
+    assert load_distances(with_own[list(COLUMNS)]).coverage.columns == ()
 
 
 @pytest.mark.parametrize(
-    ("cells", "kept"),
+    ("default", "kept"),
     [
         (["1", "2", "3"], [1, 2, 3]),
         (["1", "", "3.5"], [1.0, None, 3.5]),
@@ -81,32 +81,32 @@ def test_columns_of_ones_own_of_the_published_layout(tmp_path):
     ]
     path = tmp_path / "published.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    table = read_distances(path)  # the numbers of the rows are no column
+    table = load_distances(path)  # the numbers of the rows are no column
     assert list(table.frame.columns) == [*COLUMNS, "frequency"]
     assert table.frame["frequency"].tolist() == [5, 5, 9, 9]
     path.write_text("\n".join(lines).replace("frequency", "distance", 1), encoding="utf-8")
     with pytest.raises(InputError, match="a column of your own is called 'distance', which is ours"):
-        read_distances(path)
+        load_distances(path)
     path.write_text("\n".join(lines).replace("frequency", "", 1), encoding="utf-8")
     with pytest.raises(InputError, match=r"published\.csv, column 3: a column has no name"):
-        read_distances(path)
+        load_distances(path)
     path.write_text("\n".join(lines).replace("frequency", "connection", 1), encoding="utf-8")
     with pytest.raises(InputError, match="a column stands twice; found: 'connection'"):
-        read_distances(path)
+        load_distances(path)
 
 
 def test_repeats_that_differ_in_a_column_of_ones_own_say_so(with_own):
     twice = pd.concat([with_own, with_own.iloc[:2].assign(code="other")])
-    table = read_distances(twice)
+    table = load_distances(twice)
     assert len(table) == len(with_own)
     assert table.frame["code"].tolist() == with_own["code"].tolist()
     assert any(
         "repeated rows differ in code; what the first of them says is kept" in n for n in table.coverage.notes
     )
     assert not any(
-        "differ" in note for note in read_distances(pd.concat([with_own, with_own])).coverage.notes
+        "differ" in note for note in load_distances(pd.concat([with_own, with_own])).coverage.notes
     )
-    assert read_distances(twice, repeats="keep").frame["code"].tolist() == twice["code"].tolist()
+    assert load_distances(twice, repeats="keep").frame["code"].tolist() == twice["code"].tolist()
 
 
 @pytest.mark.claim
@@ -114,7 +114,7 @@ def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_pa
     import bayesbias as bb
 
     odd = with_own.assign(row=True, **{"a/b": [{"x": 1}] * len(with_own)})
-    table = read_distances(odd)
+    table = load_distances(odd)
     assert table.frame["a/b"].tolist() == ["{'x': 1}"] * len(odd)
     fit = bb.fit(table, draws=50, tune=50, chains=2, seed=shifted(1))
     assert list(fit.table.columns) == [*COLUMNS, *OWN, "row", "a/b"]
@@ -142,7 +142,7 @@ def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_pa
     found = bb.compare(table, after, draws=50, tune=50, chains=2, seed=shifted(1))
     assert list(found.original.table.columns) == [*COLUMNS, *own]
     bb.save_run(found, tmp_path / "run")
-    pairs = bb.open_run(tmp_path / "run").result.methods["debiased"].pairs
+    pairs = bb.load_run(tmp_path / "run").result.methods["debiased"].pairs
     assert list(pairs.columns) == list(joined.columns)
     assert pairs["frequency"].tolist() == joined["frequency"].tolist()
     assert pairs["code_debiased"].tolist() == joined["code_debiased"].tolist()

@@ -12,9 +12,9 @@ import pytest
 from helpers.vector_files import text_file
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.tables.counts import WordCounts, load_counts
-from bayesbias.tables.facts import join_facts
+from bayesbias.tables.covariates import join_covariates
 
 WORDS = ["rabbi", "Mosque", "new york", "absent"]
 
@@ -48,11 +48,11 @@ def test_mappings_frames_and_counts_themselves():
     assert (again.log_frequency, again.missing) == ({"rabbi": 2.0}, ("imam",))
 
 
-def test_counts_are_a_fact_of_both_sides():
+def test_counts_are_a_covariate_of_both_sides():
     table = bb.distance_table("minilm-static", "weat7", controls="none")
     words = [*table.frame["protected_word"].unique(), *table.frame["attribute"].unique()]
     counts = load_counts({word: 10.0 ** len(word) for word in words}, words)
-    joined = join_facts(table, {"log_frequency": dict(counts.log_frequency)}, side="both", scale="none")
+    joined = join_covariates(table, {"log_frequency": dict(counts.log_frequency)}, side="both", scale="none")
     assert (joined.frame["attribute_log_frequency"] == joined.frame["attribute"].str.len()).all()
 
 
@@ -128,7 +128,7 @@ def test_what_is_no_source_is_refused(tmp_path):
 
 def test_published_counts_agree_with_a_published_order(shared):
     """COHA's 1990s counts and the order of GloVe 6B vectors are about the same English."""
-    counts = shared / "data/facts/word_counts_coha_1990.txt.gz"
+    counts = shared / "data/covariates/word_counts_coha_1990.txt.gz"
     vectors = shared / "data/vectors/glove6B_top2441_50d.txt"
     words = [
         "the",

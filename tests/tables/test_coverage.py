@@ -10,10 +10,10 @@ import pytest
 from helpers.draws import made_up_comparison, made_up_fit
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.findings.of_result import findings_of
 from bayesbias.findings.parts import sentence_of_losses
-from bayesbias.tables.coverage import LEAST_LEFT, LOW_SHARE, LossKind, loss_of, losses, losses_for_facts
+from bayesbias.tables.coverage import LEAST_LEFT, LOW_SHARE, LossKind, loss_of, losses, losses_for_covariates
 
 WORDS = {
     name: {
@@ -89,22 +89,22 @@ def made_up_fit_of(table):
 @pytest.mark.parametrize(
     ("left", "said"),
     [
-        ({"a": 4}, " Many words are missing: none of 16 stereotypes of b has the fact pay, and the class is left out."),
+        ({"a": 4}, " Many words are missing: none of 16 stereotypes of b has the covariate pay, and the class is left out."),
         ({"a": 4, "b": 1},
-         " Many words are missing: none of 16 stereotypes of b has the fact pay, and the class is left out."),
+         " Many words are missing: none of 16 stereotypes of b has the covariate pay, and the class is left out."),
     ],
     ids=["class gone", "words lost too"],
 )  # fmt: skip
-def test_a_list_can_lack_the_facts_of_its_own_side_alone(left, said):
+def test_a_list_can_lack_the_covariates_of_its_own_side_alone(left, said):
     groups = {name: {"listed": 16, "found": 16, "missing": []} for name in "ab"}
     words = {name: {"listed": 4, "found": 4, "missing": []} for name in "ab"}
     coverage = {
-        "protected": words, "attributes": groups, "facts": {"pay": {"side": "attribute"}, "age": {"side": "protected"}}
+        "protected": words, "attributes": groups, "covariates": {"pay": {"side": "attribute"}, "age": {"side": "protected"}}
     }  # fmt: skip
-    found = losses_for_facts(coverage, ["age", "pay"], {"protected": left, "attributes": {"a": 16}})
+    found = losses_for_covariates(coverage, ["age", "pay"], {"protected": left, "attributes": {"a": 16}})
     assert sentence_of_losses(found) == said
-    ages = losses_for_facts(coverage, ["age"], {"protected": {"a": 4, "b": 1}, "attributes": {"a": 16}})
-    assert sentence_of_losses(ages).endswith("only 1 of 4 protected words of b has the fact age.")
+    ages = losses_for_covariates(coverage, ["age"], {"protected": {"a": 4, "b": 1}, "attributes": {"a": 16}})
+    assert sentence_of_losses(ages).endswith("only 1 of 4 protected words of b has the covariate age.")
 
 
 def test_many_lost_lists_are_counted():
@@ -182,7 +182,7 @@ def test_a_published_table_leaves_out_the_same():
         for kind, attribute in [("a", "kind"), ("b", "late"), ("c", "loud"), ("neutral", "door")]
         for gone in [lambda attribute: attribute in ("loud", "door")]
     ]
-    table = bb.read_distances(pd.DataFrame(rows))
+    table = bb.load_distances(pd.DataFrame(rows))
     assert sorted(table.frame["protected_class"].unique()) == ["a", "b"]
     assert set(table.frame["connection"]) == {"associated", "different"}
     assert any(note.startswith("LEFT OUT: the class c") for note in table.coverage.notes)

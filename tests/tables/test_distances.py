@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from helpers.plane import CONTROLS, LIST, VECTORS
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.vectors.loading import load_embedding
 
 ROOT_HALF = np.sqrt(0.5)
 

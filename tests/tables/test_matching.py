@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.report.again import table_call
 from bayesbias.tables.counts import load_counts
 from bayesbias.tables.matching import matched_controls, pool_of
@@ -67,7 +67,7 @@ def test_the_order_of_the_pool_changes_nothing():
 
 def test_a_pool_holds_no_word_of_the_list():
     assert pool_of(words(), ["clock", "lazy", "old", "person", "clock", "grass"]) == ["clock", "grass"]
-    assert pool_of(words(), "2021") == [*bb.words.controls.load_controls("2021").neutral]
+    assert pool_of(words(), "2021") == [*bb.wordlists.controls.load_controls("2021").neutral]
     with pytest.raises(InputError, match="no neutral words to choose from"):
         pool_of(bb.load_wordlist(LIST, controls="none"))
 

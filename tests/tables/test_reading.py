@@ -13,11 +13,11 @@ import pytest
 from helpers.plane import LIST, VECTORS
 
 import bayesbias as bb
-from bayesbias.basics.errors import InputError
-from bayesbias.border.opening import sha256_file
+from bayesbias.core.errors import InputError
+from bayesbias.core.opening import sha256_file
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 
 
 # -- files of our own ------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ from bayesbias.tables.reading import read_distances
 def test_a_saved_table_reads_back_the_same(hand, tmp_path, suffix):
     path = tmp_path / f"pairs{suffix}"
     hand.save(path)
-    back = read_distances(path)
+    back = load_distances(path)
     assert list(back.frame.columns) == list(COLUMNS)
     for column in COLUMNS[:-1]:
         assert back.frame[column].astype(str).tolist() == hand.frame[column].astype(str).tolist()
@@ -42,7 +42,7 @@ def test_words_that_look_like_missing_values_stay_words(tmp_path):
     table = distance_table(odd, words, controls={"neutral": ["n/a", "1"]})
     for suffix in (".csv", ".parquet"):
         table.save(tmp_path / f"odd{suffix}")
-        back = read_distances(tmp_path / f"odd{suffix}").frame
+        back = load_distances(tmp_path / f"odd{suffix}").frame
         assert sorted(back["protected_word"].unique()) == ["nan", "null"]
         assert sorted(back["attribute"].unique()) == ["1", "NA", "None", "n/a"]
         assert back["distance"].tolist() == table.frame["distance"].tolist()
@@ -186,7 +186,7 @@ def test_bad_tables_are_refused_with_file_line_and_finding(case, tmp_path):
     lines, said = BAD_OWN[case]
     path = written(tmp_path, lines)
     with pytest.raises(InputError, match=said) as caught:
-        read_distances(path)
+        load_distances(path)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
 
@@ -199,13 +199,13 @@ def test_a_table_of_few_words_says_so(hand, tmp_path):
         for i, (word, of) in enumerate([("a1", "a"), ("b1", "b"), ("b2", "b")])
         for attribute, kind in more.items()
     ]
-    assert read_distances(written(tmp_path, [HEADER, *lines])).coverage.notes == (
+    assert load_distances(written(tmp_path, [HEADER, *lines])).coverage.notes == (
         "only one protected word of a is in the table; its class rests on that word, and one word shows no scatter",
         "b has 2 protected words and 2 stereotypes: how far they vary is weakly known",
     )
     # A file of our own says of a thin table what the vectors said.
     hand.save(tmp_path / "pairs.csv")
-    assert read_distances(tmp_path / "pairs.csv").coverage.notes == (
+    assert load_distances(tmp_path / "pairs.csv").coverage.notes == (
         "a has 2 protected words and 2 stereotypes: how far they vary is weakly known",
         "b has 2 protected words and 2 stereotypes: how far they vary is weakly known",
     )
@@ -224,53 +224,53 @@ def test_stereotypes_lost_to_the_vocabulary_are_said():
         ),
     ]
     raw = pd.DataFrame([line.split(",") for line in lines[1:]], columns=PUBLISHED_HEADER.split(","))
-    notes = read_distances(raw).coverage.notes
+    notes = load_distances(raw).coverage.notes
     assert "only one stereotype of a is in the table; all it says rests on that word" in notes
     assert "3 rows carry the mark of a missing word (below -1)" in notes
 
 
 def test_what_is_no_table_is_refused(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a table"):
-        read_distances(tmp_path)
+        load_distances(tmp_path)
     written(tmp_path, GOOD, "pairs.csv")
     with pytest.raises(InputError, match=r"no such table; .*did you mean 'pairs\.csv'\?"):
-        read_distances(tmp_path / "pair.csv")
+        load_distances(tmp_path / "pair.csv")
     with pytest.raises(InputError, match=r"no such table; .*there is no folder"):
-        read_distances(tmp_path / "nowhere" / "pairs.csv")
+        load_distances(tmp_path / "nowhere" / "pairs.csv")
     with pytest.raises(InputError, match=r"t\.parquet: cannot be read as a table"):
-        read_distances(written(tmp_path, GOOD, "t.parquet"))
-    read_distances(tmp_path / "pairs.csv").save(tmp_path / "u.parquet")
+        load_distances(written(tmp_path, GOOD, "t.parquet"))
+    load_distances(tmp_path / "pairs.csv").save(tmp_path / "u.parquet")
     short = written(tmp_path, (tmp_path / "u.parquet").read_bytes()[:-40], "v.parquet")
     with pytest.raises(InputError, match=r"v\.parquet: cannot be read as a table"):
-        read_distances(short)
+        load_distances(short)
     with pytest.raises(InputError, match=r"w\.toml: is a TOML file, not a table; .*load_wordlist"):
-        read_distances(written(tmp_path, b"schema = 1", "w.toml"))
+        load_distances(written(tmp_path, b"schema = 1", "w.toml"))
     with pytest.raises(InputError, match=r"p\.parquet: is a pickle"):
-        read_distances(written(tmp_path, pickle.dumps([1]), "p.parquet"))
+        load_distances(written(tmp_path, pickle.dumps([1]), "p.parquet"))
     with pytest.raises(InputError, match="found: 'twice'; valid: once, keep"):
-        read_distances(tmp_path / "pairs.csv", repeats="twice")
+        load_distances(tmp_path / "pairs.csv", repeats="twice")
 
 
 def test_byte_order_mark_and_dos_line_ends_are_read(tmp_path):
     text = "\r\n".join(GOOD).encode()
-    assert len(read_distances(written(tmp_path, b"\xef\xbb\xbf" + text))) == 7
+    assert len(load_distances(written(tmp_path, b"\xef\xbb\xbf" + text))) == 7
 
 
 def test_frames_are_read_by_row_whatever_their_index(tmp_path):
     frame = pd.read_csv(written(tmp_path, GOOD))
     shifted = frame.set_index(np.arange(7) * 10 + 3)
-    pd.testing.assert_frame_equal(read_distances(shifted).frame, read_distances(tmp_path / "t.csv").frame)
+    pd.testing.assert_frame_equal(load_distances(shifted).frame, load_distances(tmp_path / "t.csv").frame)
     with pytest.raises(InputError, match=r"row 0, column distance: is not a finite number; found: nan"):
-        read_distances(shifted.assign(distance=[np.nan, *frame["distance"][1:]]))
+        load_distances(shifted.assign(distance=[np.nan, *frame["distance"][1:]]))
     with pytest.raises(InputError, match="row 1, column attribute: an empty cell"):
-        read_distances(shifted.assign(attribute=["kind", None, *frame["attribute"][2:]]))
+        load_distances(shifted.assign(attribute=["kind", None, *frame["attribute"][2:]]))
     with pytest.raises(InputError, match=r"a column stands twice; found: 'distance'"):
-        read_distances(pd.concat([frame, frame[["distance"]]], axis=1))
+        load_distances(pd.concat([frame, frame[["distance"]]], axis=1))
 
 
 def test_repeats_of_our_own_tables(tmp_path):
     path = written(tmp_path, [*GOOD, GOOD[1], GOOD[1]])
-    once, kept = read_distances(path), read_distances(path, repeats="keep")
+    once, kept = load_distances(path), load_distances(path, repeats="keep")
     assert (len(once), once.coverage.repeats) == (7, 2)
     assert (len(kept), kept.coverage.repeats) == (9, 0)
     assert "2 repeated rows counted once" in once.coverage.sentences()
@@ -307,7 +307,7 @@ def raw_rows(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
 def test_published_tables_are_read_whole(name, shared):
     path = shared / "data" / "bayesbias_distances" / f"{name}.csv"
-    table = read_distances(path)
+    table = load_distances(path)
     frame = table.frame
     counts = frame["connection"].value_counts(sort=False).to_dict()
     assert (len(table), *counts.values()) == PUBLISHED[name]
@@ -332,7 +332,7 @@ def test_published_tables_are_read_whole(name, shared):
 
 def test_sentinels_become_missing_words(shared):
     tables = shared / "data" / "bayesbias_distances"
-    glove = read_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
+    glove = load_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
     assert glove.coverage.missing == ("literaly",)
     assert glove.coverage.attributes["neutral"] == {"listed": 226, "found": 225, "missing": ["literaly"]}
     marks = sum(
@@ -345,7 +345,7 @@ def test_sentinels_become_missing_words(shared):
         "15 rows carry the mark of a missing word (below -1)",
     )
 
-    weat = read_distances(tables / "weat" / "weat_1_reddit.csv")
+    weat = load_distances(tables / "weat" / "weat_1_reddit.csv")
     groups = weat.coverage.protected
     words = [*groups["flowers"]["missing"], *groups["insects"]["missing"]]
     raw = raw_rows(tables / "weat" / "weat_1_reddit.csv")
@@ -368,7 +368,7 @@ def test_sentinels_become_missing_words(shared):
 )
 def test_repeated_words_of_the_race_tables_count_once(name, rows, distinct, shared):
     path = shared / "data" / "bayesbias_distances" / f"{name}.csv"
-    once, kept = read_distances(path), read_distances(path, repeats="keep")
+    once, kept = load_distances(path), load_distances(path, repeats="keep")
     assert (len(kept), len(once), once.coverage.repeats) == (rows, distinct, rows - distinct)
     assert once.frame["protected_word"].nunique() == 10
     per_word = kept.frame["protected_word"].value_counts() // once.frame["protected_word"].value_counts()
@@ -406,19 +406,19 @@ def published_with(**lines: str) -> list[str]:
 
 
 def test_the_published_layout(tmp_path):
-    table = read_distances(written(tmp_path, PUBLISHED_GOOD))
+    table = load_distances(written(tmp_path, PUBLISHED_GOOD))
     assert table.frame["attribute_class"].unique().tolist() == ["a", "b", "neutral"]
     assert table.frame["attribute_kind"].unique().tolist() == ["stereotype", "neutral"]
     assert table.frame["protected_class"].tolist() == ["a"] * 3 + ["b"] * 6
     assert table.frame["connection"].cat.categories.tolist() == ["associated", "different", "neutral"]
     # Without the similarities, too.
     bare = [",".join(line.split(",")[:5] + line.split(",")[6:]) for line in PUBLISHED_GOOD]
-    pd.testing.assert_frame_equal(read_distances(written(tmp_path, bare)).frame, table.frame)
+    pd.testing.assert_frame_equal(load_distances(written(tmp_path, bare)).frame, table.frame)
 
 
 def test_single_missing_pairs_are_said(tmp_path):
     lines = published_with(line8="6,b2,kind,a_stereotype,-100,-100,different")
-    table = read_distances(written(tmp_path, lines))
+    table = load_distances(written(tmp_path, lines))
     assert len(table) == 8
     assert table.coverage.missing == ()
     assert table.coverage.notes == (
@@ -430,7 +430,7 @@ def test_single_missing_pairs_are_said(tmp_path):
     )
     # A sentinel in one of the two columns is one.
     half = published_with(line8="6,b2,kind,a_stereotype,0.3,-100,different")
-    pd.testing.assert_frame_equal(read_distances(written(tmp_path, half)).frame, table.frame)
+    pd.testing.assert_frame_equal(load_distances(written(tmp_path, half)).frame, table.frame)
 
 
 BAD_PUBLISHED = {
@@ -492,7 +492,7 @@ BAD_PUBLISHED = {
 def test_bad_published_tables_are_refused(case, tmp_path):
     lines, said = BAD_PUBLISHED[case]
     with pytest.raises(InputError, match=said) as caught:
-        read_distances(written(tmp_path, lines))
+        load_distances(written(tmp_path, lines))
     assert str(caught.value).startswith(str(tmp_path / "t.csv"))
 
 
@@ -506,7 +506,7 @@ def test_blanks_around_a_label_make_no_other_word(tmp_path):
     frame = pd.DataFrame(rows, columns=names).assign(rank=[" 1", "2", "3 ", "4", "5", "6"])
     for source in (frame, tmp_path / "t.csv"):
         frame.to_csv(tmp_path / "t.csv", index=False)
-        table = read_distances(source)
+        table = load_distances(source)
         assert list(dict.fromkeys(table.frame["protected_word"])) == ["she", "he", "her"]
         assert set(table.frame["protected_class"]) == {"w", "m"} == set(table.frame["attribute_class"])
         assert (len(table), table.coverage.repeats) == (5, 1)
@@ -517,7 +517,7 @@ def test_blanks_around_a_label_make_no_other_word(tmp_path):
     with pytest.raises(
         InputError, match=r"'he', 'b' stands twice with different distances, in row 3 and row 4"
     ):
-        read_distances(frame)
+        load_distances(frame)
 
 
 def test_words_of_one_letter_in_two_spellings_are_one_word():
@@ -526,7 +526,7 @@ def test_words_of_one_letter_in_two_spellings_are_one_word():
         ("dame", "w", "a", "m", "different", 0.5), ("dame", "w", "b", "w", "associated", 0.5),
     ]  # fmt: skip
     names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
-    table = read_distances([dict(zip(names, row, strict=True)) for row in rows])
+    table = load_distances([dict(zip(names, row, strict=True)) for row in rows])
     assert table.frame["protected_word"].unique().tolist() == ["k\u00f6nig", "dame"]
     odd = [
         {**dict(zip(names, row, strict=True)), "attribute": value} for row in rows for value in (["a"], {})
@@ -534,13 +534,13 @@ def test_words_of_one_letter_in_two_spellings_are_one_word():
     with pytest.raises(
         InputError, match=r"row 0, column attribute: is none of what is taken here; found: a list"
     ):
-        read_distances(odd)
+        load_distances(odd)
     steered = [dict(zip(names, row, strict=True)) for row in rows]
     steered[2]["attribute"] = "a\x1b[1m"
     with pytest.raises(
         InputError, match=r"row 2, column attribute: holds a control character; found: '\\x1b'"
     ):
-        read_distances(steered)
+        load_distances(steered)
 
 
 @pytest.mark.parametrize("index", [None, ["he", "she"]])
@@ -558,6 +558,6 @@ def test_numbers_beside_the_distance_are_a_column_of_ones_own(hand, name, tmp_pa
     frame = hand.frame.assign(**{name: 1 - hand.frame["distance"]})
     path = tmp_path / "table.csv"
     frame.drop(columns="attribute_kind", errors="ignore").to_csv(path, index=False)
-    table = read_distances(path)
+    table = load_distances(path)
     assert table.frame[name].to_numpy() == pytest.approx(1 - table.frame["distance"].to_numpy())
     assert table.coverage.columns == (name,)

@@ -11,7 +11,7 @@ from helpers.sentences import cosine, own, toy
 
 from bayesbias.studies.sentences import seat
 from bayesbias.tables.sentences import sentence_table
-from bayesbias.words.sentence_tests import SETS
+from bayesbias.wordlists.sentence_tests import SETS
 
 
 @pytest.mark.slow
@@ -63,16 +63,16 @@ def test_a_repeated_example_is_one_observation(tmp_path):
     ]  # the published score counts it
 
 
-def test_words_of_targets_may_have_facts():
+def test_words_of_targets_may_have_covariates():
     """Joined by code, not by text; the coverage names words without it."""
     plain = sentence_table(own(), toy)
     words = list(dict.fromkeys(map(str, plain.frame["protected_word"])))
     values = {word: float(2 * place) for place, word in enumerate(words[:-1])}
-    table = sentence_table(own(), toy, facts={"rank": values})
+    table = sentence_table(own(), toy, covariates={"rank": values})
     expected = plain.frame["protected_word"].astype(str).map(values)
     mean, sd = pd.Series(values).mean(), pd.Series(values).std(ddof=1)
     pd.testing.assert_series_equal(table.frame["rank"], (expected - mean) / sd, check_names=False)
-    assert table.coverage.facts["rank"] == {
+    assert table.coverage.covariates["rank"] == {
         "side": "protected",
         "listed": len(words),
         "found": len(words) - 1,

@@ -48,7 +48,7 @@ def test_certain_predictions_are_clipped_and_counted_on_the_logit_scale():
             1.0 if s.startswith("She ") else 0.0 if s.startswith("Dad ") else 0.5 for s in sentences
         ]
     )
-    result = bb.published_analysis(made)
+    result = bb.sentiment_analysis(made)
     table = result.table
     he = table[table["noun_pair"] == "He / She"]
     assert he["difference"].tolist() == [0.5] * 20
@@ -80,41 +80,41 @@ def test_what_is_no_table_of_predictions():
         bb.sentiment_table(frame[~frame["control"]], control=True)
 
 
-def test_professions_may_have_facts():
+def test_professions_may_have_covariates():
     earnings = {"doctor": 1900.0, "nurse": 1100.0, "secretary": 700.0, "truck driver": 800.0}
-    table = bb.sentiment_table(toy(), facts={"earnings": earnings})
+    table = bb.sentiment_table(toy(), covariates={"earnings": earnings})
     values = np.array(list(earnings.values()))
     own = table.drop_duplicates("profession").set_index("profession")["earnings"]
     assert own["nurse"] == pytest.approx((1100 - values.mean()) / values.std(ddof=1))
-    account = table.attrs["facts"]["earnings"]
+    account = table.attrs["covariates"]["earnings"]
     assert (account["side"], account["found"], account["listed"]) == ("profession", 4, 20)
     assert set(account["missing"]) == set(own.index) - set(earnings)
     assert own[list(account["missing"])].isna().all()
-    assert table.attrs["facts_from"]["earnings"]["center"] == values.mean()
+    assert table.attrs["covariates_from"]["earnings"]["center"] == values.mean()
 
 
-def test_a_fact_of_a_category_is_nearly_that_of_the_category(tmp_path):
+def test_a_covariate_of_a_category_is_nearly_that_of_the_category(tmp_path):
     plain = bb.sentiment_table(toy())
     categories = dict(plain[["profession", "category"]].drop_duplicates().itertuples(index=False))
     place = {name: float(k) for k, name in enumerate(dict.fromkeys(categories.values()))}
-    path = tmp_path / "facts.csv"
+    path = tmp_path / "covariates.csv"
     lines = [f"{word},{place[name]}" for word, name in categories.items()]
     path.write_text("word,share\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    joined = bb.tables.join_facts(PairTable(plain, Coverage({}, {}), {}), path, side="profession")
+    joined = bb.tables.join_covariates(PairTable(plain, Coverage({}, {}), {}), path, side="profession")
     assert any("cannot be told from the classes" in note for note in joined.coverage.notes)
     assert "share: known of 20 of 20 professions" in joined.coverage.sentences()
 
 
 @pytest.mark.slow
-def test_a_slope_leaves_out_professions_without_the_fact():
-    made = bb.shipped_predictions("m1")
+def test_a_slope_leaves_out_professions_without_the_covariate():
+    made = bb.list_predictions("m1")
     values = {"doctor": 1900, "nurse": 1100, "secretary": 700, "truck driver": 800, "teacher": 950}
-    table = bb.sentiment_table(made, facts={"pay": values})
+    table = bb.sentiment_table(made, covariates={"pay": values})
     known = int(table["pay"].notna().sum())
     spec = with_slopes("sentiment", "pay", sd=0.2, varying=["noun_pair"])
     fit = bb.fit(table, spec, seed=1, draws=100, tune=100, chains=2, engine="quick", progress=False)
     assert len(fit.table) == known < len(table)
-    assert fit.provenance["coverage"]["facts"]["pay"]["found"] == 5
+    assert fit.provenance["coverage"]["covariates"]["pay"]["found"] == 5
     assert any(
         "left out of the fit, since they have no pay" in note for note in fit.provenance["coverage"]["notes"]
     )

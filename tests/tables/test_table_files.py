@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from helpers.seeds import shifted
 
-from bayesbias.basics.errors import InputError
+from bayesbias.core.errors import InputError
 from bayesbias.tables import reading
 from bayesbias.tables.codes import Codes, labels_within
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import load_distances
 from bayesbias.tables.table_files import read_frame
 
 ODD = [
@@ -83,9 +83,9 @@ def test_a_ragged_line_is_named(tmp_path, text, said):
 def test_of_very_many_rows_labels_are_categories_and_say_the_same(hand, tmp_path, monkeypatch):
     path = tmp_path / "pairs.csv"
     hand.save(path)
-    few = read_distances(path)
+    few = load_distances(path)
     monkeypatch.setattr(reading, "MOST_TEXTS", 3)
-    many = read_distances(path)
+    many = load_distances(path)
     for name in COLUMNS[:5]:
         assert pd.api.types.is_string_dtype(few.frame[name].dtype)
         assert list(many.frame[name].cat.categories) == sorted(set(few.frame[name]))
@@ -118,13 +118,13 @@ def piped(path, content: bytes) -> threading.Thread:
 def test_a_pipe_and_a_packed_file_hold_the_same_table(hand, tmp_path):
     path = tmp_path / "pairs.csv"
     hand.save(path)
-    whole, content = read_distances(path), path.read_bytes()
+    whole, content = load_distances(path), path.read_bytes()
     for name, packed in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("csv", bytes)):
         other = tmp_path / f"packed.{name}"
         other.write_bytes(packed(content))
-        assert read_distances(other).frame.equals(whole.frame)
+        assert load_distances(other).frame.equals(whole.frame)
         writer = piped(tmp_path / f"pipe.{name}", packed(content))
-        found = read_distances(tmp_path / f"pipe.{name}")
+        found = load_distances(tmp_path / f"pipe.{name}")
         writer.join()
         assert found.frame.equals(whole.frame)
         assert found.provenance["source"] == f"pipe.{name}"
@@ -156,4 +156,4 @@ def test_a_parquet_file_without_rows_is_said_to_have_none(tmp_path):
     path = tmp_path / "t.parquet"
     pd.DataFrame({column: pd.Series(dtype=str) for column in COLUMNS}).to_parquet(path)
     with pytest.raises(InputError, match="the table has no rows"):
-        read_distances(path)
+        load_distances(path)

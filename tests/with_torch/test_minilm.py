@@ -18,7 +18,7 @@ from bayesbias import save_run, seat  # noqa: E402
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
 from bayesbias.studies import leave_one_out  # noqa: E402
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS  # noqa: E402
-from bayesbias.words import shipped_tests  # noqa: E402
+from bayesbias.wordlists import list_tests  # noqa: E402
 
 PUBLISHED = ROOT.parent / "shared" / "data" / "sent_bias_tests"
 MINILM = Path(packaged.get_model_path())
@@ -37,8 +37,8 @@ def model():
 @pytest.fixture(scope="module")
 def result(model, cache):
     """All tests of the package, and the scripts of the double bind, where the published tests are at hand."""
-    scripts = sorted(str(path) for path in PUBLISHED.glob("*.jsonl") if path.stem not in shipped_tests())
-    return seat([*shipped_tests(), *scripts], model, seed=shifted(1), cache=cache)
+    scripts = sorted(str(path) for path in PUBLISHED.glob("*.jsonl") if path.stem not in list_tests())
+    return seat([*list_tests(), *scripts], model, seed=shifted(1), cache=cache)
 
 
 def test_all_tests_run_and_are_written(result, tmp_path, record_property):

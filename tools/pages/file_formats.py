@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bayesbias.models.distributions import DISTRIBUTIONS
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import list_models, load_model
 from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.words.listfile import wordlist_template
+from bayesbias.wordlists.listfile import wordlist_template
 
 __all__ = ["COLUMNS_OF_RESULTS", "COLUMNS_OF_TABLES", "MODEL_KEYS", "pages"]
 
@@ -28,7 +28,7 @@ MODEL_KEYS = {
     "[results] group": "the column whose values are contrasted",
     "[results] fixed": "columns whose values are all there are; those of others are a sample of more",
     "[results.level.NAME] by, held": "a level that results are given for, and which columns are held as listed there",
-    "[results.estimand.NAME] held": "an estimand besides `population` and `these_words`, and which columns it holds as listed",
+    "[results.estimand.NAME] held": "an estimand besides `population` and `listed_words`, and which columns it holds as listed",
 }
 COLUMNS_OF_TABLES = {
     "protected_word, protected_class": "a word for a group of people, and the group",
@@ -40,7 +40,7 @@ COLUMNS_OF_RESULTS = {
     "connection": "the connection that a mean is of",
     "level, name": "overall, class, stereotype or word; and which one",
     "contrast": "what is subtracted from what",
-    "estimand": "for whom the answer holds: `population`, `one_new_word`, `these_words`",
+    "estimand": "for whom the answer holds: `population`, `one_new_word`, `listed_words`",
     "mean, sd": "of the posterior",
     "hpdi_low, hpdi_high": "ends of the narrowest interval that holds `prob` of the posterior",
     "mcse_mean, mcse_sd, mcse_low, mcse_high": "Monte Carlo errors: of the column of that name, and of the ends of the interval; so for others",
@@ -48,7 +48,7 @@ COLUMNS_OF_RESULTS = {
     "ess_bulk, r_hat": "effective draws, and whether chains agree (below 1.01)",
     "p_below_zero": "posterior probability of a value below zero",
     "p_in_rope, rope": "posterior probability of practical equivalence, and its half-width",
-    "unit": "what a standardised contrast is measured in",
+    "unit": "what a standardized contrast is measured in",
     "superiority, superiority_low, superiority_high": "how often a random pair of the first is nearer than one of the second",
     "opposite, opposite_low, opposite_high": "share of new words that go the other way",
     "n_pairs": "how many rows there are",
@@ -76,7 +76,7 @@ def _distributions() -> str:
 
 def _models() -> str:
     parts = []
-    for name in shipped_models():
+    for name in list_models():
         model = load_model(name)
         parts.append(
             f":::{{dropdown}} `{name}`: {model.description}\n```toml\n{model.text.strip()}\n```\n:::"
@@ -126,7 +126,7 @@ A model is what is believed of a row before it is seen. `bayesbias show cells > 
 
 ## A table of distances
 
-CSV or Parquet, one row a pair, read by {{py:obj}}`bb.read_distances <bayesbias.read_distances>` and `bayesbias fit --distances FILE`.
+CSV or Parquet, one row a pair, read by {{py:obj}}`bb.load_distances <bayesbias.load_distances>` and `bayesbias fit --distances FILE`.
 
 {_table(("columns", "what they are"), COLUMNS_OF_TABLES)}
 
@@ -142,7 +142,7 @@ The same in Python, in CSV files and in JSON.
 ## The files of a run
 
 What `--out` and {{py:obj}}`bb.save_run <bayesbias.save_run>` write, by kind; a file that a run has nothing for is left out. Beside
-them lies `run.json`: kind, settings, versions, the command, and size and SHA-256 of every file. {{py:obj}}`bb.open_run <bayesbias.open_run>` reads a folder back, and
+them lies `run.json`: kind, settings, versions, the command, and size and SHA-256 of every file. {{py:obj}}`bb.load_run <bayesbias.load_run>` reads a folder back, and
 [`bayesbias verify`](../damaged-files.md) checks it.
 
 {_runs()}

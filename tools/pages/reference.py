@@ -51,7 +51,7 @@ GROUPS = (
 class Public:
     """A public name."""
 
-    path: str  # as users write it: bayesbias.fit, bayesbias.figures.plot_seat
+    path: str  # as users write it: bayesbias.fit, bayesbias.plots.plot_seat
     room: str  # the file it is made in, below bayesbias: inference.fitting
 
     @property
@@ -75,8 +75,8 @@ class Public:
         value = self.value
         if inspect.isclass(value) or callable(value):
             return inspect.getdoc(value) or ""
-        tree = ast.parse((PACKAGE / f"{self.room.replace('.', '/')}.py").read_text(encoding="utf-8"))
-        for line, below in zip(tree.body, tree.body[1:], strict=False):
+        idata = ast.parse((PACKAGE / f"{self.room.replace('.', '/')}.py").read_text(encoding="utf-8"))
+        for line, below in zip(idata.body, idata.body[1:], strict=False):
             here = isinstance(line, ast.Assign) and any(
                 isinstance(t, ast.Name) and t.id == self.name for t in line.targets
             )

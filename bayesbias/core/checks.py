@@ -1,0 +1,460 @@
+"""One check of each kind, and one wording for each: whatever is handed over is refused in the same words.
+
+Every check returns what it was given, in the form that is used further on, or raises an `InputError`
+that says where, what was found and what is valid. `where` is the name of the argument, or the file and key.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import numbers
+import operator
+import os
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.wording import Shortened, put_in_words
+
+MOST_SEED = 2**32 - 1
+LARGEST = 1e100  # whose square is still a number, and that of its inverse
+MOST_CHAINS = 1000
+MOST_GIVEN = 50_000_000  # in one list; of vectors in use there are millions
+MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
+MOST_RESAMPLES = 100_000  # of a bootstrap, whose ends hardly move beyond
+LEAST_SHRINKAGE, MOST_SHRINKAGE = (
+    1e-6,
+    1e6,
+)  # of a logistic regression, whose equations hold in double precision between
+MOST_TABLES = 1_000_000  # of a calibration: some hours
+MOST_PAIRS = 2_000_000  # of a simulated table
+MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
+_MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
+
+
+def count(value: Any, where: object, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of at least `least`, and of `most` where one is given.
+
+    Examples
+    --------
+    >>> count(0, "draws")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: draws: must be a whole number of at least 1; found: 0
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InputError(f"must be a whole number {limits}", where=where, found=Shortened(value))
+    return int(value)
+
+
+def seed(value: Any, where: object = "seed", most: int | None = MOST_SEED) -> int:
+    """Return a seed: a whole number from 0, and below 2 to the 32 unless the generator takes any."""
+    return count(value, where, 0, most)
+
+
+def sampling(draws: Any, tune: Any, chains: Any) -> None:
+    """Refuse numbers of draws and chains that are none, or more than memory and patience hold.
+
+    Examples
+    --------
+    >>> sampling(1000, 1000, 10**9)
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: chains: must be a whole number from 1 to 1000; found: 1000000000
+    """
+    count(chains, "chains", most=MOST_CHAINS)
+    count(draws, "draws", most=MOST_DRAWS // int(chains))
+    count(tune, "tune", most=MOST_DRAWS)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one finite number, of Python or NumPy; True and False are none."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except (
+        OverflowError,
+        TypeError,
+        ValueError,
+    ):  # a whole number that no floating-point number holds, or one by name only
+        return False
+
+
+def is_typed_number(text: str) -> bool:
+    """Say whether a text spells a number as people do; Python would also take 1_0 and digits of all scripts.
+
+    Examples
+    --------
+    >>> is_typed_number("-1.5e3"), is_typed_number("1_000")
+    (True, False)
+    """
+    return text.isascii() and "_" not in text
+
+
+def finite(value: Any, where: object) -> float:
+    """Return a finite number."""
+    if not is_number(value):
+        raise InputError("must be a finite number", where=where, found=Shortened(value))
+    return float(value)
+
+
+def positive(value: Any, where: object) -> float:
+    """Return a finite number above 0, whose square and inverse are numbers too."""
+    if not (is_number(value) and value > 0):
+        raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
+    if not 1 / LARGEST <= float(value) <= LARGEST:  # single precision holds neither limit
+        raise InputError(f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value))
+    return float(value)
+
+
+def within(value: Any, where: object, low: float, high: float) -> float:
+    """Return a number from one to another, both included."""
+    if not (is_number(value) and low <= value <= high):
+        raise InputError(f"must lie from {low:g} to {high:g}", where=where, found=Shortened(value))
+    return float(value)
+
+
+def not_negative(value: Any, where: object, most: float | None = None) -> float:
+    """Return a finite number of at least 0, and at most `most` where one is given."""
+    if not (is_number(value) and value >= 0 and (most is None or value <= most)):
+        limits = "must be a finite number of at least 0" if most is None else f"must lie from 0 to {most:g}"
+        raise InputError(limits, where=where, found=Shortened(value))
+    return float(value)
+
+
+def between(value: Any, where: object, low: float, high: float) -> float:
+    """Return a number strictly between two others."""
+    if not (is_number(value) and low < value < high):
+        raise InputError(f"must lie between {low:g} and {high:g}", where=where, found=Shortened(value))
+    return float(value)
+
+
+def probability(value: Any, where: object = "prob") -> float:
+    """Return a probability that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> probability(1, "alpha")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: alpha: must lie between 0 and 1; found: 1
+    """
+    return between(value, where, 0, 1)
+
+
+def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -> T:
+    """Return a value that is one of those valid; the nearest of these is named where it is none.
+
+    Examples
+    --------
+    >>> choice("clas", ["word", "class"], "level")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
+    """
+    options = list(valid)
+    if not is_among(value, options):
+        raise unknown(value, options, noun, where)
+    return value
+
+
+def is_among(value: Any, options: Collection[Any]) -> bool:
+    """Whether a value is one of some; what cannot be compared with them is none.
+
+    Examples
+    --------
+    >>> is_among("a", ["a"]), is_among([], ["a"])
+    (True, False)
+    """
+    try:
+        hash(value)  # arrays compare cell by cell, and have none
+        return value in options
+    except Exception:  # of a comparison that somebody else wrote
+        return False
+
+
+def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
+    """Return the error for what is none of the valid values."""
+    options = list(valid)
+    close = nearest(put_in_words(value, str)[:_LONGEST_NAME], map(str, options))
+    return InputError(
+        f"unknown {noun}", where=where, found=Shortened(value), valid=map(str, options), hint=close
+    )
+
+
+def known_keys(
+    data: Collection[Any],
+    known: Iterable[str],
+    where: object,
+    *,
+    needed: Iterable[str] = (),
+    problems: list[InputError] | None = None,
+    hints: Mapping[str, str] | None = None,
+) -> None:
+    """Refuse a table with an unknown key, or without one that is needed.
+
+    Parameters
+    ----------
+    data : mapping, or collection of keys
+    known : iterable of str
+        The valid keys, in the order in which they are named.
+    where : object
+    needed : iterable of str
+        Those that may not be left out.
+    problems : list of InputError, optional
+        What is wrong is added to it; without it the first thing that is wrong is raised.
+    hints : mapping, optional
+        What to do about keys that are unknown here.
+
+    Examples
+    --------
+    >>> known_keys({"lamda": 2}, ["lam"], "own.toml")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
+    """
+    known = list(known)
+    wrong = [
+        InputError(
+            "unknown key",
+            where=where,
+            found=key,
+            valid=", ".join(known),
+            hint=(hints or {}).get(str(key)) or nearest(str(key), known),
+        )
+        for key in itertools.islice((key for key in data if key not in known), _MOST_UNKNOWN)
+    ]
+    if lacking := [key for key in needed if key not in data]:
+        keys = f"the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
+        wrong.append(
+            InputError(f"lacks {keys}", where=where, found=Shortened(list(data)), valid=", ".join(known))
+        )
+    if problems is not None:
+        problems += wrong
+    elif wrong:
+        raise wrong[0]
+
+
+def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
+    """Return a mapping, as a table of TOML or an object of JSON is."""
+    if not isinstance(value, Mapping):
+        raise InputError("must be a table", where=where, found=Shortened(value), valid=valid)
+    return value
+
+
+def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> None:
+    """Refuse what is no data frame, and a frame that lacks one of some columns; `valid` says how it is made.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns(pd.DataFrame({"word": ["nurse"]}), ["word", "difference"], "table", "what sentiment_table returns")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: table: lacks the column 'difference'; found: ['word']; valid: what sentiment_table returns
+    """
+    found = getattr(frame, "columns", None)
+    if found is None or not hasattr(frame, "groupby"):
+        raise wrong_kind(frame, where, valid)
+    if lacking := [name for name in needed if name not in found]:
+        names = f"the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
+        raise InputError(f"lacks {names}", where=where, found=Shortened(list(found)), valid=valid)
+
+
+def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
+    """Refuse a file whose form, by the number it states, is not the one that is read here."""
+    version = data.get("schema")
+    if isinstance(version, bool) or version != expected:
+        raise InputError(
+            "unknown schema", where=f"{where}, schema", found=Shortened(version), valid=f"schema = {expected}"
+        )
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text with more than blanks in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def text(value: Any, where: object) -> str:
+    """Return a text with more than blanks in it."""
+    if not is_text(value):
+        raise InputError("must be a text that is not empty", where=where, found=Shortened(value))
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError("holds half of a surrogate pair", where=where, found=Shortened(value)) from None
+    return value
+
+
+def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
+    """Return a list of texts with more than blanks in them."""
+    if not isinstance(value, list | tuple) or len(value) < least:
+        size = f", {least} or more" if least else ""
+        raise InputError(f"must be a list of texts{size}", where=where, found=Shortened(value))
+    return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
+
+
+def path(
+    value: Any, where: object, valid: str = "the path of a file or folder", hint: str | None = None
+) -> str:
+    """Return a path as a text; refuse what no system can have for one.
+
+    Examples
+    --------
+    >>> path(3, "folder")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: folder: must be a path; found: 3; valid: the path of a file or folder
+    """
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise InputError("must be a path", where=where, found=_described(value), valid=valid, hint=hint)
+    plain = os.fspath(value)
+    # Of a member of an enumeration, its value.
+    text = str.__str__(plain) if isinstance(plain, str) else str(plain)
+    if problem := _no_path(text):
+        raise InputError(problem, where=where, found=Shortened(text), valid=valid, hint=hint)
+    return text
+
+
+def _no_path(text: str) -> str | None:
+    """Say why a text can be no path, which the system would say in many ways."""
+    if not text.strip():
+        return "is an empty path"
+    if "\0" in text:
+        return "holds a NUL character, which no path can"
+    try:
+        parts = [part.encode(sys.getfilesystemencoding(), "surrogateescape") for part in text.split("/")]
+    except UnicodeEncodeError:
+        return "holds a character that no path can"
+    if max(map(len, parts)) > _LONGEST_NAME or len(text) > _LONGEST_PATH:
+        return "is too long for a path"
+    return None
+
+
+def instance[T](
+    value: Any, kinds: type[T] | tuple[type[T], ...], where: object, valid: str, hint: str | None = None
+) -> T:
+    """Return a value that is of a kind, or of one of some; what else was handed over is named by its own.
+
+    Examples
+    --------
+    >>> instance("crossed", dict, "fit", "a BiasFit, as fit returns it")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: fit: is none of what is taken here; found: 'crossed'; valid: a BiasFit, as fit returns it
+    """
+    if not isinstance(value, kinds):
+        raise wrong_kind(value, where, valid, hint)
+    return value
+
+
+def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
+    """Return the error for something of the wrong kind."""
+    return InputError(
+        "is none of what is taken here", where=where, found=_described(value), valid=valid, hint=hint
+    )
+
+
+class _Kind:
+    """How a message shows a value that is none of the plain ones: by its kind."""
+
+    def __init__(self, value: object) -> None:
+        self.name = type(value).__name__
+
+    def __repr__(self) -> str:
+        return f"a{'n' * (self.name[:1].lower() in 'aeiou' or self.name == 'ndarray')} {self.name}"
+
+
+def _described(value: Any) -> Any:
+    plain = value is None or isinstance(value, str | int | float | bool | bytes)
+    return Shortened(value) if plain else _Kind(value)
+
+
+def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
+    """Return a list of what was handed over; one text is not taken for a list of its letters.
+
+    Examples
+    --------
+    >>> several("rabbi", "word")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
+    """
+    if isinstance(values, str | bytes | bytearray):
+        raise InputError(
+            f"one {noun} was given where a list is expected",
+            where=where,
+            found=Shortened(values),
+            valid=f"[{noun}, ...]",
+        )
+    try:
+        size = operator.length_hint(values, 0)
+    except OverflowError:
+        size = sys.maxsize
+    if (
+        size > MOST_GIVEN
+    ):  # as a range may have: no memory holds them, and some systems end whoever asks for so much
+        raise InputError(
+            "holds more than any list", where=where or noun, found=size, valid=f"at most {MOST_GIVEN:,}"
+        )
+    try:
+        return list(values)
+    except TypeError:  # what cannot be gone through, or says only then that it cannot
+        raise wrong_kind(values, where or noun, f"[{noun}, ...]") from None
+
+
+def words(values: Any, where: object = "words") -> list[str]:
+    r"""Return a list of words, each of which has more than blanks and can be written.
+
+    Examples
+    --------
+    >>> words(["rabbi", None])
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: words, number 2: is not a word; found: None; valid: non-empty strings
+    """
+    out = several(values, "word", where)
+    for number, word in enumerate(out, start=1):
+        problem = "is not a word" if not is_text(word) else None
+        if problem is None and not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
+            problem = "holds half of a surrogate pair"
+        if problem is not None:
+            raise InputError(
+                problem, where=f"{where}, number {number}", found=Shortened(word), valid="non-empty strings"
+            )
+    return [str(word) for word in out]
+
+
+def repeated[T](items: Iterable[T]) -> list[T]:
+    """Return what occurs more than once, each once, in order.
+
+    Examples
+    --------
+    >>> repeated(["a", "b", "a", "a"])
+    ['a']
+    """
+    counts: dict[T, int] = {}
+    for item in items:
+        counts[item] = counts.get(item, 0) + 1
+    return [item for item, number in counts.items() if number > 1]
+
+
+def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[T, ...]:
+    """Return items of which none occurs twice; `noun` has its article.
+
+    Examples
+    --------
+    >>> distinct(["nurse", "cook", "nurse"], "a profession")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: a profession stands twice; found: 'nurse'; valid: each once
+    """
+    if twice := repeated(items):
+        raise InputError(f"{noun} stands twice", where=where, found=twice[0], valid="each once")
+    return tuple(items)

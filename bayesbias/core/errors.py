@@ -1,0 +1,195 @@
+"""The errors a user can cause, worded so that the message is enough to mend them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+from bayesbias.core.face import public_in
+from bayesbias.core.literal import literal
+from bayesbias.core.wording import closest, closest_file, put_in_words, some
+
+__all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"]
+
+
+MOST_CHARACTERS = 300
+"""Of a message, which is one line."""
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_READ = 5_000  # characters of a part that are looked at
+
+
+@public_in("bayesbias")
+class BayesbiasError(Exception):
+    """Base of every error raised on purpose; the command line prints it and exits with 2.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> try:
+    ...     bb.load_wordlist("religon")
+    ... except bb.BayesbiasError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
+
+
+@public_in("bayesbias")
+class InputError(BayesbiasError, ValueError):
+    """Something the user handed over cannot be used.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, as a sentence without its full stop.
+    where : str, optional
+        The file, and the line, row or key in it.
+    found : object, optional
+        What stands there.
+    valid : str or iterable of str, optional
+        What may stand there. Of a list only the first twelve are shown.
+    hint : str, optional
+        What to do about it, for example the nearest match.
+
+    Attributes
+    ----------
+    parts : dict of str to str
+        The same five as texts, whole; "" where there is none.
+
+    Examples
+    --------
+    >>> print(InputError("unknown model", found="crosed", valid=["additive", "crossed"],
+    ...                  hint="did you mean 'crossed'?"))
+    unknown model; found: 'crosed'; valid: additive, crossed; did you mean 'crossed'?
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: object = None,
+        found: object = None,
+        valid: str | Iterable[str] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.parts = {
+            "where": "" if where is None else _in_one_line(put_in_words(where, str)),
+            "problem": _in_one_line(str(problem)),
+            "found": "" if found is None else _first_line(put_in_words(found)),
+            "valid": "" if valid is None else _in_one_line(_listed(valid)),
+            "hint": _in_one_line(hint) if hint else "",
+        }
+        parts = {
+            "where": "" if where is None else f"{self.parts['where']}: ",
+            "problem": self.parts["problem"],
+            "found": "" if found is None else f"; found: {self.parts['found']}",
+            "valid": "" if valid is None else f"; valid: {self.parts['valid']}",
+            "hint": f"; {self.parts['hint']}" if hint else "",
+        }
+        for part, least in (
+            ("valid", 60),
+            ("found", 40),
+            ("where", 90),
+            ("hint", 60),
+            ("problem", 40),
+            ("valid", 0),
+        ):
+            excess = sum(map(len, parts.values())) - MOST_CHARACTERS
+            if excess > 0:
+                parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
+        super().__init__("".join(parts.values()))
+
+    def retold(self, ahead: str = "", hint: str | None = None) -> InputError:
+        """Return this error with a wider place ahead of its own, or with another hint.
+
+        Examples
+        --------
+        >>> print(InputError("has no rows", where="data frame").retold("method 'hard'"))
+        method 'hard', data frame: has no rows
+        """
+        parts = self.parts
+        return InputError(
+            parts["problem"],
+            where=", ".join(filter(None, (ahead, parts["where"]))) or None,
+            found=AsWritten(parts["found"]) if parts["found"] else None,
+            valid=parts["valid"] or None,
+            hint=hint or parts["hint"],
+        )
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line that called us, however deep below it something was found."""
+    warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
+
+
+class AsWritten:
+    """A text that a message shows as it stands, such as what another message found."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _listed(valid: str | Iterable[str]) -> str:
+    return valid if isinstance(valid, str) else some(valid)
+
+
+def _in_one_line(text: str) -> str:
+    """Return a text in one line, in which nothing acts on a terminal."""
+    return literal(" ".join(text[:_READ].split()))
+
+
+def _first_line(text: str) -> str:
+    """Return the first words of what has lines of its own, such as a fit or a data frame."""
+    lines = text[:_READ].splitlines()
+    return _in_one_line(text if len(lines) < 2 else f"{lines[0].strip()[:60]} ...")
+
+
+def _cut(text: str, most: int, *, ends: bool = False) -> str:
+    """Shorten a text by its end; of a place, by its middle: the file and the key are at its ends."""
+    if len(text) <= most:
+        return text
+    if ends:
+        return f"{text[: most // 3]}...{text[len(text) - (most - most // 3 - 3) :]}"
+    return f"{text[: max(0, most - 3)]}..." if most > 3 else ""
+
+
+@public_in("bayesbias")
+class FitError(BayesbiasError, RuntimeError):
+    """A model could not be fitted to a table, for a reason that lies in neither file alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> issubclass(bb.FitError, bb.BayesbiasError)
+    True
+    """
+
+
+def nearest(name: str, options: Iterable[str]) -> str | None:
+    """Say which option the user may have meant.
+
+    Examples
+    --------
+    >>> nearest("religon", ["gender", "race", "religion"])
+    "did you mean 'religion'?"
+    >>> nearest("xyz", ["gender"]) is None
+    True
+    """
+    match = closest(name, options)
+    return f"did you mean {match!r}?" if match else None
+
+
+def nearest_file(name: str, beside: Iterable[str]) -> str | None:
+    """Say which file of a folder the user may have meant.
+
+    Examples
+    --------
+    >>> nearest_file("pair.csv", ["pairs.csv", "run.csv"]), nearest_file("a.csv", ["b.csv"]) is None
+    ("did you mean 'pairs.csv'?", True)
+    """
+    match = closest_file(name, beside)
+    return f"did you mean {match!r}?" if match else None

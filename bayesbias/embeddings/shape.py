@@ -1,0 +1,291 @@
+"""The shape of a set of vectors: how near any two words are, which dimensions carry that, and whether some are hubs.
+
+A cosine is read against these. Where two random words have a cosine of 0.4, one of 0.4 says nothing; where three dimensions
+carry nine tenths of it, it says something about those dimensions.
+
+Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean cosine, anisotropy); Timkey
+and van Schijndel (2021), "All Bark and No Bite" (what a dimension carries); Radovanovic, Nanopoulos and Ivanovic (2010),
+"Hubs in Space" (skewness of how often a word is among the nearest of others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.face import public_in
+from bayesbias.core.files import plain
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown
+from bayesbias.core.wording import number_of
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.wordlists.controls import load_controls
+
+__all__ = ["Cosines", "VectorShape", "describe_vectors"]
+
+Array = npt.NDArray[np.float64]
+_MOST_COMPARED = 5_000  # words for hubness
+_MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
+_LEAST = 3
+_LEADING, _NEAREST = 3, 10  # dimensions and words that are looked at, where there are as many
+_NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
+EDGES = np.linspace(-1.0, 1.0, 201)
+
+
+@public_in("bayesbias.embeddings")
+@dataclass(frozen=True)
+class Cosines:
+    """The cosines of all pairs of different words among some.
+
+    Attributes
+    ----------
+    n_words : int
+    mean : float
+        In [-1, 1].
+    se : float
+        Jackknife standard error over words, as if these were a sample of such words.
+    share_top : float or None
+        The share of the mean that the leading dimensions carry; None where the mean is not above 0.02 by two standard
+        errors, since a share of next to nothing says nothing. (0.02 is the default of what counts as practically none in a
+        contrast of distances.)
+    dimensions : tuple of int
+        Those dimensions, counted from 1, the largest first.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> words = bb.load_wordlist("religion").words
+    >>> shape = bb.embeddings.describe_vectors(bb.load_embedding("minilm-static", words=words))
+    >>> -1 <= shape.words.mean <= 1, shape.words.n_words > 300
+    (True, True)
+    """
+
+    n_words: int
+    mean: float
+    se: float
+    share_top: float | None
+    dimensions: tuple[int, ...]
+
+
+@public_in("bayesbias.embeddings")
+@dataclass(frozen=True, eq=False, repr=False)
+class VectorShape(Shown):
+    """The shape of a set of vectors.
+
+    Attributes
+    ----------
+    name : str
+    dim : int
+    top : int
+        How many leading dimensions `Cosines.share_top` is about.
+    words : Cosines
+        Of all words that were looked at.
+    neutral : Cosines or None
+        Of the neutral control words among the vocabulary; None for fewer than three.
+    contributions : ndarray, shape (dim,)
+        What each dimension adds to the mean cosine of all words; they add up to it.
+    hubness : float
+        Skewness of how many words have a word among their nearest; about 0 without hubs.
+    hubs : tuple of (str, int)
+        The five words that are among the nearest of most others, and of how many.
+    never : float
+        The share of words that are among the nearest of none.
+    neighbours : int
+        How many nearest words were looked at.
+    n_compared : int
+        Words that hubness is about: the first 5,000 where there are more.
+    histogram : ndarray, shape (200,)
+        Pairs, of the first 1,500 words, with a cosine in each of 200 equal bins from -1 to 1.
+    provenance : dict
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> words = bb.load_wordlist("religion").words
+    >>> shape = bb.embeddings.describe_vectors(bb.load_embedding("minilm-static", words=words))
+    >>> shape.dim, len(shape.hubs) > 0
+    (128, True)
+    """
+
+    name: str
+    dim: int
+    top: int
+    words: Cosines
+    neutral: Cosines | None
+    contributions: Array
+    hubness: float
+    hubs: tuple[tuple[str, int], ...]
+    never: float
+    neighbours: int
+    n_compared: int
+    histogram: npt.NDArray[np.int64]
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def mean_cosine(self) -> float:
+        """The mean cosine of all words looked at."""
+        return self.words.mean
+
+    def __repr__(self) -> str:
+        return "VectorShape: " + "\n  ".join(self.in_words())
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        lines = [f"{self.name}, {self.dim} dimensions"]
+        for cosines, noun in ((self.words, "words"), (self.neutral, "neutral words")):
+            if cosines is None:
+                continue
+            carried = (
+                "too little for shares of dimensions"
+                if cosines.share_top is None
+                else f"{number_of(self.top, 'dimension')} ({', '.join(map(str, cosines.dimensions))}) "
+                f"{'carries' if self.top == 1 else 'carry'} {cosines.share_top:.0%} of it"
+            )
+            lines.append(
+                f"mean cosine of {cosines.n_words:,} {noun} {cosines.mean:.4f} (se {cosines.se:.4f}); {carried}"
+            )
+        hubs = ", ".join(f"{word} {count}" for word, count in self.hubs[:3])
+        lines.append(
+            f"hubness {self.hubness:.2f} ({self.neighbours} nearest of {self.n_compared:,} words; most often near: {hubs}; "
+            f"never: {self.never:.0%})"
+        )
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was found as plain numbers, texts, lists and dictionaries, for JSON."""
+        out = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__ if name != "histogram"}
+        return {**out, "mean_cosine": self.mean_cosine}
+
+
+@tells_kinds
+def describe_vectors(
+    embedding: Embedding | Any,
+    words: Iterable[str] | None = None,
+    *,
+    neutral: str = "2022",
+    top: int | None = None,
+    neighbours: int | None = None,
+) -> VectorShape:
+    """Describe the shape of a set of vectors.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    words : iterable of str, optional
+        The words to look at; by default all that the embedding holds.
+    neutral : str
+        A control list, whose neutral words are looked at alone too; see `load_wordlist`.
+    top : int, optional
+        How many leading dimensions to tell the share of; by default 3, or as many as there are.
+    neighbours : int, optional
+        How many nearest words hubness counts; by default 10, or as many as there are.
+
+    Returns
+    -------
+    VectorShape
+
+    Raises
+    ------
+    InputError
+        For fewer than three words, or more leading dimensions than there are.
+
+    Notes
+    -----
+    With unit vectors u the mean cosine of pairs of n different words is (|sum u|^2 - n) / (n (n - 1)), exactly and without
+    looking at a pair; dimension by dimension the same sum says what each carries. Its standard error is the jackknife's.
+    Hubness is the skewness of N_k, the number of words that have a word among their k nearest by cosine.
+
+    Examples
+    --------
+    >>> from bayesbias.embeddings import describe_vectors
+    >>> from bayesbias import load_wordlist
+    >>> shape = describe_vectors("minilm-static", load_wordlist("religion").words)
+    >>> round(shape.mean_cosine, 2), round(shape.neutral.mean, 2)
+    (0.02, 0.02)
+    >>> shape.words.share_top is None  # of so small a mean a share says nothing
+    True
+    """
+    as_it_is = isinstance(embedding, Embedding) and words is None
+    held = embedding if as_it_is else load_embedding(embedding, words=words)
+    if len(held) < _LEAST:
+        raise InputError(f"fewer than {_LEAST} words", where=f"embedding {held.name!r}", found=len(held))
+    dimensions = held.vectors.shape[1]
+    top = min(_LEADING, dimensions) if top is None else checks.count(top, "top", most=dimensions)
+    units = _units(held.vectors)
+    others = min(len(units), _MOST_COMPARED) - 1
+    neighbours = (
+        min(_NEAREST, others) if neighbours is None else checks.count(neighbours, "neighbours", most=others)
+    )
+    contributions = dimension_shares(units)
+    controls = load_controls(neutral)
+    aside = [w for w in (controls.neutral if controls else ()) if w in held]
+    few = held.words[:_MOST_COMPARED]
+    counts = _counts_of_nearness(units[:_MOST_COMPARED], neighbours)
+    centred = counts - counts.mean()
+    spread = float(np.mean(centred**2))
+    order = np.argsort(-counts, kind="stable")[:5]
+    return VectorShape(
+        name=held.name,
+        dim=int(units.shape[1]),
+        top=top,
+        words=_cosines(units, top, contributions),
+        neutral=_cosines(_units(held.vectors_of(aside)), top) if len(aside) >= _LEAST else None,
+        contributions=contributions,
+        hubness=float(np.mean(centred**3) / spread**1.5) if spread > 0 else 0.0,
+        hubs=tuple((few[i], int(counts[i])) for i in order),
+        never=float(np.mean(counts == 0)),
+        neighbours=neighbours,
+        n_compared=len(few),
+        histogram=_in_bins(units[:_MOST_IN_BINS]),
+        provenance=dict(held.provenance),
+    )
+
+
+def dimension_shares(units: Array) -> Array:
+    """Return what each dimension adds to the mean cosine of pairs of different rows; the rows have length 1."""
+    n = len(units)
+    return (units.sum(axis=0) ** 2 - (units**2).sum(axis=0)) / (n * (n - 1))
+
+
+def _units(vectors: npt.NDArray[Any]) -> Array:
+    array = np.asarray(vectors, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError("holds NaN or infinite numbers", where="embedding", valid="finite numbers")
+    return array / np.linalg.norm(array, axis=1, keepdims=True)
+
+
+def _cosines(units: Array, top: int, contributions: Array | None = None) -> Cosines:
+    n = len(units)
+    each = dimension_shares(units) if contributions is None else contributions
+    mean = float(each.sum())
+    own = (units @ units.sum(axis=0) - 1) / (n - 1)  # the mean cosine of a word with the others
+    without = (n * mean - 2 * own) / (n - 2)
+    se = float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
+    leading = np.argsort(-each, kind="stable")[:top]
+    share = float(each[leading].sum() / mean) if mean - 2 * se > _NEXT_TO_NOTHING else None
+    return Cosines(n, mean, se, share, tuple(int(i) + 1 for i in leading))
+
+
+def _counts_of_nearness(units: Array, k: int) -> Array:
+    """Return how often each row is among the k nearest of another."""
+    n = len(units)
+    counts = np.zeros(n)
+    for first in range(0, n, 500):
+        block = units[first : first + 500] @ units.T
+        block[np.arange(len(block)), first + np.arange(len(block))] = -np.inf  # no word is its own neighbour
+        nearest = np.argpartition(-block, k - 1, axis=1)[:, :k]
+        counts += np.bincount(nearest.ravel(), minlength=n)
+    return counts
+
+
+def _in_bins(units: Array) -> npt.NDArray[np.int64]:
+    """Return how many pairs have a cosine in each bin."""
+    above = np.triu_indices(len(units), 1)
+    return np.histogram(np.clip((units @ units.T)[above], -1.0, 1.0), EDGES)[0]

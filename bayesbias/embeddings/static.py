@@ -1,0 +1,174 @@
+"""The static vectors in the package, ``minilm-static``: texts as means of token vectors.
+
+Needs neither torch nor a network; each file is held to its SHA-256.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.arrays import checked_texts
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import data_dir, sha256_of
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.opening import read_bytes
+from bayesbias.core.texts import read_toml
+from bayesbias.core.wording import Shortened, some
+from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
+from bayesbias.embeddings.spelling import notes_of_shared_vectors
+
+__all__ = ["list_embeddings", "static_vectors"]
+
+STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped
+STATIC_EMBEDDING = "minilm-static"
+
+
+@tells_kinds
+def list_embeddings() -> list[str]:
+    """Return the names of the embeddings in the package, which need no network.
+
+    Examples
+    --------
+    >>> list_embeddings()
+    ['minilm-static']
+    """
+    return sorted(path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml"))
+
+
+@tells_kinds
+def static_vectors(texts: Sequence[str]) -> np.ndarray:
+    """Return ``minilm-static`` vectors of words, phrases or sentences: the mean of their token vectors.
+
+    Needs neither torch nor a network. Unknown tokens are left out; underscores count as spaces; the
+    tokenizer ignores case and accents.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+
+    Returns
+    -------
+    ndarray, shape (n, 128), float32
+        Not normalised.
+
+    Raises
+    ------
+    InputError
+        Naming the texts without one known token.
+
+    Examples
+    --------
+    >>> static_vectors(["a nurse", "The nurse is a doctor."]).shape
+    (2, 128)
+    """
+    texts = checks.several(texts, "text", "texts")
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputError(
+                "is not a text", where=f"texts, number {number}", found=Shortened(text), valid="strings"
+            )
+    ids = static_tokens(checked_texts(texts, "texts"))
+    empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
+    if empty:
+        raise InputError(
+            "no token of some texts is known",
+            where=STATIC_EMBEDDING,
+            found=some(map(repr, empty)),
+            valid="text in a script that the English tokenizer knows",
+        )
+    _, rows, scales, _ = static_model()
+    out = np.empty((len(ids), rows.shape[1]), dtype=np.float32)
+    for first in range(0, len(ids), 4096):  # the tokens of a million sentences would not fit memory
+        part = ids[first : first + 4096]
+        flat = np.concatenate([np.asarray(tokens) for tokens in part])
+        lengths = np.array([len(tokens) for tokens in part])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        sums = np.add.reduceat(rows[flat] * scales[flat, None], starts, axis=0)
+        out[first : first + 4096] = sums / lengths[:, None]
+    return out
+
+
+@functools.cache
+def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return tokenizer, int8 rows, scales and card, each file held to its SHA-256."""
+    from safetensors.numpy import load
+    from tokenizers import Tokenizer
+
+    folder = data_dir("embeddings") / STATIC_EMBEDDING
+    card = read_toml(folder / "MODEL.toml")
+    content = {}
+    for file, expected in card["sha256"].items():
+        content[file] = read_bytes(folder / file)
+        if (digest := sha256_of(content[file])) != expected:
+            raise InputError(
+                "the shipped file was changed or damaged",
+                where=folder / file,
+                found=digest,
+                valid=expected,
+                hint="install bayesbias again",
+            )
+    tensors = load(content["model.safetensors"])
+    tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode())
+    return tokenizer, tensors["vectors"], tensors["scales"], card
+
+
+def static_tokens(texts: Sequence[str]) -> list[list[int]]:
+    """Return the token ids of each text, without unknown tokens; an empty list where none is known."""
+    texts = checks.several(texts, "text", "texts")
+    tokenizer, *_ = static_model()
+    unknown = tokenizer.token_to_id("[UNK]")
+    plain = [text.replace("_", " ") for text in texts]
+    if len(plain) < 2000:  # a batch starts threads, which later forks would complain about
+        encoded = [tokenizer.encode(text, add_special_tokens=False) for text in plain]
+    else:
+        encoded = tokenizer.encode_batch_fast(plain, add_special_tokens=False)
+    return [[i for i in one.ids if i != unknown] for one in encoded]
+
+
+def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
+    """Return ``minilm-static`` as an embedding of some words; those without one known token are missing.
+
+    Its vocabulary is open: any other word is made from tokens when it is asked for. None: all whole words.
+    """
+    tokenizer, rows, _, card = static_model()
+    facts = {
+        "source": STATIC_EMBEDDING,
+        "format": STATIC_FORMAT,
+        "sha256": card["sha256"]["model.safetensors"],
+        "licence": card["licence"],
+        "made_from": card["source"],
+    }
+    if asked is None:
+        asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
+    spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
+    ids = dict(zip(asked, static_tokens(asked), strict=True))
+    known = [word for word in asked if ids[word]]
+    vectors = static_vectors(known)
+    partly = [
+        word for word in known if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
+    ]
+    notes = notes_of_shared_vectors({word: spelt[word] for word in known})
+    if partly:
+        notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
+    return Embedding(
+        name=STATIC_EMBEDDING,
+        words=tuple(known),
+        vectors=vectors,
+        provenance={
+            **facts,
+            "dim": int(vectors.shape[1]),
+            "count": len(rows),
+            "sha256_vectors": digest_of_vectors((spelt[word] for word in known), vectors),
+        },
+        matched={word: spelt[word] for word in known if spelt[word] != word},
+        rules={word: "as the tokenizer normalises it" for word in known if spelt[word] != word},
+        composed=tuple(word for word in known if len(ids[word]) > 1),
+        missing=tuple(word for word in asked if not ids[word]),
+        notes=tuple(notes),
+        lookup=static_embedding,
+    )

@@ -1,5 +1,0 @@
-"""Word vectors out of any common file, reading only the words asked for."""
-
-from bayesbias.basics.face import attach
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)

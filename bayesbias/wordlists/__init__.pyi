@@ -1,0 +1,12 @@
+from .listfile import (
+    check_wordlist as check_wordlist,
+    list_wordlists as list_wordlists,
+    wordlist_template as wordlist_template,
+)
+from .occupations import (
+    Occupations as Occupations,
+    load_occupations as load_occupations,
+    occupation_sentences as occupation_sentences,
+)
+from .sentence_making import list_tests as list_tests
+from .sentence_tests import SentenceTest as SentenceTest, read_test as read_test, write_test as write_test

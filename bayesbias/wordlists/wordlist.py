@@ -1,0 +1,192 @@
+"""A word list as a value: its classes, its words and its control words.
+
+A word list says which words stand for a protected class and which attributes are stereotypes of it.
+Nothing else is typed in: the connection of a pair follows from the list (`bayesbias.wordlists.pairing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bayesbias.core.face import public_in
+from bayesbias.core.kinds import tells_kinds
+from bayesbias.core.values import Shown, content_hash
+from bayesbias.core.wording import conjoined, number_of
+
+__all__ = ["Controls", "WordClass", "WordList"]
+
+CONTROLS = ("human", "neutral")
+NOT_STATED = "not stated"
+# Below this many words a class still counts, but it is noted that its own spread is weakly known. Two words is the hard
+# limit; the shortest published stereotype list has three.
+FEW_WORDS = 4
+
+
+@dataclass(frozen=True)
+class WordClass:
+    """One protected class: the words that stand for it, and its stereotypes.
+
+    Parameters
+    ----------
+    name : str
+        The protected class, such as ``"islam"``.
+    protected : tuple of str
+        The words that stand for it, in the order of the list.
+    attribute_class : str
+        What its stereotypes are called; the name of the class unless the list says otherwise.
+    attributes : tuple of str
+        Its stereotypes, in the order of the list.
+    """
+
+    name: str
+    protected: tuple[str, ...]
+    attribute_class: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Controls(Shown):
+    """Control words: about people in general, and about nothing in particular.
+
+    Parameters
+    ----------
+    name : str
+        The name of the control list; ``"own"`` where the word list holds it, ``"custom"`` where it was
+        handed over as a mapping.
+    human, neutral : tuple of str
+        The words. Either may be empty, not both.
+    title, language, source : str
+        As in the file.
+    edits, disagreements : tuple of str
+        As in the file.
+    """
+
+    name: str
+    human: tuple[str, ...]
+    neutral: tuple[str, ...]
+    title: str = ""
+    language: str = NOT_STATED
+    source: str = NOT_STATED
+    edits: tuple[str, ...] = ()
+    disagreements: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Controls {self.name}: {len(self.human)} human, {len(self.neutral)} neutral>"
+
+
+@public_in("bayesbias")
+@tells_kinds
+@dataclass(frozen=True, repr=False)
+class WordList(Shown):
+    """A checked word list. Made by :func:`load_wordlist`, not by hand.
+
+    Parameters
+    ----------
+    name, title, language, source : str
+        As in the file; ``"not stated"`` where a list of one's own leaves out language or source.
+    edits : tuple of str
+        What the list changes against its source.
+    disagreements : tuple of str
+        Known differences between published versions.
+    classes : tuple of WordClass
+        The protected classes in the order of the list. In a WEAT list the first is X with A, the
+        second Y with B.
+    controls : Controls or None
+        The control words in use, without those that are stereotypes of this list (see `notes`).
+    definitional_sets, evaluation_sets : tuple of tuple of str
+        Sets of words that differ in the class alone, for debiasing; the sets MAC was published with.
+    published_spellings : dict
+        ``{word in this list: its spelling in the published distance tables}``.
+    covariates : dict
+        ``{covariate: {word: number or text}}``: what the list says of its words.
+    sha256 : str
+        SHA-256 of the file; of the two digests, one after the other, where the control words come from
+        a file of their own. For a mapping, of its canonical JSON.
+    origin : str
+        Where the list comes from: a path, ``wordlists/NAME.toml`` for a shipped list, or ``"mapping"``.
+    digests : tuple of (str, str)
+        Origin and SHA-256 of each file that was read.
+    notes : tuple of str
+        What a reader should know and what was done about it: words dropped from the controls, pairs left out. Short classes
+        are in `thin`, since a table says of them what was found.
+
+    Examples
+    --------
+    >>> from bayesbias import load_wordlist
+    >>> load_wordlist("religion")
+    <WordList religion: 3 classes, 15 protected words, 11 attributes, controls 2022 (85 human, 226 neutral)>
+    """
+
+    name: str
+    title: str
+    language: str
+    source: str
+    edits: tuple[str, ...]
+    disagreements: tuple[str, ...]
+    classes: tuple[WordClass, ...]
+    controls: Controls | None
+    definitional_sets: tuple[tuple[str, ...], ...]
+    evaluation_sets: tuple[tuple[str, ...], ...]
+    published_spellings: dict[str, str] = field(hash=False)
+    sha256: str
+    origin: str
+    digests: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    covariates: dict[str, dict[str, float | str]] = field(default_factory=dict, hash=False)
+
+    def __hash__(self) -> int:
+        return content_hash(self)
+
+    @property
+    def protected_words(self) -> tuple[str, ...]:
+        """All protected words, in the order of the list."""
+        return tuple(word for c in self.classes for word in c.protected)
+
+    @property
+    def attribute_words(self) -> tuple[str, ...]:
+        """All stereotype words, each once, in the order of the list; control words are not among them."""
+        return distinct_words(word for c in self.classes for word in c.attributes)
+
+    @property
+    def control_words(self) -> tuple[str, ...]:
+        """The human control words, then the neutral ones."""
+        return (*self.controls.human, *self.controls.neutral) if self.controls else ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word an embedding is asked for, each once: protected, stereotype, human, neutral."""
+        return distinct_words((*self.protected_words, *self.attribute_words, *self.control_words))
+
+    @property
+    def thin(self) -> tuple[str, ...]:
+        """Which classes have so few words that they say little of how words vary, one sentence each."""
+        out = []
+        for c in self.classes:
+            few = [
+                number_of(len(items), noun)
+                for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
+                if len(items) < FEW_WORDS
+            ]
+            if few:
+                out.append(
+                    f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
+                )
+        return tuple(out)
+
+    def __repr__(self) -> str:
+        controls = (
+            f"controls {self.controls.name} "
+            f"({len(self.controls.human)} human, {len(self.controls.neutral)} neutral)"
+            if self.controls
+            else "no controls"
+        )
+        return (
+            f"<WordList {self.name}: {number_of(len(self.classes), 'class', 'classes')}, "
+            f"{number_of(len(self.protected_words), 'protected word')}, "
+            f"{number_of(len(self.attribute_words), 'attribute')}, {controls}>"
+        )
+
+
+def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))

@@ -1,5 +1,0 @@
-"""Word lists, control words, sentence tests and lists of occupations: read, checked, paired."""
-
-from bayesbias.basics.face import attach
-
-__getattr__, __dir__, __all__ = attach(__name__, __file__)

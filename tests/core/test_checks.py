@@ -1,0 +1,263 @@
+"""The checks that every room shares: what they take, what they refuse, and the words they refuse it in."""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.extras import needed
+from bayesbias.core.files import delimiter_of, plain, sha256_of
+from bayesbias.core.texts import decoded, read_text
+from bayesbias.core.versions import own_version, versions_of
+
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("check", "values"),
+    [
+        (lambda v: checks.count(v, "n"), [1, 7, np.int64(3), 2**80]),
+        (lambda v: checks.count(v, "n", 0, 200), [0, 200, np.uint8(7)]),
+        (checks.seed, [0, 2**32 - 1, np.uint32(2**32 - 1)]),
+        (lambda v: checks.seed(v, most=None), [0, 2**64]),
+        (lambda v: checks.finite(v, "x"), [-1, 0.0, np.float32(2.5), np.int16(3)]),
+        (lambda v: checks.positive(v, "x"), [1e-100, 1, np.float64(2), np.float32(0.5)]),
+        (lambda v: checks.not_negative(v, "x"), [0, 0.0, 1e308]),
+        (lambda v: checks.not_negative(v, "x", 100), [0, 100]),
+        (lambda v: checks.between(v, "x", 0, 0.5), [5e-324, 0.25, np.nextafter(0.5, 0)]),
+        (checks.probability, [0.95, np.float32(0.5), np.nextafter(1, 0)]),
+        (lambda v: checks.choice(v, ("a", 1, None), "kind"), ["a", 1, None]),
+        (lambda v: checks.text(v, "x"), ["a", " a "]),
+    ],
+)
+def test_what_is_valid_is_given_back(check, values):
+    for value in values:
+        assert check(value) == value
+
+
+WHOLE = "must be a whole number"
+TOO_LARGE = 10**400  # no floating-point number holds it
+
+
+@pytest.mark.parametrize(
+    ("check", "values", "words"),
+    [
+        (lambda v: checks.count(v, "n"), [0, -1, 1.0, np.float64(2), True, "2", None, NAN, [1]], f"{WHOLE} of at least 1"),
+        (lambda v: checks.count(v, "n", 2), [1, np.int8(1)], f"{WHOLE} of at least 2"),
+        (lambda v: checks.count(v, "n", 1, 200), [0, 201, True], f"{WHOLE} from 1 to 200"),
+        (lambda v: checks.seed(v, "n"), [-1, 2**32, 1.0, False, "1", None], f"{WHOLE} from 0 to 4294967295"),
+        (lambda v: checks.seed(v, "n", most=None), [-1, 1.5], f"{WHOLE} of at least 0"),
+        (lambda v: checks.finite(v, "n"), [NAN, INF, -INF, "1", None, True, TOO_LARGE, 1j], "must be a finite number"),
+        (lambda v: checks.positive(v, "n"), [0, -0.0, -1, NAN, INF, "1", True], "must be a finite number above 0"),
+        (lambda v: checks.not_negative(v, "n"), [-1e-300, NAN, INF, "0", False], "must be a finite number of at least 0"),
+        (lambda v: checks.not_negative(v, "n", 100), [-1, 100.5, NAN, INF], "must lie from 0 to 100"),
+        (lambda v: checks.between(v, "n", 0, 0.5), [0, 0.5, NAN, "0.1"], "must lie between 0 and 0.5"),
+        (lambda v: checks.probability(v, "n"), [0, 1, 0.0, 1.0, -0.1, 95, NAN, "0.9", True, None], "must lie between 0 and 1"),
+        (lambda v: checks.text(v, "n"), ["", " \t", 3, None, b"x"], "must be a text that is not empty"),
+        (lambda v: checks.text(v, "n"), ["a\ud800"], "holds half of a surrogate pair"),
+        (lambda v: checks.texts(v, "n"), ["abc", 3, None, {"a": 1}], "must be a list of texts"),
+        (lambda v: checks.texts(v, "n", 2), [["a"], []], "must be a list of texts, 2 or more"),
+        (lambda v: checks.table(v, "n"), [[], "a", None, 3], "must be a table"),
+        (lambda v: checks.several(v, "word", "n"), ["abc", "", b"a"], "one word was given where a list is expected"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_named_with_its_place(check, values, words):
+    for value in values:
+        with pytest.raises(InputError, match="^n: " + re.escape(words)) as caught:
+            check(value)
+        assert "found: " in str(caught.value)
+        assert len(str(caught.value)) < 200
+
+
+def test_none_is_named_as_what_was_found():
+    with pytest.raises(InputError, match=r"seed: must be a whole number .*; found: None$"):
+        checks.seed(None)
+
+
+def test_a_choice_names_the_valid_ones_and_the_nearest():
+    with pytest.raises(InputError) as caught:
+        checks.choice("exakt", ("exact", "bounds"), "method", "own.toml")
+    assert str(caught.value) == (
+        "own.toml: unknown method; found: 'exakt'; valid: exact, bounds; did you mean 'exact'?"
+    )
+    with pytest.raises(
+        InputError, match=r"found: \[1\]; valid: a, 2$"
+    ):  # what cannot be hashed is refused too
+        checks.choice([1], {"a": 1, 2: 3}, "key")
+
+
+def test_unknown_and_missing_keys_are_raised_or_gathered():
+    checks.known_keys({"a": 1, "b": 2}, ("a", "b", "c"), "x", needed=("a",))
+    with pytest.raises(InputError) as caught:
+        checks.known_keys({"colour": 1, "e": 2}, ("color",), "own.toml, [x]")
+    assert str(caught.value) == (
+        "own.toml, [x]: unknown key; found: 'colour'; valid: color; did you mean 'color'?"
+    )
+    with pytest.raises(InputError, match=r"^x: lacks the keys 'a', 'b'; found: \['c'\]; valid: a, b, c$"):
+        checks.known_keys({"c": 1}, ("a", "b", "c"), "x", needed=("a", "b"))
+    problems: list[InputError] = []
+    checks.known_keys({"d": 1, 5: 2}, ("a", "b"), "x", needed=("b",), problems=problems)
+    assert [str(p).split(";")[0] for p in problems] == [
+        "x: unknown key",
+        "x: unknown key",
+        "x: lacks the key 'b'",
+    ]
+    many = [f"key{i}" for i in range(20)]
+    with pytest.raises(InputError, match="key19"):  # every valid key is named, not only the first few
+        checks.known_keys({"nothing": 1}, many, "x")
+
+
+@pytest.mark.parametrize("stated", [2, "1", True, None])
+def test_another_form_of_file_is_refused(stated):
+    checks.schema({"schema": 1}, 1, "x")
+    with pytest.raises(InputError, match=r"^x, schema: unknown schema; .*valid: schema = 1$"):
+        checks.schema({"schema": stated}, 1, "x")
+
+
+def test_a_bad_text_of_a_list_is_named_by_its_number():
+    assert checks.texts(["a", "b"], "x") == ("a", "b")
+    with pytest.raises(InputError, match=r"^x, number 2: must be a text that is not empty; found: 3$"):
+        checks.texts(["a", 3], "x")
+
+
+def test_what_stands_twice_is_named():
+    assert checks.repeated([3, 1, 3, 2, 1, 3]) == [3, 1]
+    assert checks.distinct(("a", "b"), "a word") == ("a", "b")
+    with pytest.raises(InputError, match=r"^x: a word stands twice; found: 'b'; valid: each once$"):
+        checks.distinct(["a", "b", "b"], "a word", "x")
+
+
+def test_plain_values_are_what_json_holds():
+    import json
+
+    import pandas as pd
+
+    value = {
+        1: np.float32(0.5),
+        "array": np.array([[1, 2], [3, 4]]),
+        "none": [NAN, INF, np.nan, pd.NA, np.float64("nan")],
+        "text": np.str_("a"),
+        "flag": np.bool_(True),
+        "nested": ({"a": np.array([NAN, 1.0])},),
+    }
+    assert plain(value) == {
+        "1": 0.5, "array": [[1, 2], [3, 4]], "none": [None] * 5, "text": "a", "flag": True,
+        "nested": [{"a": [None, 1.0]}],
+    }  # fmt: skip
+    json.dumps(plain(value), allow_nan=False)
+
+
+def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\ntwo")
+    assert read_text(path) == "one\ntwo"
+    path.write_bytes(b"one\ntw\xff\n")
+    with pytest.raises(InputError, match=r"x\.txt, line 2: is not valid UTF-8; found: b'\\xff"):
+        read_text(path)
+    assert decoded("é".encode(), "x") == "é"
+    with pytest.raises(InputError, match="no such file"):
+        read_text(tmp_path / "absent.txt")
+
+
+def test_kinds_of_tables_are_told_by_their_ending(tmp_path):
+    assert [delimiter_of(tmp_path / f"x.{kind}") for kind in ("csv", "tsv")] == [",", "\t"]
+    with pytest.raises(
+        InputError, match=r"unknown kind of file; found: '\.tvs'; valid: \.csv, \.tsv; did you mean"
+    ):
+        delimiter_of(tmp_path / "x.tvs")
+
+
+def test_digests_are_those_of_the_bytes():
+    assert sha256_of("abc") == sha256_of(b"abc")
+    assert sha256_of("abc").startswith("ba7816bf")
+    assert sha256_of("\ud800") != sha256_of("?")  # a lone surrogate has a digest too
+
+
+def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
+    import sys
+
+    assert needed("dask", "json", purpose="a test").__name__ == "json"
+    assert [module.__name__ for module in needed("x", "json", "math", purpose="a test")] == ["json", "math"]
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(InputError) as caught:
+        needed("classifiers", "sklearn", purpose="a test", where="x.joblib", instead="something else")
+    assert str(caught.value) == (
+        "x.joblib: a test needs scikit-learn, which is not installed; valid: without it: something else; "
+        "install it with: pip install 'bayesbias[classifiers]'"
+    )
+
+
+def test_a_library_that_is_there_and_does_not_load_is_told_from_one_that_is_not(monkeypatch, tmp_path):
+    (tmp_path / "half_a_library.py").write_text("import another_that_is_absent")
+    (tmp_path / "broken_library.py").write_text("raise ImportError('libfoo.so.1: cannot open')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"cannot be imported \(No module named 'another_that_is_absent'\)"):
+        needed("encoders", "half_a_library", purpose="a test")
+    with pytest.raises(InputError, match=r"broken-library, which cannot be imported \(libfoo"):
+        needed("encoders", "broken_library", purpose="a test")
+
+
+def test_versions_are_those_installed():
+    import bayesbias
+
+    assert own_version() == bayesbias.__version__
+    assert versions_of("numpy") == {"numpy": np.__version__}
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\0b", "x" * 300, "x/" * 3000, "\ud800"])
+def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
+    with pytest.raises(
+        InputError, match=r"^folder: (must be|is|holds) .*valid: the path of a file or folder"
+    ):
+        checks.path(text, "folder")
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ((10**12, 1, 4), "draws: must be a whole number from 1 to 250000; found: 1000000000000"),
+        ((1, 10**30, 4), "tune: must be a whole number from 1 to 1000000"),
+        ((1, 1, 10**9), "chains: must be a whole number from 1 to 1000"),
+        ((True, 1, 4), "draws: must be a whole number"),
+        ((1, float("nan"), 4), "tune: must be a whole number"),
+        ((1, 1, "4"), "chains: must be a whole number"),
+    ],
+)
+def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
+    with pytest.raises(InputError, match=says):
+        checks.sampling(*asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: bb.studies.frequency_of(1j),
+        lambda: bb.simulation.scenario_from_fit({"a": 1}),
+        lambda: bb.inference.answers_by_model("a", ["crossed"]),
+        lambda: bb.inference.excluded_observed(None, "word"),
+    ],
+)
+def test_what_is_no_fit_is_named_by_whoever_asks_it(asked):
+    with pytest.raises(InputError, match="fit: is none of what is taken here"):
+        asked()
+
+
+def test_a_member_of_an_enumeration_is_its_value():
+    class List(str, enum.Enum):  # noqa: UP042 - its text is another than its value
+        RELIGION = "religion"
+
+    assert checks.path(List.RELIGION, "wordlist") == "religion"
+    assert type(checks.path(List.RELIGION, "wordlist")) is str
+
+
+@pytest.mark.parametrize("size", [10**12, 10**30])
+def test_a_range_that_no_memory_holds_is_refused(size):
+    with pytest.raises(InputError, match="fits: holds more than any list"):
+        checks.several(range(size), "fit", "fits")

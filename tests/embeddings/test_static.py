@@ -1,0 +1,177 @@
+"""The shipped embedding, and vectors with an open vocabulary."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import data_dir
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.static import list_embeddings, static_vectors
+
+
+def test_the_shipped_files_are_those_that_were_made():
+    folder = data_dir("embeddings") / "minilm-static"
+    card = tomllib.loads((folder / "MODEL.toml").read_text())
+    assert list_embeddings() == ["minilm-static"]
+    assert set(card["sha256"]) == {"model.safetensors", "tokenizer.json"}
+    for file, digest in card["sha256"].items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
+    assert (card["licence"], card["dim"], card["tokens"]) == ("Apache-2.0", 128, 29525)
+    assert "Apache License" in (folder / "LICENSE").read_text()
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 8_000_000
+
+
+def test_static_vectors_are_means_of_tokens():
+    from safetensors.numpy import load_file
+    from tokenizers import Tokenizer
+
+    folder = data_dir("embeddings") / "minilm-static"
+    tensors = load_file(folder / "model.safetensors")
+    rows = tensors["vectors"] * tensors["scales"][:, None]
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    texts = ["rabbi", "receptionist", "The nurse is very good.", "word " * 900]
+    for text, vector in zip(texts, static_vectors(texts), strict=True):
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        assert np.allclose(vector, rows[ids].mean(axis=0), atol=2e-6)
+    many = static_vectors(["a nurse", "the church bell"] * 2500)
+    assert np.allclose(many, np.tile(static_vectors(["a nurse", "the church bell"]), (2500, 1)), atol=1e-7)
+
+
+def test_static_vectors_are_those_of_model2vec():
+    """Golden values: model2vec 0.10.0, StaticModel.encode, the float32 model before rounding to int8."""
+    golden = json.loads((Path(__file__).parent / "golden" / "minilm_static.json").read_text())
+    ours = static_vectors(list(golden))
+    theirs = np.array(list(golden.values()))
+    norms = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+    assert np.abs(ours - theirs).max() < 0.012  # rows are rounded to 1/127 of their largest number
+    assert ((ours * theirs).sum(axis=1) / norms).min() > 0.9999
+
+
+@pytest.mark.slow
+def test_static_embedding_is_open_and_says_what_it_did():
+    e = load_embedding("minilm-static", ["Bill", "bill", "blue_bell", "rancher", "☃"])
+    assert e.missing == ("☃",)
+    assert e.matched == {"Bill": "bill", "blue_bell": "blue bell"}
+    assert "blue_bell" in e.composed
+    assert "bill" not in e.composed
+    assert e.notes == ("'Bill' and 'bill' are one word here ('bill') and share its vector",)
+    assert "homemaker" in e  # never asked for
+    assert "☃" not in e
+    assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])
+    with pytest.raises(InputError, match="has no vector for some words; found: '☃'"):
+        e.vectors_of(["bill", "☃"])
+    with pytest.raises(InputError, match="the word is not in the embedding"):
+        load_embedding("minilm-static", ["☃"])
+    whole = load_embedding("minilm-static")
+    assert len(whole) > 15_000
+    assert np.array_equal(whole["church"], e["church"])
+
+
+def test_any_vectors_may_have_an_open_vocabulary():
+    def lookup(words):
+        found = [word for word in words or ["a"] if word.isascii()]
+        table = np.array([[len(word), 1.0] for word in found]).reshape(-1, 2)
+        return Embedding(
+            "lengths", tuple(found), table, missing=tuple(w for w in words or () if w not in found)
+        )
+
+    e = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]), lookup=lookup)
+    assert e.open_vocabulary
+    assert "imam" in e
+    assert "☃" not in e
+    assert 3 not in e
+    assert e.vectors_of(["imam", "rabbi", "imam", "at"]).tolist() == [[4, 1], [5, 1], [4, 1], [2, 1]]
+    with pytest.raises(InputError, match="'lengths': has no vector for some words; found: '☃'"):
+        e.vectors_of(["imam", "☃"])
+    chosen = load_embedding(e, ["to", "☃"], name="mine")
+    assert (chosen.name, chosen.words, chosen.missing) == ("mine", ("to",), ("☃",))
+    with pytest.raises(InputError, match="embedding 'lengths': the word is not in the embedding"):
+        load_embedding(e, ["☃"])
+    closed = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]))
+    assert not closed.open_vocabulary
+    assert "imam" not in closed
+
+
+@pytest.mark.parametrize("name", ["religion", "gender", "race"])
+def test_static_embedding_orders_the_connections(name):
+    from bayesbias.wordlists.listfile import load_wordlist
+    from bayesbias.wordlists.pairing import pairs
+
+    words = load_wordlist(name)
+    e = load_embedding("minilm-static", words.words)
+    assert e.missing == ()
+    columns = pairs(words)
+    a, b = (e.vectors_of(list(columns[key])).astype(float) for key in ("protected_word", "attribute"))
+    distance = 1 - (a * b).sum(axis=1) / (np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1))
+    connection = np.asarray(columns["connection"])
+    means = [distance[connection == kind].mean() for kind in ("associated", "different", "human", "neutral")]
+    assert means == sorted(means)
+    assert means[-1] - means[0] > 0.05
+
+
+def test_a_changed_shipped_file_is_noticed(tmp_path, monkeypatch):
+    import shutil
+
+    from bayesbias.embeddings import static
+
+    shutil.copytree(data_dir("embeddings") / "minilm-static", tmp_path / "minilm-static")
+    with open(tmp_path / "minilm-static" / "tokenizer.json", "ab") as file:
+        file.write(b" ")
+    monkeypatch.setattr(static, "data_dir", lambda kind: tmp_path)
+    static.static_model.cache_clear()
+    try:
+        with pytest.raises(InputError, match=r"tokenizer.json: the shipped file was changed or damaged"):
+            load_embedding("minilm-static", ["rabbi"])
+    finally:
+        static.static_model.cache_clear()
+
+
+@pytest.mark.slow
+def test_heavy_libraries_are_left_alone():
+    code = (
+        "import sys; from bayesbias import load_embedding;"
+        "load_embedding('minilm-static', ['rabbi']);"
+        "print([m for m in ('torch', 'gensim', 'pandas', 'numba', 'scipy', 'pymc') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert done.stderr == ""
+
+
+def test_what_is_no_text_is_refused():
+    for texts, problem in (
+        ([1], "number 1: is not a text"),
+        (["a", "\ud800"], "row 2: holds half of a surrogate"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            static_vectors(texts)
+
+
+def test_vectors_of_half_precision_are_widened_and_few_words_are_spoken_of_as_few(tmp_path):
+    class Keyed:
+        vectors, vector_size = np.eye(2, dtype=np.float16), 2
+
+        def __init__(self):
+            self.key_to_index = {"a": 0, "b": 1}
+
+        def get_vector(self, word):
+            return self.vectors[self.key_to_index[word]]
+
+    assert repr(load_embedding(Keyed(), ["a"])) == "<Embedding 'Keyed': 1 word, 2 dimensions, gensim Keyed>"
+    with pytest.raises(
+        InputError, match="the word is not in the embedding; found: 'b'; it holds 1 word of 3 dimensions"
+    ):
+        load_embedding({"a": [1.0, 2.0, 3.0]}, ["b"])
+    np.savez(tmp_path / "none.npz", words=np.array([], "U3"), vectors=np.empty((0, 3)))
+    with pytest.raises(InputError, match=r"none\.npz: holds no words"):
+        load_embedding(tmp_path / "none.npz")

@@ -1,0 +1,70 @@
+"""A single-category test made by hand: cosines with a known line, and draws of the spreads; no sampler."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.scores.factual import WefatScore, again
+from bayesbias.studies.wefat import WefatResult, of_fit
+from helpers.fits import made_up
+
+SPREADS = {"sigma": 0.02, "wsd": 0.02, "tsd": 0.03, "bsd": 0.004, "rsd": 0.003}
+
+
+def made_up_test(
+    slope: float = 0.04,
+    *,
+    far: float = 0.0,
+    targets: int = 12,
+    seed: int = 3,
+    prob: float = 0.89,
+    apart: float = 0.0,
+) -> WefatResult:
+    """Return a test of targets t0, t1, ... in the order of their covariate, the middle one of which, t6, lies `far` off the line."""
+    rng = np.random.default_rng(seed)
+    names, covariate = [f"t{k}" for k in range(targets)], np.linspace(5, 95, targets)
+    x = (covariate - covariate.mean()) / covariate.std(ddof=1)
+    a, b = ("she", "her", "woman"), ("he", "him", "man")
+    side = np.repeat([0.5, -0.5], 3)[:, None]
+    cosines = (
+        0.2
+        + side * (slope * x + far * (np.arange(targets) == targets // 2))
+        + rng.normal(0, 0.02, (6, targets))
+    )
+    gap, sd = cosines[:3].mean(axis=0) - cosines[3:].mean(axis=0), cosines.std(axis=0, ddof=1)
+    scores = dict(zip(names, (gap / sd).tolist(), strict=True))
+    r = float(np.corrcoef(list(scores.values()), covariate)[0, 1])
+    pairs = pd.DataFrame(
+        {"word": names, "mean_a": cosines[:3].mean(axis=0), "mean_b": cosines[3:].mean(axis=0), "sd": sd}
+    ).assign(score=list(scores.values()), covariate=covariate)
+    published = WefatScore(
+        "made up", ("hers",), ("a note",), pairs, "percent_women", ("female", "male"), r, r - 0.1, r + 0.05, prob, 0.001,
+        "montecarlo", 999, 1, targets, ("zzx",), scores, dict(zip(names, covariate.tolist(), strict=True)), a, b,
+    )  # fmt: skip
+    published = again(published, most=10_000)
+    frame = pd.DataFrame(
+        {
+            "set_word": np.repeat([*a, *b], targets),
+            "set": np.repeat(published.classes, 3 * targets),
+            "target": np.tile(names, 6),
+            "covariate": np.tile(x, 6),
+            "distance": 1 - cosines.ravel(),
+        }
+    )
+    about = {
+        "embedding": {"name": "v", "source": "/x/v.txt", "sha256": "1" * 64},
+        "wordlist": {"name": "wefat", "sha256": "2" * 64},
+    }
+    covariates = {
+        "percent_women": {"of": "percent_women", "source": "/x/occupations.csv", "sha256": "3" * 64}
+    }
+    fit = made_up(frame, "wefat", SPREADS, sd=0.0005, apart=apart)
+    return of_fit(
+        published,
+        fit,
+        names,
+        prob=prob,
+        seed=1,
+        provenance={"name": "made up", **about, "covariates": covariates},
+    )

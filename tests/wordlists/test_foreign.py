@@ -1,0 +1,281 @@
+"""Word lists in the forms of other programs: the same list from each, and clear words for what is none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bayesbias.core.errors import InputError
+from bayesbias.tables.distances import distance_table
+from bayesbias.wordlists.listfile import check_wordlist, list_wordlists, load_wordlist
+
+MATH, ARTS, MALE, FEMALE = (
+    ["math", "algebra", "sums"],
+    ["poetry", "art"],
+    ["he", "man"],
+    ["she", "woman", "girl"],
+)
+QUERY = {
+    "target_sets": [MATH, ARTS], "attribute_sets": [MALE, FEMALE],
+    "target_sets_names": ["math", "arts"], "attribute_sets_names": ["male", "female"],
+}  # fmt: skip
+TEST = {
+    key: {"category": name, "examples": words}
+    for key, name, words in zip(
+        ("targ1", "targ2", "attr1", "attr2"),
+        ("math", "arts", "male", "female"),
+        (MATH, ARTS, MALE, FEMALE),
+        strict=True,
+    )
+}
+ARGUMENTS = {
+    "T1": MATH, "T2": ", ".join(ARTS), "A1": MALE, "A2": FEMALE,
+    "labels": {"T1": "math", "T2": "arts", "A1": "male", "A2": "female"},
+}  # fmt: skip
+WIDE = "math;arts;male;female\nmath;poetry;he;she\nalgebra;art;man;woman\n\nsums;;;girl\n"
+LONG = "word,class,kind\n" + "".join(
+    f"{w},{c},{kind}\n"
+    for c, kind, words in (
+        ("math", "protected", MATH),
+        ("arts", "Target", ARTS),
+        ("male", "attribute", MALE),
+        ("female", "a", FEMALE),
+    )
+    for w in words
+)
+RAW = '"","Target","Attrib","T_word","A_word","cos_sim"\n' + "".join(
+    f'"{i}","{t}","{a}","{w}","{v}",0.1\n'
+    for i, (t, a, w, v) in enumerate(
+        (t, a, w, v)
+        for t, targets in (("math", MATH), ("arts", ARTS))
+        for a, attributes in (("male", MALE), ("female", FEMALE))
+        for w in targets
+        for v in attributes
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("query.json", json.dumps(QUERY)), ("test.jsonl", json.dumps(TEST)), ("arguments.json", json.dumps(ARGUMENTS)),
+        ("wide.csv", WIDE), ("wide.csv", WIDE.replace(";", ",")), ("wide.tsv", WIDE.replace(";", "\t")),
+        ("bom.csv", "\ufeff" + WIDE),
+        ("long.csv", LONG), ("long.csv", LONG.replace(",", ";").replace("\n", "\r\n")), ("raw.csv", RAW),
+    ],
+)  # fmt: skip
+def test_one_list_from_every_form(name: str, content: str, tmp_path) -> None:
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8", newline="")
+    words = load_wordlist(path)
+    read = [(c.name, list(c.protected), c.attribute_class, list(c.attributes)) for c in words.classes]
+    assert read == [("math", MATH, "male", MALE), ("arts", ARTS, "female", FEMALE)]
+    assert words.name == path.stem
+    assert words.notes[0].startswith("Read as ")
+    assert words.notes[0].endswith("math with male and arts with female, in their order.")
+    assert words.digests[0][0] == str(path)
+    assert check_wordlist(path) == []
+
+
+@pytest.mark.parametrize("mapping", [QUERY, TEST, ARGUMENTS])
+def test_a_mapping_in_another_form_is_read_too(mapping) -> None:
+    words = load_wordlist(mapping, controls="2022")
+    assert [c.attribute_class for c in words.classes] == ["male", "female"]
+    assert words.controls.name == "2022"
+
+
+def test_our_own_forms_are_read_from_json(tmp_path) -> None:
+    young, old = (["young", "youth"], ["lively", "rash"]), (["old", "aged"], ["frail", "wise"])
+    short = {
+        name: dict(zip(("protected", "attributes"), words, strict=True))
+        for name, words in (("young", young), ("old", old))
+    }
+    path = tmp_path / "age.json"
+    path.write_text(json.dumps(short))
+    assert load_wordlist(path).classes == load_wordlist(short).classes
+    named_like_arguments = {"T1": short["young"], "A1": short["old"]}
+    assert [c.name for c in load_wordlist(named_like_arguments).classes] == ["T1", "A1"]
+
+
+def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
+    path = tmp_path / "named.csv"
+    path.write_text(
+        "art attributes,math protected,art protected,math attributes,neutral\nshe,math,poetry,he,grass\nher,sums,art,him,clock\n"
+    )
+    words = load_wordlist(path)
+    assert [(c.name, c.protected, c.attributes) for c in words.classes] == [
+        ("math", ("math", "sums"), ("he", "him")), ("art", ("poetry", "art"), ("she", "her")),
+    ]  # fmt: skip
+    assert words.controls.neutral == ("grass", "clock")
+    assert words.notes[0].endswith("attributes by the name of their class.")
+
+
+@pytest.mark.parametrize(
+    "order", [("T1", "T2", "A2", "A1"), ("A2", "T2", "A1", "T1"), ("T2", "A1", "A2", "T1")]
+)
+@pytest.mark.parametrize("form", ["mapping", "test", "columns", "letters", "rows"])
+def test_codes_say_what_goes_with_what_in_any_order(tmp_path, order, form) -> None:
+    sets = {"T1": ["math", "sums"], "T2": ["art", "poetry"], "A1": ["he", "him"], "A2": ["she", "her"]}
+    as_test = {"T1": "targ1", "T2": "targ2", "A1": "attr1", "A2": "attr2"}
+    as_letters = {"T1": "X", "T2": "Y", "A1": "A", "A2": "B"}
+    source = tmp_path / "x.csv"
+    if form == "mapping":
+        source = {code: sets[code] for code in order}
+    elif form == "test":
+        source = {as_test[code]: {"category": code.lower(), "examples": sets[code]} for code in order}
+    elif form == "rows":
+        rows = [f"{word},{code}" for code in order for word in sets[code]]
+        source.write_text("\n".join(["word,class", *rows]) + "\n")
+    else:
+        names = [as_letters[code] if form == "letters" else code for code in order]
+        lines = [names, *zip(*(sets[code] for code in order), strict=True)]
+        source.write_text("\n".join(map(",".join, lines)) + "\n")
+    goes_with = {c.protected: c.attributes for c in load_wordlist(source).classes}
+    assert goes_with == {("math", "sums"): ("he", "him"), ("art", "poetry"): ("she", "her")}
+
+
+def test_a_long_table_takes_controls_and_codes(tmp_path) -> None:
+    path = tmp_path / "long.csv"
+    path.write_text(LONG + "somebody,,human\nanyone,,human\nclock,,neutral\ngrass,,neutral\n")
+    controls = load_wordlist(path).controls
+    assert (controls.human, controls.neutral) == (("somebody", "anyone"), ("clock", "grass"))
+    path.write_text("word,set\nmath,T1\nsums,T1\nart,T2\npoetry,T2\nhe,A1\nhim,A1\nshe,A2\nher,A2\n")
+    assert [(c.name, c.attribute_class) for c in load_wordlist(path).classes] == [("T1", "A1"), ("T2", "A2")]
+
+
+def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
+    words = load_wordlist({**QUERY, "target_sets": [[*MATH, "math"], ARTS]})
+    assert words.classes[0].protected == tuple(MATH)
+    assert words.notes[1] == "Listed more than once in a set, and counted once: math."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.json", "[1, 2]", "is no word list"),
+        ("x.json", '{"a": ', "is not valid JSON"),
+        ("x.json", '{"flowers": ["aster"], "insects": ["ant"]}', "not which are targets and which their attributes"),
+        ("x.json", '{"size": 3}', "is no word list"),
+        ("x.json", json.dumps({**QUERY, "attribute_sets": [MALE], "attribute_sets_names": ["m"]}), "(math, arts) and 1 set of"),
+        ("x.json", json.dumps({**QUERY, "target_sets_names": ["math"]}), "must be 2 names, one a set"),
+        ("x.json", json.dumps({**QUERY, "target_sets": "math"}), "must be a list of lists of words"),
+        ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
+        ("x.json", json.dumps({**TEST, "targ9x": {}}), "unknown key"),
+        ("x.json", json.dumps({**TEST, "targ2": {"category": "math", "examples": ARTS}}), "two sets have one name"),
+        ("x.json", json.dumps({**ARGUMENTS, "A3": {}}), "must be a list of words"),
+        ("x.csv", "", "the table is empty"),
+        ("x.csv", "a,b,c\n1,2,3\n", "the headings do not say"),
+        ("x.csv", "T1,T2\nmath,art\nsums,poetry\n", "needs its own set of attributes"),
+        ("x.csv", "T1,T2,A1,A2\na,b,c,d,e\n", "line 2: has 5 cells, and there are 4 headings"),
+        ("x.csv", "word,value\na,b\n", "no column says to which class"),
+        ("x.csv", "word,class\na,flowers\n", "does not say whether the word is protected"),
+        ("x.csv", "word,class,kind\na,flowers,tagret\n", "did you mean 'target'"),
+        ("x.csv", "word,class,kind\n,flowers,target\n", "a cell is empty"),
+        ("x.csv", "word,class,kind\na,,target\n", "the class is missing"),
+        ("x.csv", "study,word,class,kind\n1,a,f,target\n2,b,f,target\n", "holds several lists"),
+        ("x.csv", "T1,T1,A1,A2\na,b,c,d\n", "T1|t1"),
+        ("x.csv", 'T1,A1\n"a,b\n', "is not a table"),
+        ("x.csv", b"T1,A1\n\xff,b\n", "is not valid UTF-8"),
+    ],
+)  # fmt: skip
+def test_what_is_no_list_says_why(name: str, content: str | bytes, said: str, tmp_path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError) as caught:
+        load_wordlist(path)
+    assert any(part in str(caught.value) for part in said.split("|"))
+    assert str(path) in str(caught.value)
+    assert check_wordlist(path)
+
+
+def test_what_our_own_check_finds_names_the_file(tmp_path) -> None:
+    path = tmp_path / "thin.csv"
+    path.write_text("T1,T2,A1,A2\nmath,art,he,she\nsums,math,him,her\n")
+    problems = check_wordlist(path)
+    assert len(problems) == 1
+    assert "stands in two classes" in problems[0]
+    assert str(path) in problems[0]
+
+
+def test_the_published_tests_are_our_shipped_lists(shared) -> None:
+    for path in sorted((shared / "data" / "sent_bias_tests").glob("weat*.jsonl")):
+        if path.stem in list_wordlists():
+            read, ours = load_wordlist(path), load_wordlist(path.stem)
+            for a, b in zip(read.classes, ours.classes, strict=True):
+                assert {w.casefold() for w in a.protected} == {w.casefold() for w in b.protected}
+                assert {w.casefold() for w in a.attributes} == {w.casefold() for w in b.attributes}
+    with pytest.raises(InputError, match=r"holds sentences, not words; .*bayesbias seat"):
+        load_wordlist(shared / "data" / "sent_bias_tests" / "sent-weat7.jsonl")
+
+
+def test_a_table_of_distances_is_made_of_such_a_list() -> None:
+    table = distance_table("minilm-static", {**QUERY, "target_sets": [["math", "algebra"], ARTS]})
+    assert len(table) == 4 * 5
+    assert any(note.startswith("Read as a WEFE query") for note in table.coverage.notes)
+
+
+@pytest.mark.parametrize(
+    ("key", "instead", "said"),
+    [
+        ("attribute_sets", "atribute_sets", "lacks the key 'attribute_sets'.*'atribute_sets' may be meant"),
+        ("target_sets", "target_set", "lacks the key 'target_sets'.*'target_set' may be meant"),
+        ("attribute_sets", "other", "lacks the key 'attribute_sets'"),
+        ("attribute_sets_names", "attribute_set_names", "unknown key.*did you mean 'attribute_sets_names'"),
+    ],
+)
+def test_a_misspelt_key_of_a_query_is_no_class(key, instead, said) -> None:
+    sets = [["he", "him"], ["she", "her"]]
+    query = {
+        "target_sets": sets,
+        "attribute_sets": [["a", "b"], ["c", "d"]],
+        "attribute_sets_names": ["x", "y"],
+    }
+    query[instead] = query.pop(key)
+    with pytest.raises(InputError, match=said):
+        load_wordlist(query)
+
+
+@pytest.mark.parametrize(
+    ("targets", "attributes", "says"),
+    [
+        (
+            [["a", "b"], ["c", "d"]],
+            [["e", "f"]],
+            "; repeat the one set of attributes for every set of targets$",
+        ),
+        (
+            [["a", "b"]],
+            [["c", "d"], ["e", "f"]],
+            "; swap targets and attributes, then repeat the one set of attributes",
+        ),
+    ],
+)
+def test_a_query_with_one_set_of_a_kind_is_told_how_to_move(targets, attributes, says):
+    with pytest.raises(InputError, match=says):
+        load_wordlist({"target_sets": targets, "attribute_sets": attributes})
+    if len(targets) > len(attributes):  # what it advises is a list
+        moved = load_wordlist({"target_sets": targets, "attribute_sets": attributes * 2})
+        assert [c.attributes for c in moved.classes] == [("e", "f"), ("e", "f")]
+
+
+@pytest.mark.parametrize(
+    ("headings", "right"),
+    [
+        ("young;young_attr;old;old_attr", False),
+        ("young;old;old attr;young attr", False),
+        ("young;old;young_attr;old_attr", True),
+        ("young;old;youngsters;olden", True),
+    ],
+)
+def test_columns_that_are_named_after_others_stand_where_these_are_paired(tmp_path, headings, right):
+    """A natural order had made classes of young and young_attr, and was called a list that works."""
+    path = tmp_path / "sets.csv"
+    path.write_text(f"{headings}\na;b;c;d\ne;f;g;h\n")
+    if right:
+        assert [c.name for c in load_wordlist(path).classes] == headings.split(";")[:2]
+    else:
+        with pytest.raises(
+            InputError, match=r"is named after '.*valid: the order X, Y, A, B, with A that of X"
+        ):
+            load_wordlist(path)

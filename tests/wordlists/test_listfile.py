@@ -1,0 +1,136 @@
+"""Lists are read from paths, texts and mappings alike."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+from helpers.wordlists import AGE, GOOD, write
+
+from bayesbias.core.errors import InputError
+from bayesbias.wordlists.listfile import check_wordlist, load_wordlist, wordlist_template
+from bayesbias.wordlists.pairing import pairs
+
+
+# Ways to hand a list over -------------------------------------------------------------------------
+def test_path_text_mapping_and_full_mapping_agree(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD)
+    by_path, by_text = load_wordlist(path), load_wordlist(os.fspath(path))
+    by_mapping = load_wordlist(tomllib.loads(GOOD))
+    assert by_path == by_text
+    assert by_path.classes == by_mapping.classes
+    assert by_path.controls == by_mapping.controls
+    assert by_path.controls is not None
+    assert by_path.controls.human == ("breakfast", "journey")
+    assert by_path.controls.neutral == ("clock", "grass")
+    assert by_path.controls.name == "own"
+    assert by_path.name == by_mapping.name == "age"
+    assert by_path.title == "age"
+    assert by_path.source == "not stated"
+    assert load_wordlist(by_path) is by_path
+    assert pairs(path) == pairs(by_mapping)
+
+
+def test_name_falls_back_on_the_file(tmp_path: Path) -> None:
+    assert load_wordlist(write(tmp_path, GOOD.replace('name = "age"\n', ""), "mine.toml")).name == "mine"
+
+
+def test_digests_are_those_of_the_files(tmp_path: Path) -> None:
+    def sha(data: bytes) -> str:
+        return hashlib.sha256(data).hexdigest()
+
+    path = write(tmp_path, GOOD)
+    assert load_wordlist(path).sha256 == sha(GOOD.encode())
+    assert load_wordlist(path).digests == ((str(path), sha(GOOD.encode())),)
+    race = load_wordlist("race")
+    parts = [sha((ROOT / f).read_bytes()) for f in ("wordlists/race.toml", "wordlists/controls/2022.toml")]
+    assert race.digests == tuple(
+        zip(("wordlists/race.toml", "wordlists/controls/2022.toml"), parts, strict=True)
+    )
+    assert race.sha256 == sha("".join(parts).encode())
+    assert race.origin == "wordlists/race.toml"
+    assert load_wordlist("race", "none").sha256 == parts[0]
+    # A mapping: the same words give the same digest, one word changed another.
+    other = copy.deepcopy(AGE)
+    other["old"]["protected"][0] = "aged"
+    assert load_wordlist(AGE).sha256 == load_wordlist(copy.deepcopy(AGE)).sha256
+    assert load_wordlist(AGE).sha256 != load_wordlist(other).sha256
+    with_controls = [load_wordlist(AGE, {"neutral": words}).sha256 for words in (["a", "b"], ["a", "c"])]
+    assert len({*with_controls, load_wordlist(AGE).sha256}) == 3
+
+
+# The template -------------------------------------------------------------------------------------
+def test_template_says_what_to_fill_in_and_passes_when_filled(tmp_path: Path) -> None:
+    text = wordlist_template()
+    assert tomllib.loads(text)["schema"] == 1
+    path = write(tmp_path, text, "template.toml")
+    problems = check_wordlist(path)
+    places = ["name", "title", "language", "source", "protected", "attributes"]
+    assert all(any(f"{place}:" in problem for problem in problems) for place in places)
+    assert len(problems) == 10
+    fills = {
+        'name = ""': iter(["age", "young", "old"]),
+        'title = ""': iter(["Age"]),
+        'language = ""': iter(["en"]),
+        'source = ""': iter(["Nobody (2024)"]),
+        "protected = []": iter([AGE["young"]["protected"], AGE["old"]["protected"]]),
+        "attributes = []": iter([AGE["young"]["attributes"], AGE["old"]["attributes"]]),
+    }
+    lines = []
+    for line in text.splitlines():
+        for blank, values in fills.items():
+            if line.startswith(blank):
+                line = f"{blank.split(' = ')[0]} = {json.dumps(next(values))}"
+        lines.append(line)
+    path = write(tmp_path, "\n".join(lines), "filled.toml")
+    assert check_wordlist(path) == []
+    assert load_wordlist(path).classes == load_wordlist(AGE).classes
+    assert repr(load_wordlist(path)).endswith("controls 2022 (85 human, 226 neutral)>")
+
+
+def test_reading_lists_needs_no_heavy_library() -> None:
+    code = (
+        "import sys; from bayesbias import load_wordlist, pairs; pairs('race');"
+        "print([m for m in ('numpy', 'pandas', 'pymc', 'arviz') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "table", ["", '[controls]\nhuman = ["person", "talk"]\nneutral = ["chair", "table"]\n']
+)
+def test_a_key_of_the_list_under_its_last_table_is_told_where_it_stands(tmp_path, table):
+    file = tmp_path / "own.toml"
+    classes = "".join(
+        f'[[class]]\nname = "{name}"\nprotected = ["{name}a", "{name}b"]\nattributes = ["{name}c", "{name}d"]\n'
+        for name in "xy"
+    )
+    file.write_text(
+        f'schema = 1\nname = "own"\nsource = "mine"\n{classes}{table}definitional_sets = [["xa", "ya"]]\n'
+    )
+    (problem,) = [text for text in map(str, check_wordlist(file)) if "unknown key" in text]
+    assert problem.endswith(
+        "'definitional_sets' stands before the first [[class]] or [controls]: move it above"
+    )
+
+
+def test_vectors_that_stand_where_a_list_belongs_are_told(tmp_path):
+    with pytest.raises(InputError, match=r"these are word vectors: are the two exchanged\?$"):
+        load_wordlist("minilm-static")
+    held = tmp_path / "small.vec"
+    held.write_text("she 1 2\nhe 2 1\n")
+    with pytest.raises(
+        InputError, match=r"is not valid TOML.*are these word vectors, and the two exchanged\?$"
+    ):
+        load_wordlist(held)
