@@ -82,7 +82,11 @@ class Embedding(Shown):
     def __post_init__(self) -> None:
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
-        if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype not in (np.float32, np.float64):
+        if (
+            vectors.ndim != 2
+            or len(vectors) != len(words)
+            or vectors.dtype not in (np.float32, np.float64)
+        ):
             raise InputError(
                 "vectors do not fit the words",
                 where=f"embedding {self.name!r}",
@@ -137,7 +141,9 @@ class Embedding(Shown):
             more = self.lookup(list(dict.fromkeys(lacking)))
             lacking = list(more.missing)
             if not lacking:
-                rows = [(more if self._spelt(word) is None else self)._vector(word) for word in words]
+                rows = [
+                    (more if self._spelt(word) is None else self)._vector(word) for word in words
+                ]
                 return np.array(rows, dtype=self.vectors.dtype)
         if lacking:
             raise InputError(
@@ -147,6 +153,40 @@ class Embedding(Shown):
                 hint=nearest(lacking[0], self.words) if len(self.words) < 10_000 else None,
             )
         return self.vectors[[self._row[self._spelt(word) or word] for word in words]]
+
+    def same_vectors(self, words: Iterable[str] | None = None) -> list[tuple[str, ...]]:
+        """Group words that have the same vector, number for number.
+
+        Two spellings can be one vector (*Muslim* and *muslim* of uncased vectors), and so can
+        words of pruned vectors. Such words are one word for a table: it keeps the first of a group.
+
+        Parameters
+        ----------
+        words : iterable of str, optional
+            The words to group. By default all words of the embedding.
+
+        Returns
+        -------
+        list of tuple of str
+            The groups of two words or more, in the order of `words`.
+
+        Raises
+        ------
+        InputError
+            If a word has no vector.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> e = bb.load_embedding({"muslim": [1, 0], "mosque": [0, 1]}, ["Muslim", "muslim", "mosque"])
+        >>> e.same_vectors()
+        [('Muslim', 'muslim')]
+        """
+        asked = list(dict.fromkeys(self.words if words is None else words))
+        groups: dict[bytes, list[str]] = {}
+        for word, row in zip(asked, self.vectors_of(asked) + 0.0, strict=True):  # -0 and 0 are one
+            groups.setdefault(row.tobytes(), []).append(word)
+        return [tuple(group) for group in groups.values() if len(group) > 1]
 
     def _vector(self, word: str) -> np.ndarray:
         return self.vectors[self._row[self._spelt(word) or word]]
@@ -166,7 +206,9 @@ class Embedding(Shown):
             "_by_form" not in self.__dict__
         ):  # looked through once, and only where a word is asked for that may be one
             found = (w for w in reversed(self.words) if not unicodedata.is_normalized("NFC", w))
-            object.__setattr__(self, "_by_form", {unicodedata.normalize("NFC", w): w for w in found})
+            object.__setattr__(
+                self, "_by_form", {unicodedata.normalize("NFC", w): w for w in found}
+            )
         by_form: dict[str, str] = self.__dict__["_by_form"]
         return by_form
 
@@ -176,7 +218,9 @@ class Embedding(Shown):
         return self.lookup is not None
 
     def __repr__(self) -> str:
-        shape = f"{number_of(len(self.words), 'word')}, {number_of(self.vectors.shape[1], 'dimension')}"
+        shape = (
+            f"{number_of(len(self.words), 'word')}, {number_of(self.vectors.shape[1], 'dimension')}"
+        )
         kind = self.provenance.get("format", "")
         facts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
         if self.open_vocabulary:

@@ -170,3 +170,12 @@ def test_an_accent_may_be_a_mark_of_its_own_on_either_side(held):
     assert 3 not in e
     both = Embedding("e", ("K\u00f6nig", "Ko\u0308nig"), np.eye(2))
     assert [both[w].tolist() for w in both.words] == [[1, 0], [0, 1]]
+
+
+def test_words_with_the_same_vector_are_grouped_in_the_order_asked():
+    e = load_embedding(
+        {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, -0.0], "d": [1.0, 1e-12]}, ["c", "A", "a", "b", "d"]
+    )
+    assert e.same_vectors() == [("c", "A", "a")]
+    assert e.same_vectors(["b", "a", "A"]) == [("a", "A")]
+    assert e.same_vectors(["a", "b", "a"]) == []
