@@ -1,5 +1,5 @@
 """Sentiment classifiers: trained here, loaded, or known by their predictions alone."""
 
-from bayesbias.core.face import attach
+from bayesbias.core.lazy import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -15,12 +15,10 @@ from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.extras import needed
-from bayesbias.core.kinds import tells_kinds
 
 __all__ = ["train_bow"]
 
 
-@tells_kinds
 def train_bow(
     data: str | os.PathLike[str],
     *,

@@ -19,7 +19,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.extras import needed
 from bayesbias.core.files import data_dir
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.core.texts import read_toml
 from bayesbias.embeddings.embedding import Embedding
@@ -30,7 +29,6 @@ __all__ = ["train_bilstm"]
 _MOST = 100_000  # of units, sentences and epochs
 
 
-@tells_kinds
 def train_bilstm(
     data: str | os.PathLike[str],
     vectors: str | os.PathLike[str] | Mapping[str, Any] | Embedding,

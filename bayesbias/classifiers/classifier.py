@@ -19,14 +19,11 @@ import numpy.typing as npt
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import whole_file
 from bayesbias.core.frames import plain_numbers
 from bayesbias.core.guarding import guarded
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import sha256_file
 from bayesbias.core.texts import read_json
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import Shortened, number_of
 
 __all__ = ["Classifier"]
@@ -36,10 +33,8 @@ _LITTLE = 0.5  # share of the training text whose words have vectors
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 
 
-@public_in("bayesbias.classifiers")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier(Shown):
+class Classifier:
     """A name, and a function from sentences to positive-class probabilities.
 
     Parameters

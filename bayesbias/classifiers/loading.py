@@ -21,7 +21,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.extras import needed
 from bayesbias.core.files import lies_at
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import path_of, sha256_file, state_of
 
 __all__ = ["load_classifier"]
@@ -162,7 +161,6 @@ def labels_of(config: Any, source: str) -> list[str]:
     return labels
 
 
-@tells_kinds
 def load_classifier(
     x: Any,
     *,

@@ -19,10 +19,8 @@ from bayesbias.classifiers.prediction_files import Predictions, number_in_cell
 from bayesbias.core import checks
 from bayesbias.core.cleaning import in_one_line
 from bayesbias.core.errors import MOST_CHARACTERS, AsWritten, InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import delimiter_of, lies_at, whole_file
 from bayesbias.core.guarding import guarded
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.core.texts import read_text
 from bayesbias.core.wording import Shortened, number_of, put_in_words
@@ -48,7 +46,6 @@ _LEAST_FOUND = 20
 _PARTIAL = ["sentence", "probability"]  # the heading of unfinished predictions
 
 
-@public_in("bayesbias.classifiers")
 class ClassifierError(InputError):
     """A classifier failed on some sentences. What was finished before is kept.
 
@@ -73,7 +70,6 @@ class ClassifierError(InputError):
     finished: pd.DataFrame
 
 
-@tells_kinds
 def predict(
     classifier: Any,
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",

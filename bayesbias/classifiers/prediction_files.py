@@ -19,14 +19,11 @@ import numpy as np
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.face import public_in
 from bayesbias.core.files import data_dir, delimiter_of, list_names, whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import path_of, sha256_file, unchanged
 from bayesbias.core.separated import separated
 from bayesbias.core.sheets import unmarked, write_csv
 from bayesbias.core.texts import lines_of, read_text
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
@@ -36,10 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Predictions", "list_predictions", "load_predictions"]
 
 
-@public_in("bayesbias.classifiers")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Predictions(Shown):
+class Predictions:
     """The predicted sentiment of every sentence.
 
     Attributes
@@ -97,7 +92,6 @@ class Predictions(Shown):
         )
 
 
-@tells_kinds
 def load_predictions(
     path: str | os.PathLike[str],
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
@@ -470,7 +464,6 @@ def _check_labels(
                 )
 
 
-@tells_kinds
 def list_predictions(name: str = "m1") -> Predictions:
     """Return predictions that come with the package, to try everything without a classifier.
 

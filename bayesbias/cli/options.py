@@ -14,8 +14,8 @@ import click
 
 from bayesbias.core import checks
 from bayesbias.core.errors import AsWritten, InputError
-from bayesbias.core.literal import literal
 from bayesbias.core.settings import Setting
+from bayesbias.core.wording import literal
 
 ENGINES = ("nuts", "quick")  # as `bayesbias.inference.engine` has them
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -6,7 +6,6 @@ terminal has. Tables that are wider than the terminal are set row by row, so tha
 
 from __future__ import annotations
 
-import codecs
 import json
 import math
 import os
@@ -20,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bayesbias.core.digits import allowed, printed
-from bayesbias.core.literal import ERRORS, encodable, in_order, literal, stream_errors
+from bayesbias.core.wording import literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
 
     from bayesbias.columns.table import Table
 
+# Our own signs, for terminals that lack them.
+_IN_ASCII = str.maketrans(
+    {"−": "-", "–": "-", "…": "...", "±": "+/-", "×": "x", "≥": ">=", "≤": "<=", "→": "->", "†": "+", "─": "-", "━": "-"}
+)
 PIPE_CLOSED = 141  # 128 and the signal of a closed pipe
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
 _NO_HEADINGS: Mapping[str, str] = MappingProxyType({})
@@ -42,10 +45,9 @@ def prepare() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as the process
-    codecs.register_error(ERRORS, stream_errors)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=ERRORS)
+            stream.reconfigure(errors="backslashreplace")
 
 
 def shown(text: str, stream: TextIO | None = None, *, lines: bool = False) -> str:
@@ -54,8 +56,8 @@ def shown(text: str, stream: TextIO | None = None, *, lines: bool = False) -> st
     encoding = getattr(stream, "encoding", None) or "utf-8"
     text = literal(text, lines=lines)
     if not encoding.lower().startswith("utf"):
-        return encodable(text, encoding)
-    return in_order(text) if stream.isatty() else text
+        text = text.translate(_IN_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -7,9 +7,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayesbias.core.face import public_in
-from bayesbias.core.literal import literal
-from bayesbias.core.wording import closest, closest_file, put_in_words, some
+from bayesbias.core.wording import closest, closest_file, literal, put_in_words, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"]
 
@@ -20,7 +18,6 @@ _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
 
 
-@public_in("bayesbias")
 class BayesbiasError(Exception):
     """Base of every error raised on purpose; the command line prints it and exits with 2.
 
@@ -34,8 +31,9 @@ class BayesbiasError(Exception):
     InputError
     """
 
+    __module__ = "bayesbias"
 
-@public_in("bayesbias")
+
 class InputError(BayesbiasError, ValueError):
     """Something the user handed over cannot be used.
 
@@ -63,6 +61,8 @@ class InputError(BayesbiasError, ValueError):
     ...                  hint="did you mean 'crossed'?"))
     unknown model; found: 'crosed'; valid: additive, crossed; did you mean 'crossed'?
     """
+
+    __module__ = "bayesbias"
 
     def __init__(
         self,
@@ -157,7 +157,6 @@ def _cut(text: str, most: int, *, ends: bool = False) -> str:
     return f"{text[: max(0, most - 3)]}..." if most > 3 else ""
 
 
-@public_in("bayesbias")
 class FitError(BayesbiasError, RuntimeError):
     """A model could not be fitted to a table, for a reason that lies in neither file alone.
 
@@ -167,6 +166,8 @@ class FitError(BayesbiasError, RuntimeError):
     >>> issubclass(bb.FitError, bb.BayesbiasError)
     True
     """
+
+    __module__ = "bayesbias"
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bayesbias.core.literal import literal
+from bayesbias.core.wording import literal
 
 Tick = Callable[[int], None]
 _PATIENCE = 2.0  # seconds before a bar appears

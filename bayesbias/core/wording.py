@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = [
     "ended",
     "ends_text",
     "interval_text",
+    "literal",
     "number_of",
     "number_text",
     "percent",
@@ -47,6 +49,31 @@ def put_in_words(value: object, write: Callable[[Any], str] = repr) -> str:
         return write(value)
     except Exception:  # whatever its author forgot; numbers of five thousand digits have no text either
         return f"a {type(value).__name__}"
+
+
+def literal(text: str, *, lines: bool = False) -> str:
+    r"""Return a text in which what would act on a terminal, a page or a figure is written as its code.
+
+    Parameters
+    ----------
+    text : str
+    lines : bool
+        Whether tabs and line feeds stay.
+
+    Examples
+    --------
+    >>> print(literal("nurse\x1b[2J"), literal("Köln, שלום"))
+    nurse\x1b[2J Köln, שלום
+    """
+    if text.isprintable():
+        return text
+    kept = "\u200c\u200d" + "\t\n" * lines  # joiners of Persian, Indic scripts and emoji
+    return "".join(
+        c
+        if c.isprintable() or c in kept or unicodedata.category(c) == "Zs"
+        else c.encode("unicode_escape").decode()
+        for c in text
+    )
 
 
 def some(words: Iterable[object], most: int = 12) -> str:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core.face import public_in
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.debiasing.subspace import Prepared
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
@@ -20,9 +18,8 @@ __all__ = ["Debiased"]
 _SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
 
 
-@public_in("bayesbias.debiasing")
 @dataclass(frozen=True, eq=False, repr=False)
-class Debiased(Shown):
+class Debiased:
     """Debiased vectors and the account of how they came about.
 
     Attributes

@@ -16,7 +16,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import some
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
@@ -27,7 +26,6 @@ __all__ = ["hard_debias"]
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
 
 
-@tells_kinds
 def hard_debias(
     embedding: Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

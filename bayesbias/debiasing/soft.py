@@ -15,7 +15,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
@@ -30,7 +29,6 @@ _STIFFEST = 1e6
 _HARDLY = 0.95  # of the length in B left: what a reader would call nothing done
 
 
-@tells_kinds
 def soft_debias(
     embedding: Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -16,9 +16,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of, some
 from bayesbias.embeddings.readers.rows import Rows
 from bayesbias.embeddings.spelling import matched_spellings, notes_of_shared_vectors
@@ -26,10 +23,8 @@ from bayesbias.embeddings.spelling import matched_spellings, notes_of_shared_vec
 __all__ = ["Embedding"]
 
 
-@public_in("bayesbias")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding(Shown):
+class Embedding:
     """Vectors of words, with where they come from and what was not found.
 
     Attributes

@@ -18,7 +18,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest, nearest_file
 from bayesbias.core.files import lies_at, list_names
 from bayesbias.core.frames import plain_numbers
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import (
     as_plain_file,
     fingerprint,
@@ -49,7 +48,6 @@ _HASHED_ALWAYS = 100_000_000  # bytes; hashing more than this would take longer 
 _INDEX_AFTER = 1.0  # seconds of reading from which on an index is worth its place
 
 
-@tells_kinds
 def load_embedding(
     x: Any,
     words: Iterable[str] | None = None,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import as_plain_file, path_of, sha256_file
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.gensim import GENSIM_DATA, fetched_from_gensim
@@ -22,7 +21,6 @@ _LEAST = 5  # words of which alphabetical order is no accident
 _VALID = "a file of vectors that lists its words from the most frequent on, or a gensim KeyedVectors object"
 
 
-@tells_kinds
 def ranks_of(source: Any, words: Sequence[str]) -> tuple[dict[str, int], dict[str, str], dict[str, Any]]:
     r"""Return the place of words in the order of a source of vectors, counted from 1.
 

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 
 __all__ = ["POSTPROCESSINGS", "postprocess"]
@@ -27,7 +26,6 @@ _LEAST = 10  # vectors from which a centre is taken
 Array = npt.NDArray[np.float64]
 
 
-@tells_kinds
 def postprocess(
     embedding: Embedding,
     method: str,

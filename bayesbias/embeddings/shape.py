@@ -19,10 +19,7 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import plain
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
@@ -39,7 +36,6 @@ _NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
 EDGES = np.linspace(-1.0, 1.0, 201)
 
 
-@public_in("bayesbias.embeddings")
 @dataclass(frozen=True)
 class Cosines:
     """The cosines of all pairs of different words among some.
@@ -74,9 +70,8 @@ class Cosines:
     dimensions: tuple[int, ...]
 
 
-@public_in("bayesbias.embeddings")
 @dataclass(frozen=True, eq=False, repr=False)
-class VectorShape(Shown):
+class VectorShape:
     """The shape of a set of vectors.
 
     Attributes
@@ -164,7 +159,6 @@ class VectorShape(Shown):
         return {**out, "mean_cosine": self.mean_cosine}
 
 
-@tells_kinds
 def describe_vectors(
     embedding: Embedding | Any,
     words: Iterable[str] | None = None,

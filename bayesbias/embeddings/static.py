@@ -15,7 +15,6 @@ from bayesbias.core import checks
 from bayesbias.core.arrays import checked_texts
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.texts import read_toml
 from bayesbias.core.wording import Shortened, some
@@ -28,7 +27,6 @@ STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shi
 STATIC_EMBEDDING = "minilm-static"
 
 
-@tells_kinds
 def list_embeddings() -> list[str]:
     """Return the names of the embeddings in the package, which need no network.
 
@@ -40,7 +38,6 @@ def list_embeddings() -> list[str]:
     return sorted(path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml"))
 
 
-@tells_kinds
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
     """Return ``minilm-static`` vectors of words, phrases or sentences: the mean of their token vectors.
 

@@ -12,7 +12,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import some
 from bayesbias.embeddings.embedding import Embedding
 
@@ -26,7 +25,6 @@ _OTHERS = (
 )  # fmt: skip
 
 
-@tells_kinds
 def save_vectors(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     """Write an embedding in the form that the ending of its path names, whole or not at all.
 
@@ -89,7 +87,6 @@ def _save_arrays(embedding: Embedding, path: str | os.PathLike[str]) -> None:
                 np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
-@tells_kinds
 def save_embedding(embedding: Embedding, path: str | os.PathLike[str], binary: bool = False) -> None:
     """Write an embedding as word2vec text or binary, whole or not at all; gensim reads it back.
 

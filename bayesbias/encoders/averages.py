@@ -15,7 +15,6 @@ import numpy as np
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.texts import read_toml
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.gensim import GENSIM_DATA
@@ -29,7 +28,6 @@ __all__ = ["cbow_encoder", "static_encoder"]
 STATIC_ENCODER = "minilm-static"
 
 
-@tells_kinds
 def static_encoder(*, name: str | None = None) -> Encoder:
     """Return the encoder in the package: ``minilm-static``, which takes a sentence as a whole.
 
@@ -97,7 +95,6 @@ def cbow_tokens(sentence: str) -> list[str]:
     return out
 
 
-@tells_kinds
 def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """Return the paper's baseline: the mean of the word vectors of a sentence.
 

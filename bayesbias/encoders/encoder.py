@@ -16,18 +16,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import sha256_of
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
 
 BATCH_SIZE = 32
 
 
-@public_in("bayesbias.encoders")
-@tells_kinds
 @runtime_checkable
 class Encoder(Protocol):
     """What turns sentences into vectors.
@@ -68,9 +63,8 @@ class Encoder(Protocol):
         """Return the vectors of n sentences, shape (n, d)."""
 
 
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class BuiltEncoder(Shown):
+class BuiltEncoder:
     """An encoder made by one of the functions below; see `Encoder` for its parts."""
 
     name: str
@@ -99,7 +93,6 @@ class BuiltEncoder(Shown):
         return f"<Encoder {self.name!r}{': ' if self.options else ''}{self.options}>"
 
 
-@tells_kinds
 def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is known about an encoder, whether or not it states it all.
 
@@ -147,7 +140,6 @@ def checked_sentences(sentences: Iterable[str]) -> list[str]:
     return texts
 
 
-@tells_kinds
 def function_encoder(
     function: Callable[[list[str]], Any],
     *,

@@ -12,7 +12,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
 from bayesbias.core.files import cache_dir
 from bayesbias.core.frames import in_order_of, plain_numbers
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import path_of
 from bayesbias.core.progress import ticking
 from bayesbias.core.wording import number_of
@@ -26,7 +25,6 @@ __all__ = ["encode"]
 _SAME = 0.01  # share of its length that a vector may move between two runs of one encoder
 
 
-@tells_kinds
 def encode(
     encoder: Encoder | Callable[..., Any] | str | os.PathLike[str],
     sentences: Iterable[str],

@@ -10,7 +10,6 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.embeddings.gensim import GENSIM_DATA
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
@@ -30,7 +29,6 @@ _VALID = (
 )
 
 
-@tells_kinds
 def load_encoder(
     spec: Encoder | Callable[..., Any] | str | os.PathLike[str],
     *,

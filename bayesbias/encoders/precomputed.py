@@ -13,7 +13,6 @@ from bayesbias.core.arrays import names_of_arrays, read_array
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.guarding import guarded
 from bayesbias.core.hdf5 import read_datasets
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import opened, path_of, sha256_file, state_of
 from bayesbias.core.parquet import read_columns
 from bayesbias.core.unpacking import compression_of, opened_zip
@@ -25,7 +24,6 @@ __all__ = ["vectors_encoder"]
 VECTOR_FILES = (".npz", ".h5", ".hdf5", ".parquet")
 
 
-@tells_kinds
 def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, options: str = "") -> Encoder:
     """Return an encoder that looks sentences up in a file of vectors computed elsewhere.
 

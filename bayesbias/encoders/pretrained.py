@@ -9,7 +9,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.versions import versions_of
 from bayesbias.core.wording import number_of
 from bayesbias.encoders import torch_models
@@ -19,7 +18,6 @@ from bayesbias.encoders.pooling import POOLINGS
 __all__ = ["sentence_transformers_encoder", "transformers_encoder"]
 
 
-@tells_kinds
 def sentence_transformers_encoder(
     model: str | os.PathLike[str],
     *,
@@ -115,7 +113,6 @@ def sentence_transformers_encoder(
     )
 
 
-@tells_kinds
 def transformers_encoder(
     model: str | os.PathLike[str],
     *,

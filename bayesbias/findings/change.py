@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.digits import as_known, ends_as_known, error_of, probability_printed
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, conjoined, number_of, percent, size_text, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -334,7 +333,6 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
     return out
 
 
-@tells_kinds
 def construction_sentences(construction: Construction) -> list[str]:
     """Say what a method forces and what can still be learned, one sentence each, without full stops.
 

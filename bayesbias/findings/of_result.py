@@ -7,7 +7,6 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentences import findings_of_sentences
@@ -35,7 +34,6 @@ FINDINGS: Mapping[str, Callable[[Any, float, float], Findings]] = {
 }
 
 
-@tells_kinds
 def findings_of(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult,
     prob: float = PROB,
@@ -82,7 +80,6 @@ def findings_of(
     return FINDINGS[kind](result, prob, rope)
 
 
-@tells_kinds
 def finding(result: Any, prob: float = PROB, rope: float = ROPE) -> str:
     """Say the main result in one sentence: the headline of `findings_of`, whose parameters these are.
 

@@ -10,8 +10,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from bayesbias.core.face import public_in
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import conjoined, ended, number_of
 from bayesbias.tables.coverage import Loss
 
@@ -24,7 +22,6 @@ DoubtKind = Literal[
 _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical", "hardly_moved", "exchanged")
 
 
-@public_in("bayesbias.findings")
 class Effect(enum.StrEnum):
     """What a doubt says of intervals.
 
@@ -39,7 +36,6 @@ class Effect(enum.StrEnum):
     TOO_WIDE = "too wide"
 
 
-@public_in("bayesbias.findings")
 @dataclass(frozen=True)
 class Doubt:
     """Something in the data that the model leaves out, a prior that a result rests on, or what decides how it is read.
@@ -107,7 +103,6 @@ class Doubt:
         return self.text
 
 
-@public_in("bayesbias.findings")
 @dataclass(frozen=True)
 class Unexamined:
     """Something that a doubt might have come from, had it been looked at.
@@ -138,9 +133,8 @@ class Unexamined:
         return asdict(self)
 
 
-@public_in("bayesbias.findings")
 @dataclass(frozen=True, repr=False)
-class Findings(Shown):
+class Findings:
     """What a result says.
 
     Attributes

@@ -11,7 +11,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, shares_printed
 from bayesbias.core.files import plain
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, conjoined, some
 from bayesbias.findings.outside import drawn_together, outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
@@ -44,7 +43,6 @@ _SAMPLES = 4000  # of which the share beyond an end is known to half a per cent
 _NAMED = 4  # noun pairs that a sentence names
 
 
-@tells_kinds
 def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     """Name the fewest noun pairs without which the mean difference would be zero or have the other sign.
 

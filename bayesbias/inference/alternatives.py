@@ -10,7 +10,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
@@ -37,7 +36,6 @@ WHAT_LOO_MISSES = (
 """What a reader of such a table has to know."""
 
 
-@tells_kinds
 def answers_by_model(
     fit: BiasFit,
     models: Sequence[str | os.PathLike[str] | ModelSpec] = MODELS_COMPARED,

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-
 __all__ = ["Engine"]
 
 ENGINES = ("nuts", "quick")
@@ -22,8 +19,6 @@ _WHY_NOT = {
 }
 
 
-@public_in("bayesbias.inference")
-@tells_kinds
 @dataclass(frozen=True)
 class Engine:
     """How the posterior of a fit was sampled.

@@ -10,9 +10,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import as_percent, percent
 from bayesbias.inference.contrasts import (
     chosen_rows,
@@ -48,9 +45,8 @@ _PAIRS = 20_000
 _SAID = {"stereotype": "list of stereotypes"}
 
 
-@public_in("bayesbias.inference")
 @dataclass(frozen=True, eq=False, repr=False)
-class PriorExpectation(Shown):
+class PriorExpectation:
     """What a model expects before any data.
 
     Attributes
@@ -113,7 +109,6 @@ class PriorExpectation(Shown):
         return "\n".join(self.lines())
 
 
-@tells_kinds
 def prior_expectation(
     model: str | os.PathLike[str] | ModelSpec,
     table: PairTable | pd.DataFrame | None = None,

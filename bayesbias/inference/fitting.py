@@ -16,7 +16,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
@@ -49,7 +48,6 @@ _LEAST_SPREAD = 1e-7
 _MOST_VAGUE = 1e5  # times the range of the outcomes: their squares, and the inverses of these, then have six digits left
 
 
-@tells_kinds
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
     """Return the plain PyMC model, pair by pair, as the TOML file states it.
 
@@ -99,7 +97,6 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     return with_covariates_known(checked, [name for name in (*spec.covariates(), *apart) if name in joined])
 
 
-@tells_kinds
 def fit(
     table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
@@ -345,7 +342,6 @@ def _account_of(table: PairTable) -> dict[str, Any]:
     return {name: value for name, value in table.coverage.as_dict().items() if value or name not in sides}
 
 
-@tells_kinds
 def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     """Read a fit that `BiasFit.save` wrote.
 

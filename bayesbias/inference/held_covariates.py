@@ -15,7 +15,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.answers import answer_draws, asked_rows, mixed_rows, rows_at
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.contrasts import check_level, described_with_rope, no_contrasts
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["contrasts_at"]
 
 
-@tells_kinds
 def contrasts_at(
     fit: BiasFit,
     covariates: Mapping[str, float],

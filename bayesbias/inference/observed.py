@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 
@@ -21,7 +19,6 @@ __all__ = ["Excluded", "excluded_observed", "observed_means"]
 _CLEARLY = 1e-3  # p of a binomial test; a fit has three or four levels to look at
 
 
-@public_in("bayesbias.inference")
 @dataclass(frozen=True)
 class Excluded:
     """How many intervals of a level exclude the mean that was observed of their rows.
@@ -94,7 +91,6 @@ def _grouped(fit: BiasFit, level: str, values: np.ndarray) -> Any:
     return pd.Series(values, index=frame.index).groupby([by, label], sort=False)
 
 
-@tells_kinds
 def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str | None = None) -> Excluded:
     """Count intervals for the listed words alone (``listed_words``) that exclude the mean observed of those rows.
 

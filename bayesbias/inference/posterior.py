@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, slopes, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
@@ -37,10 +34,8 @@ __all__ = ["BiasFit"]
 _BYTES_A_ROW = 600  # of what a fit makes of its table: index arrays, the reduction, rows of results
 
 
-@public_in("bayesbias")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasFit(Shown):
+class BiasFit:
     """The posterior of one model on one table.
 
     Attributes

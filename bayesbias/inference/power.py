@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.from_arviz import power_scaling_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.inference.prediction import refuse_few_draws
@@ -21,7 +20,6 @@ __all__ = ["power_scaling"]
 _VALUES_AT_A_TIME = 4_000_000  # of the log-likelihood of pairs, which is summed and never held as a whole
 
 
-@tells_kinds
 def power_scaling(fit: BiasFit) -> pd.DataFrame:
     """Return the power-scaling sensitivity of the main contrasts to all priors together and to the likelihood.
 

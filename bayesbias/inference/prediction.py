@@ -10,7 +10,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.cleaning import checked_names
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -55,7 +54,6 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     return dataclasses.replace(fit, idata=idata)
 
 
-@tells_kinds
 def loo(fit: BiasFit) -> Any:
     """Estimate how well the model predicts a left-out pair (PSIS-LOO).
 
@@ -128,7 +126,6 @@ def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> f
     return float(moves.size * moves.std() / np.sqrt(1.0 if np.isnan(ess[0]) else ess[0]))
 
 
-@tells_kinds
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
     """Compare models on one table by LOO.
 

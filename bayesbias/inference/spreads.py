@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.cells import combinations
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
@@ -69,7 +68,6 @@ def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.nda
     return _variance(draws, sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
 
 
-@tells_kinds
 def total_sd(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:

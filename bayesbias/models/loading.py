@@ -15,7 +15,6 @@ from bayesbias.core import checks
 from bayesbias.core.cleaning import checked_label
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import find_toml, list_names, sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.texts import MOST_TOML, parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
@@ -39,7 +38,6 @@ _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
-@tells_kinds
 def list_models() -> list[str]:
     """Return the names of the models that come with the package.
 
@@ -51,7 +49,6 @@ def list_models() -> list[str]:
     return list_names("models")
 
 
-@tells_kinds
 def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     """Read a model by its shipped name or from the user's own TOML file.
 

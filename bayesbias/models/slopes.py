@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
@@ -35,7 +34,6 @@ _ACROSS: dict[str, tuple[str, ...]] = {
 _LEAST = 3  # labels that a slope scatters over
 
 
-@tells_kinds
 def slopes_for(
     model: str | os.PathLike[str] | ModelSpec,
     table: pd.DataFrame | Any,
@@ -147,7 +145,6 @@ def _is_of(frame: pd.DataFrame, unit: str, covariate: str) -> bool:
     return not known[unit].duplicated().any()
 
 
-@tells_kinds
 def with_slopes(
     model: str | os.PathLike[str] | ModelSpec,
     covariate: str,

@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown, content_hash
 from bayesbias.core.wording import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS
 
@@ -34,9 +31,6 @@ class Parameter:
     times: str | None = None
     covariate: str | None = None
     only: Mapping[str, str] = field(default_factory=dict)
-
-    def __hash__(self) -> int:
-        return content_hash(self)
 
     @property
     def positive(self) -> bool:
@@ -73,9 +67,6 @@ class Results:
     levels: Mapping[str, Level]
     estimands: Mapping[str, tuple[str, ...]]
 
-    def __hash__(self) -> int:
-        return content_hash(self)
-
 
 _WORD_AND_CLASS = ("protected_word", "protected_class")
 RESULTS_OF_PAIRS = Results(
@@ -89,10 +80,8 @@ RESULTS_OF_PAIRS = Results(
 )
 
 
-@public_in("bayesbias")
-@tells_kinds
 @dataclass(frozen=True, repr=False)
-class ModelSpec(Shown):
+class ModelSpec:
     """A model as its TOML file says it, checked.
 
     Attributes
@@ -148,7 +137,7 @@ class ModelSpec(Shown):
     origin: str = field(default="", repr=False, compare=False)
 
     def __hash__(self) -> int:
-        return content_hash(self)
+        return hash(self.name)
 
     def __repr__(self) -> str:
         terms = " + ".join(self.mu)

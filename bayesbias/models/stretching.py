@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -29,7 +28,6 @@ def arguments_stretched(spec: ModelSpec, name: str, factor: float) -> dict[str, 
     return stretched(parameter.distribution, parameter.args, factor, around=name in spec.factors())
 
 
-@tells_kinds
 def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
     """Return the model with one prior some times as wide.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["trimmed"]
 
 
-@tells_kinds
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 

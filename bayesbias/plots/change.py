@@ -9,7 +9,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.core.errors import FitError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, interval_text, number_text
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.plots import headings, marks, outcomes, slopes
@@ -53,7 +52,6 @@ _CROWD = {
 }  # area and opacity: there are ten times as many neutral pairs
 
 
-@tells_kinds
 @styled
 def plot_changes(
     comparison: Comparison,
@@ -156,7 +154,6 @@ def plot_changes(
     return ax
 
 
-@tells_kinds
 @styled
 def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
@@ -227,7 +224,6 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     return ax
 
 
-@tells_kinds
 @styled
 def plot_controls(
     comparison: Comparison, *, method: str | None = None, prob: float = PROB, ax: Axes | None = None
@@ -367,7 +363,6 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
     return first
 
 
-@tells_kinds
 @styled
 def plot_ranking(
     comparison: Comparison,

@@ -10,7 +10,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, with_minus
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -34,7 +33,6 @@ _COLUMN_OF_ESTIMAND = {
 }  # right ends of the columns, in points from the Axes
 
 
-@tells_kinds
 @styled
 def plot_contrasts(
     fit: BiasFit,

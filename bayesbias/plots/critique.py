@@ -10,7 +10,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.plots import headings, marks
 from bayesbias.plots.data import long
 from bayesbias.plots.style import WIDTH, axes_or_new, inches, pt, styled
@@ -43,7 +42,6 @@ _TOP = 0.2  # of the axis of false alarms, at least
 _SHOWN = (("classes", "weat"), ("tables", "manzini"), ("classes", "pairs"), ("classes", "attributes"))
 
 
-@tells_kinds
 @styled
 def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
@@ -160,7 +158,6 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
     return ax
 
 
-@tells_kinds
 @styled
 def plot_false_alarms(
     grid: pd.DataFrame,

@@ -8,7 +8,6 @@ import numpy as np
 
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, with_minus
 from bayesbias.inference.estimands import ROPE
 from bayesbias.plots import headings, marks
@@ -66,7 +65,6 @@ def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
     ]
 
 
-@tells_kinds
 @styled
 def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     """Show how frequent the words of every class and list are.
@@ -143,7 +141,6 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-@tells_kinds
 @styled
 def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
     """Show contrasts as they are, and of words that are all of the mean frequency.

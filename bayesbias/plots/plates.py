@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core.face import public_in
 from bayesbias.plots import fonts
 from bayesbias.plots.style import (
     FigureStyle,
@@ -33,7 +32,6 @@ __all__ = ["Plate"]
 DPI = 200  # letters have whole dots of width, so that a layout made for other dots would cut names
 
 
-@public_in("bayesbias.plots")
 @dataclass(frozen=True)
 class Plate:
     """One figure of a result, not yet drawn.

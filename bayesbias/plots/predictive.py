@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks, outcomes
@@ -29,7 +28,6 @@ REPLICATED = "#9A9A9A"
 _SEEN = 0.05  # of the largest spread: where curves hardly differ, in the tails, a single pair would decide
 
 
-@tells_kinds
 @styled
 def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed distances of each connection against data the fitted model would make.

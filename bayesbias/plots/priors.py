@@ -12,7 +12,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import percent
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.diagnostics import describe_draws
@@ -46,7 +45,6 @@ _CURVES = ("prior of the mean", "prior predictive of a pair")
 _POSTERIOR = marks.contrast_colour("population")
 
 
-@tells_kinds
 @styled
 def plot_priors(
     model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, seed: int = 0, ax: Axes | None = None

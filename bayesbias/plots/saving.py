@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import check_folder, whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -42,7 +41,6 @@ PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
 }
 
 
-@tells_kinds
 def save_figures(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult | SweepResult,
     folder: str | os.PathLike[str],

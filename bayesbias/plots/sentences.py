@@ -10,7 +10,6 @@ import numpy as np
 from bayesbias.columns.sentences import shares_of_variance
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, number_of, number_text
 from bayesbias.plots import headings, marks, slopes
 from bayesbias.plots.plates import Plate, on_axes
@@ -56,7 +55,6 @@ _LEVEL_NAMES = {
 _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 
-@tells_kinds
 @styled
 def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
@@ -207,7 +205,6 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     return ax
 
 
-@tells_kinds
 @styled
 def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, number_of
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.observed import observed_means
@@ -50,7 +49,6 @@ _NEW = {"profession": "new nouns like these", "noun_pair": "new professions like
 _LISTED = {"profession": "observed, these nouns", "noun_pair": "observed, these professions"}
 
 
-@tells_kinds
 def plot_professions(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -96,7 +94,6 @@ def plot_professions(
     return _forest(fit, "profession", prob, ax, classifier)
 
 
-@tells_kinds
 def plot_noun_pairs(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -222,7 +219,6 @@ def _pair_label(name: str) -> str:
     return " ".join(words)
 
 
-@tells_kinds
 @styled
 def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed differences of each classifier against tables that the fitted model would make.

@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks
@@ -46,7 +45,6 @@ _GENDERS, _EARNINGS = 6.2, 4.8  # inches of height, where there is one panel
 _PANEL = 3.5  # inches of width of a panel, where there are several
 
 
-@tells_kinds
 @styled
 def plot_genders(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
@@ -143,7 +141,6 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     return axes[0]
 
 
-@tells_kinds
 @styled
 def plot_earnings(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,

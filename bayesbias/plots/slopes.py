@@ -9,7 +9,6 @@ from bayesbias.columns.slopes import of_groups
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, error_of, interval_known, probability_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, with_minus
 from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.estimands import PROB
@@ -38,7 +37,6 @@ _UNITS = {
 }
 
 
-@tells_kinds
 @styled
 def plot_slopes(
     result: BiasFit | Comparison | SeatResult, *, prob: float = PROB, ax: Axes | None = None

@@ -24,8 +24,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.literal import literal
+from bayesbias.core.wording import literal
 from bayesbias.plots import fonts
 
 if TYPE_CHECKING:
@@ -132,7 +131,6 @@ _DRAWING: contextvars.ContextVar[bool] = contextvars.ContextVar("drawing", defau
 _OWN: weakref.WeakSet[Figure] = weakref.WeakSet()
 
 
-@tells_kinds
 @contextlib.contextmanager
 def figure_style(style: str | None = None, *, width: float | None = None) -> Iterator[FigureStyle]:
     """Draw all figures of a block for a journal, a talk or a report.

@@ -8,7 +8,6 @@ import numpy as np
 
 from bayesbias.core.digits import number_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, conjoined, number_of, with_minus
 from bayesbias.inference.standard import in_full
 from bayesbias.plots import headings, marks
@@ -30,7 +29,6 @@ _STAR, _DAGGER = "*", "†"
 _SUPERIORITY, _DISTANCE = 44.0, 92.0  # right ends of the columns, in points from the Axes
 
 
-@tells_kinds
 @styled
 def plot_sweep(
     result: SweepResult, *, contrast: str | None = None, estimand: str = "population", ax: Axes | None = None

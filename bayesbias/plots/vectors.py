@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.embeddings.shape import EDGES, VectorShape
 from bayesbias.plots import headings, marks
 from bayesbias.plots.data import long
@@ -47,7 +46,6 @@ def plates(shapes: Mapping[str, VectorShape]) -> list[Plate]:
     ]
 
 
-@tells_kinds
 @styled
 def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None) -> Axes:
     """Show the cosines of all pairs of words of one set of vectors, or of several.
@@ -103,7 +101,6 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     return ax
 
 
-@tells_kinds
 @styled
 def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None) -> Axes:
     """Show what the leading dimensions add to the mean cosine of two words.

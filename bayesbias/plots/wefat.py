@@ -9,7 +9,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent
 from bayesbias.plots import headings, marks
 from bayesbias.plots.labels import label_points
@@ -74,7 +73,6 @@ def _checked(result: WefatResult) -> WefatResult:
     return result
 
 
-@tells_kinds
 @styled
 def plot_covariate(result: WefatResult, *, names: bool = True, ax: Axes | None = None) -> Axes:
     """Show the association of each target against its covariate, with the uncertainty of both targets and line.
@@ -204,7 +202,6 @@ def plot_covariate(result: WefatResult, *, names: bool = True, ax: Axes | None =
     return ax
 
 
-@tells_kinds
 @styled
 def plot_correlations(result: WefatResult, *, ax: Axes | None = None) -> Axes:
     """Show the correlation of average scores with the covariate, and that of true associations, each with its interval.

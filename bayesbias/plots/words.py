@@ -10,7 +10,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, interval_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -47,7 +46,6 @@ _FAINTEST, _FULLEST = 0.4, 0.9  # opacity of a point: of a crowd, and of few
 _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
 
 
-@tells_kinds
 @styled
 def plot_connections(
     fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
@@ -107,7 +105,6 @@ def plot_connections(
     return ax
 
 
-@tells_kinds
 @styled
 def plot_words(
     fit: BiasFit,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesbias.columns.table import Cell, of_cells
-from bayesbias.core.literal import literal
+from bayesbias.core.wording import literal
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.fitting import settings_of_sampler
 from bayesbias.models.loading import list_models, load_model

@@ -17,9 +17,8 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, data_dir, whole_file
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.literal import literal
 from bayesbias.core.versions import own_version
+from bayesbias.core.wording import literal
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots.style import figure_style
@@ -55,7 +54,6 @@ PAGES: Mapping[str, Callable[..., Page]] = {
 }
 
 
-@tells_kinds
 def write_report(
     run: BiasFit | Comparison | SeatResult | WefatResult | SweepResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from bayesbias.core.literal import literal
 from bayesbias.core.progress import ticking
+from bayesbias.core.wording import literal
 from bayesbias.plots.plates import Plate, rendered
 from bayesbias.report.parts import Part, Picture
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bayesbias.core.literal import RTL_RUN, literal
-from bayesbias.core.wording import ended
+from bayesbias.core.wording import ended, literal
+
+_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_RTL_RUN = re.compile(f"[{_RTL}]+(?:[\\s\u200c\u200d'-]+[{_RTL}]+)*")
 
 
 def as_sentence(text: str, lead: str = "") -> str:
@@ -25,7 +27,7 @@ def escaped(value: Any) -> Any:
     text = literal(value, lines=True)
     out = Markup()
     at = 0
-    for run in RTL_RUN.finditer(text):
+    for run in _RTL_RUN.finditer(text):
         out += Markup.escape(text[at : run.start()]) + Markup("<bdi>{}</bdi>").format(run[0])
         at = run.end()
     return out + Markup.escape(text[at:])

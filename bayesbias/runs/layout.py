@@ -98,8 +98,8 @@ class Layout:
 
 def _write(path: Path, value: Any, spreadsheet_safe: bool) -> None:
     from bayesbias.core.files import whole_file
-    from bayesbias.core.literal import literal
     from bayesbias.core.sheets import write_csv
+    from bayesbias.core.wording import literal
 
     if path.suffix == ".nc":
         value.save(path)

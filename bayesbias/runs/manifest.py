@@ -14,7 +14,6 @@ from typing import Any
 from bayesbias.core.errors import InputError
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.seals import State, about_file, damaged, seal_of_json, sealed_json
-from bayesbias.core.values import content_hash
 from bayesbias.core.versions import own_version
 
 MANIFEST = "run.json"
@@ -55,9 +54,6 @@ class Manifest:
     covariates: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     sealed: bool = False
-
-    def __hash__(self) -> int:
-        return content_hash(self)
 
 
 def write_manifest(

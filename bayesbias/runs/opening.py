@@ -10,13 +10,10 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
-from bayesbias.core.face import public_in
 from bayesbias.core.files import lies_at
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import absent, read_bytes, state_of
 from bayesbias.core.seals import State, damaged, seal_of_file, state_of_file
 from bayesbias.core.texts import read_text
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import some
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
@@ -45,9 +42,8 @@ _FIRST_LAYOUT = {
 }
 
 
-@public_in("bayesbias.runs")
 @dataclass(frozen=True, eq=False)
-class Run(Shown):
+class Run:
     """A result with what is known of the run that made it.
 
     Attributes
@@ -98,7 +94,6 @@ class Run(Shown):
         return f"Run of {self.kind} in {self.path}{command}{doubt}\n{self.result!r}"
 
 
-@tells_kinds
 def load_run(path: str | os.PathLike[str]) -> Run:
     """Open a run that `save_run` or a command with ``--out`` wrote.
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS, check_run_folder, files_of_run
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["save_run"]
 
 
-@tells_kinds
 def save_run(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | WefatResult | SweepResult,
     folder: str | os.PathLike[str],

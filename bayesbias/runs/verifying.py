@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import lies_at, sum_beside
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import absent, read_bytes, state_of
 from bayesbias.core.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
@@ -33,7 +30,6 @@ _VALID = (
 _WORST = (State.DAMAGED, State.MISSING, State.UNVERIFIED, State.INTACT)
 
 
-@public_in("bayesbias.runs")
 @dataclass(frozen=True)
 class FileState:
     """What became of one file: its name in the folder, and its state.
@@ -54,10 +50,8 @@ class FileState:
     state: State
 
 
-@public_in("bayesbias.runs")
-@tells_kinds
 @dataclass(frozen=True, repr=False)
-class Verification(Shown):
+class Verification:
     """What became of the files of a run since it was written.
 
     Attributes
@@ -124,7 +118,6 @@ class Verification(Shown):
         return "\n".join(self.lines())
 
 
-@tells_kinds
 def verify_run(path: str | os.PathLike[str]) -> Verification:
     """Hold every file of a run against the SHA-256 that was written with it.
 

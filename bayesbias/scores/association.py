@@ -23,7 +23,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.digits import p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.partitions import error_of_p
@@ -159,7 +158,6 @@ class WeatResult(ScoreResult):
         return {**out, "permutation": {key: out["permutation"][key] for key in keys}}
 
 
-@tells_kinds
 def weat(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
@@ -292,7 +290,6 @@ def weat(
     )
 
 
-@tells_kinds
 def effect_size(
     scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1"
 ) -> float | None:

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.stereotypes import (
@@ -120,7 +119,6 @@ class MacResult(ScoreResult):
         return means.reset_index()
 
 
-@tells_kinds
 def mac(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesbias.core import checks
 from bayesbias.core.digits import ends_as_known, p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, number_of
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.partitions import error_of_p
@@ -148,7 +147,6 @@ class ScWeatResult(ScoreResult):
         return [*lines, signs, *caveats(self.defects, self.source)]
 
 
-@tells_kinds
 def sc_weat(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

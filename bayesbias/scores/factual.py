@@ -20,8 +20,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.digits import p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import Shortened, as_percent, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
@@ -47,8 +45,6 @@ _LEAST = 4  # words; Fisher's z needs more than three
 _ALL_ORDERS = 8  # words of which every order is taken
 
 
-@public_in("bayesbias.scores")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class WefatScore(ScoreResult):
     """The published single-category test.
@@ -158,7 +154,6 @@ class WefatScore(ScoreResult):
         ]
 
 
-@tells_kinds
 def wefat_score(
     embedding: Embedding | Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.guarding import guarded
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.projections import vectors_of_words
@@ -95,7 +94,6 @@ class RnsbResult(ResampledScore):
         ]
 
 
-@tells_kinds
 def rnsb(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

@@ -21,9 +21,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.digits import p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_sampling, sampling_width
 
@@ -34,9 +31,8 @@ Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
 _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
-@public_in("bayesbias.scores")
 @dataclass(frozen=True, repr=False)
-class PermutationResult(Shown):
+class PermutationResult:
     """The p-value of a permutation test, and all that is needed to read it.
 
     Attributes
@@ -103,7 +99,6 @@ class PermutationResult(Shown):
         )
 
 
-@tells_kinds
 def permutation_test(
     scores_x: npt.ArrayLike,
     scores_y: npt.ArrayLike,
@@ -250,7 +245,6 @@ def permutation_test(
     return result("montecarlo", p, interval, note, samples=samples, seed=seed)
 
 
-@tells_kinds
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Adjust a family of p-values for multiple testing, by Holm's method.
 

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
@@ -159,7 +158,6 @@ class RelativeNormDistance(ScoreResult):
         ]
 
 
-@tells_kinds
 def direct_bias(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
@@ -262,7 +260,6 @@ def direct_bias(
     )
 
 
-@tells_kinds
 def relative_norm_distance(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.scores.projections import defining_pairs, vectors_of_words
@@ -141,7 +140,6 @@ class EctResult(ResampledScore):
         ]
 
 
-@tells_kinds
 def ripa(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
@@ -246,7 +244,6 @@ def ripa(
     )
 
 
-@tells_kinds
 def ect(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

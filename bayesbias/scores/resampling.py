@@ -20,7 +20,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.digits import allowed, ends_as_known, error_of
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent, number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
 from bayesbias.scores.permutation import refuse_no_scores, row_of_numbers
@@ -197,7 +196,6 @@ class SignFlips:
     seed: int | None
 
 
-@tells_kinds
 def sign_flip_test(
     scores: npt.ArrayLike,
     *,

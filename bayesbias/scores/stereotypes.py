@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import conjoined, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables.coverage import Coverage, Loss, losses
@@ -40,7 +39,7 @@ def caveats(defects: str, source: str) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreResult(Shown):
+class ScoreResult:
     """What every score says of itself."""
 
     name: str

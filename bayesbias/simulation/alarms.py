@@ -21,7 +21,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.scores.partitions import clopper_pearson
 from bayesbias.simulation.nulls import SPREADS, Floats, chunks_of_draws, refuse_large
 from bayesbias.simulation.questions import METHODS
@@ -36,7 +35,6 @@ _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations
 
 
-@tells_kinds
 def simulate_grid(
     n_words: Iterable[int] = (2, 4, 8, 16, 32),
     pair_sd: Iterable[float] = (0.05, 0.1),

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.versions import own_version
 from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
@@ -51,7 +50,6 @@ _COLUMNS = (
 )
 
 
-@tells_kinds
 def coverage_simulated(
     scenario: Scenario,
     *,

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.accounting import standard_error_of_share
@@ -34,7 +32,7 @@ SPREADS = (
 
 
 @dataclass(frozen=True, eq=False)
-class NullDistribution(Shown):
+class NullDistribution:
     """Effect sizes where all pairs are drawn alike.
 
     Attributes
@@ -141,7 +139,6 @@ class NullDistribution(Shown):
         return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
 
 
-@tells_kinds
 def null_distribution(
     n_x: int = 2,
     n_y: int = 2,

@@ -30,8 +30,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown, content_hash
 from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom
@@ -75,9 +73,6 @@ class PaperCase:
     sd: float
     printed: Mapping[str, float]
 
-    def __hash__(self) -> int:
-        return content_hash(self)
-
 
 PAPER_CASES = (
     PaperCase(
@@ -103,7 +98,7 @@ PAPER_CASES = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PaperDraws(Shown):
+class PaperDraws:
     """The draws of one of the paper's cases.
 
     Attributes
@@ -124,7 +119,6 @@ class PaperDraws(Shown):
         return f"<PaperDraws {self.case.name}: {draws:,} runs of the loop, by formula {' and '.join(self.single)}>"
 
 
-@tells_kinds
 def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     """Run one of the paper's cases with R's random numbers.
 
@@ -192,7 +186,6 @@ def _paper_effect_sizes(s: Floats) -> dict[str, dict[str, Floats]]:
     }
 
 
-@tells_kinds
 def simulate_paper(draws: int = USUAL_DRAWS) -> pd.DataFrame:
     """Run all of the paper's simulations, as coded and as intended.
 

@@ -15,9 +15,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.workers import Hands
 from bayesbias.inference.diagnostics import describe_draws, error_of_share
 from bayesbias.inference.engine import ENGINES
@@ -69,7 +66,6 @@ class _EvenNormals:
         return drawn.reshape(shape)
 
 
-@tells_kinds
 def sample_size(
     width: float,
     *,
@@ -224,9 +220,8 @@ def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[
     return len(frame), float((means[:, at[a]] - means[:, at[b]]).std())
 
 
-@public_in("bayesbias.simulation")
 @dataclass(frozen=True, eq=False, repr=False)
-class ReliabilityPlan(Shown):
+class ReliabilityPlan:
     """How many words and attributes make a score reliable.
 
     Attributes
@@ -293,7 +288,6 @@ class ReliabilityPlan(Shown):
         )
 
 
-@tells_kinds
 def plan_reliability(
     fit: BiasFit,
     target: float = 0.8,

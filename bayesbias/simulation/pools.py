@@ -18,7 +18,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.versions import own_version
 from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
@@ -82,7 +81,6 @@ _COLUMNS = (
 )
 
 
-@tells_kinds
 def coverage_on_pools(
     vectors: Any,
     pools: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
 
 __all__ = ["RRandom", "qnorm"]
 
@@ -54,8 +52,6 @@ _FAR_TAIL = (
 )
 
 
-@public_in("bayesbias.simulation")
-@tells_kinds
 class RRandom:
     """R's default stream of random numbers, as ``set.seed(seed)`` starts it.
 

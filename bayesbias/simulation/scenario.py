@@ -13,9 +13,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown, content_hash
 from bayesbias.core.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
@@ -72,10 +69,8 @@ RELIGION_REDDIT_CELLS: Mapping[str, Any] = {
 """Posterior means of the model cells on the same table, as `scenario_from_fit` gives them (4 x 1000 draws, seed 1)."""
 
 
-@public_in("bayesbias.simulation")
-@tells_kinds
 @dataclass(frozen=True)
-class Scenario(Shown):
+class Scenario:
     """What is simulated: a model, numbers of words, and the values of its population parameters.
 
     Attributes
@@ -104,7 +99,7 @@ class Scenario(Shown):
     values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
 
     def __hash__(self) -> int:
-        return content_hash(self)
+        return hash((self.model, self.words, self.attributes, self.human, self.neutral))
 
     def __post_init__(self) -> None:
         for name in ("words", "attributes"):
@@ -184,7 +179,6 @@ def _own_numbers(value: Any, where: str) -> Any:
     return own.tolist()
 
 
-@tells_kinds
 def scenario_from_fit(fit: BiasFit) -> Scenario:
     """Return the scenario a real fit suggests: its words, and posterior means of its population parameters.
 
@@ -354,7 +348,6 @@ def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
     return [_in_order(value[label], labels[1:], where) for label in labels[0]]
 
 
-@tells_kinds
 def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     """Simulate one table of pairs.
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
@@ -41,7 +40,6 @@ _READ = {
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
 
-@tells_kinds
 def negative_controls(
     embedding: Any,
     wordlist: Any,

@@ -18,7 +18,6 @@ import numpy as np
 
 from bayesbias.core.cleaning import checked_names
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@tells_kinds
 def compare(
     original: PairTable | pd.DataFrame | str | os.PathLike[str],
     debiased: Any,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.values import Shown
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
 from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import ESTIMANDS
@@ -33,7 +32,7 @@ NO_LEVELS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ChangesFit(Shown):
+class ChangesFit:
     """A fit of differences, and the connections of which every difference is one number."""
 
     fit: BiasFit | None

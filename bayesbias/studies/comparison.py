@@ -21,9 +21,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import FitError, InputError, nearest
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.inference.contrasts import (
     beside,
     chosen_rows,
@@ -66,7 +63,7 @@ OF_INTEREST = "associated - different"  # the contrast by which methods are rank
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Method(Shown):
+class Method:
     """One debiased table beside the original.
 
     Attributes
@@ -111,10 +108,8 @@ class Method(Shown):
         return f"Method: {self.name}, {len(self.pairs):,} pairs{flags}"
 
 
-@public_in("bayesbias.studies")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown):
+class Comparison:
     """One original and one or more debiased tables; made by `compare`.
 
     Attributes

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
 from bayesbias.core.files import records
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.inference.estimands import ROPE
 from bayesbias.tables.change import check_joined
@@ -33,7 +30,6 @@ _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chan
 _NEARER_THAN = 0.9
 
 
-@public_in("bayesbias.studies")
 class Forced(enum.StrEnum):
     """How much of a gap a method makes zero whatever the vectors were; of none it is false.
 
@@ -60,9 +56,8 @@ class Forced(enum.StrEnum):
 _LABELS = {Forced.NO: "", Forced.PARTLY: "partly by construction", Forced.WHOLLY: "by construction"}
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True, eq=False, repr=False)
-class Construction(Shown):
+class Construction:
     """What a debiasing method forces to come out, found in the distances alone.
 
     Attributes
@@ -141,7 +136,6 @@ class Construction(Shown):
         }
 
 
-@tells_kinds
 def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     """Find in joined pairs what a debiasing method forced.
 

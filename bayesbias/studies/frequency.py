@@ -26,10 +26,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, error_of
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import plain, records
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
@@ -97,10 +94,8 @@ def crossing(row: Any) -> Crossing:
     return Crossing.WON if before is Verdict.OPEN else Crossing.TURNED
 
 
-@public_in("bayesbias.studies")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequency(Shown):
+class Frequency:
     """What frequency may have to do with the contrasts of a fit.
 
     Attributes
@@ -225,7 +220,6 @@ class Frequency(Shown):
         )
 
 
-@tells_kinds
 def frequency_of(fit: BiasFit) -> Frequency | None:
     """Return what `with_frequency` found, or None where it was not asked.
 
@@ -242,7 +236,6 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     return None if kept is None else Frequency.from_dict(kept)
 
 
-@tells_kinds
 def with_frequency(
     fit: BiasFit,
     counts: Any,
@@ -398,7 +391,6 @@ def words_with_counts(frame: pd.DataFrame, known: WordCounts) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).dropna().reset_index(drop=True)
 
 
-@tells_kinds
 def unequal_frequencies(table: pd.DataFrame, counts: WordCounts, *, prob: float = PROB) -> pd.DataFrame:
     r"""Say whether classes, lists and connections differ in frequency.
 

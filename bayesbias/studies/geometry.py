@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.inference.estimands import PROB
 from bayesbias.studies.construction import EXACT
 from bayesbias.tables.change import check_joined
@@ -36,7 +33,6 @@ KEPT = 0.7
 """Above this half of the variance is shared, and what is left outweighs what is new."""
 
 
-@public_in("bayesbias.studies")
 class Left(enum.StrEnum):
     """What is left of the geometry. The one place where this is decided is `left_of`.
 
@@ -82,7 +78,6 @@ _LABELS = {
 }
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Related:
     """A correlation or slope, after on before, with its interval; not a number where it cannot be told.
@@ -99,9 +94,8 @@ class Related:
     high: float
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True, repr=False)
-class Geometry(Shown):
+class Geometry:
     """What a method leaves of the distances of protected words to control words.
 
     Attributes
@@ -159,7 +153,6 @@ class Geometry(Shown):
         return f"Geometry: {self.left.label}; {self.n_pairs:,} control pairs{correlation}"
 
 
-@tells_kinds
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     """Say how much of the geometry of control words is left.
 

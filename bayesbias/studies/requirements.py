@@ -19,8 +19,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import allowed, error_of, printed
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import OF_INTEREST, Comparison
@@ -55,7 +53,6 @@ class _Ends(NamedTuple):
 _UNKNOWN = _Ends(math.nan, math.nan)
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Requirement:
     """One requirement: a name, ``<``, ``<=``, ``>`` or ``>=``, and a number.
@@ -75,7 +72,6 @@ class Requirement:
         return f"{self.name} {self.sign} {float(self.limit)!r}".removesuffix(".0")
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Check:
     """Whether a method meets a requirement.
@@ -361,7 +357,6 @@ def _refuse_beyond(name: str, sign: str, limit: float, found: str) -> None:
     )
 
 
-@tells_kinds
 def check_requirements(
     comparison: Comparison, requirements: str | tuple[Requirement, ...], prob: float = PROB
 ) -> tuple[Check, ...]:

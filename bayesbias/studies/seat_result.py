@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
 from bayesbias.core.files import whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.sheets import write_csv
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
@@ -54,10 +51,8 @@ def _no_classes() -> pd.DataFrame:
     return pd.DataFrame(columns=["model", "options", "test", *_OF_CLASS, "mean", "hpdi_low", "hpdi_high"])
 
 
-@public_in("bayesbias.studies")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class SeatResult(Shown):
+class SeatResult:
     """Every test on every encoder.
 
     Attributes

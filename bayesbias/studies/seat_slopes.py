@@ -11,7 +11,6 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.values import content_hash
 from bayesbias.models.slopes import slopes_for
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.covariate_accounts import values_of
@@ -43,9 +42,6 @@ class SlopesAsked:
 
     covariates: tuple[Given, ...]
     slopes: Mapping[str, Sequence[Any] | None]
-
-    def __hash__(self) -> int:
-        return content_hash(self)
 
     def of_test(self, table: PairTable, spec: ModelSpec) -> tuple[PairTable, ModelSpec, list[str]]:
         """Return the table of a test with the covariates of its words, the model with slopes on them, and the covariates it lacks."""

@@ -23,7 +23,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.core.versions import with_python
 from bayesbias.core.wording import number_of
@@ -113,7 +112,6 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     return out
 
 
-@tells_kinds
 def leave_one_out(
     test: Any,
     encoder: Any = "minilm-static",
@@ -171,7 +169,6 @@ def leave_one_out(
     return frame.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
-@tells_kinds
 def seat(
     tests: Any = "all",
     encoders: Any = "minilm-static",

@@ -17,10 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import plain
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import conjoined, some
 from bayesbias.studies.sentiment_tests import (
     UNITS,
@@ -45,10 +42,8 @@ _ALIKE = (
 _USUAL = {"n": 3, "clip": CLIP, "prob": 0.95}  # settings, of which others are recorded
 
 
-@public_in("bayesbias.studies")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class SentimentAnalysis(Shown):
+class SentimentAnalysis:
     """The published analysis of some classifiers.
 
     Attributes
@@ -150,7 +145,6 @@ class SentimentAnalysis(Shown):
         return "<SentimentAnalysis " + "\n  ".join(lines) + ">"
 
 
-@tells_kinds
 def sentiment_analysis(
     *predictions: Predictions | pd.DataFrame,
     hypotheses: int | None = None,
@@ -228,7 +222,6 @@ def sentiment_analysis(
     )
 
 
-@tells_kinds
 def analysis_of_table(
     table: pd.DataFrame,
     *,

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import plain
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -42,7 +41,6 @@ def is_sentiment(fit: BiasFit) -> bool:
     return fit.spec.results.group == "classifier" and fit.spec.outcome in OUTCOMES
 
 
-@tells_kinds
 def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     """Return the fit with the origin of its table: classifiers, sentences, control experiment and earnings.
 
@@ -149,7 +147,6 @@ def settings_of_analysis(origin: Mapping[str, Any]) -> dict[str, Any]:
     return {key: origin[key] for key in ("n", "clip", "prob") if key in origin}
 
 
-@tells_kinds
 def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """Return the published analysis of the table of a fit, with what `with_analysis` put there.
 
@@ -174,7 +171,6 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     return copy.deepcopy(analysis)
 
 
-@tells_kinds
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     """Compare classifiers with each other, sentence pair by sentence pair.
 

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.tables.sentiment import OUTCOMES, classifiers_in
 from bayesbias.wordlists.occupations import load_occupations
 
@@ -38,7 +37,6 @@ _TIED = 1e-9  # sentiments this near to each other are one value, computed in an
 _FLAT = 1e-12  # differences that vary by less do not vary
 
 
-@tells_kinds
 def paired_test(
     table: pd.DataFrame,
     *,
@@ -112,7 +110,6 @@ def paired_test(
     return _nullable_frame(rows, columns)
 
 
-@tells_kinds
 def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataFrame:
     """Rank the professions by their mean sentiment, and compare male with female for each.
 
@@ -178,7 +175,6 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     return pd.concat(frames, ignore_index=True)[columns]
 
 
-@tells_kinds
 def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     """Name the professions of highest and lowest sentiment, ties included.
 
@@ -225,7 +221,6 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["classifier", "end", "place", "professions", "sentiment"])
 
 
-@tells_kinds
 def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     """Compare male with female for each noun pair.
 
@@ -264,7 +259,6 @@ def checked_earnings(earnings: Mapping[str, float]) -> dict[str, float]:
     return {str(name): checks.finite(earned, f"earnings, {name}") for name, earned in given.items()}
 
 
-@tells_kinds
 def earnings_correlation(
     table: pd.DataFrame, earnings: Mapping[str, float] | None = None, *, prob: float = 0.95
 ) -> pd.DataFrame:

@@ -24,9 +24,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import as_percent, number_of
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.contrasts import described_mixtures
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Estimated", "WefatResult", "wefat"]
 
 
-@public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Estimated:
     """A quantity as its posterior has it: mean, sd, the ends of its shortest interval, and the Monte Carlo errors of these.
@@ -69,10 +65,8 @@ class Estimated:
     mcse_high: float = math.nan
 
 
-@public_in("bayesbias.studies")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class WefatResult(Shown):
+class WefatResult:
     """What a single-category test found.
 
     Attributes
@@ -264,7 +258,6 @@ class WefatResult(Shown):
         )
 
 
-@tells_kinds
 def wefat(
     embedding: Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",

@@ -23,7 +23,6 @@ import numpy as np
 from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.core.files import data_dir, sha256_of
 from bayesbias.core.opening import sha256_file
-from bayesbias.core.values import content_hash
 from bayesbias.core.versions import own_version
 from bayesbias.embeddings.gensim import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
@@ -49,9 +48,6 @@ class SweepCell:
     key: str
     fit_seed: int
     error: str | None  # what is already known to be wrong with it
-
-    def __hash__(self) -> int:
-        return content_hash(self)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,8 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.face import public_in
 from bayesbias.core.files import lies_at
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.texts import read_toml
-from bayesbias.core.values import Shown
 from bayesbias.embeddings.gensim import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
@@ -30,9 +27,8 @@ _LISTS = ("embeddings", "wordlists", "controls", "distances", "models")
 _KEYS = ("schema", *_LISTS, "settings")
 
 
-@public_in("bayesbias.sweeps")
 @dataclass(frozen=True)
-class SweepPlan(Shown):
+class SweepPlan:
     """A checked plan. Made by `load_plan`, not by hand.
 
     Attributes
@@ -90,7 +86,6 @@ class SweepPlan(Shown):
         return sources * len(self.models) * len(self.seeds)
 
 
-@tells_kinds
 def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> SweepPlan:
     """Read and check the plan of a sweep.
 

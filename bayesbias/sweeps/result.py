@@ -9,15 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.parquet import read_frame
 from bayesbias.core.ranges import SHARE, SIZE, Range
 from bayesbias.core.seals import State
 from bayesbias.core.sheets import write_csv
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import ERRORS, compared_cells
@@ -31,10 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["SweepResult"]
 
 
-@public_in("bayesbias.sweeps")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult(Shown):
+class SweepResult:
     """What a sweep found.
 
     Attributes

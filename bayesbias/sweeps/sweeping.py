@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.progress import ticking
 from bayesbias.core.versions import own_version
 from bayesbias.core.workers import Hands, Task, carry_out
@@ -27,7 +26,6 @@ from bayesbias.tables.pair_table import PairTable
 __all__ = ["run_sweep"]
 
 
-@tells_kinds
 def run_sweep(
     plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan,
     out: str | os.PathLike[str],

@@ -19,7 +19,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.guarding import guarded
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.sheets import unmarked, without_marks
 from bayesbias.core.texts import decoded
@@ -40,7 +39,6 @@ JOINED = ("original", "debiased", "change")
 """The columns of joined pairs that a single table has not."""
 
 
-@tells_kinds
 def join_pairs(
     original: PairTable | pd.DataFrame | str | os.PathLike[str],
     debiased: PairTable | pd.DataFrame | str | os.PathLike[str],

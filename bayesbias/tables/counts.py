@@ -16,13 +16,10 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.extras import needed
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.lines import blocks_of_lines
 from bayesbias.core.no_text import no_text
 from bayesbias.core.opening import opened, path_of, sha256_file
 from bayesbias.core.unpacking import compression_of, unpacked
-from bayesbias.core.values import Shown
 from bayesbias.core.versions import versions_of
 from bayesbias.core.wording import Shortened, number_of, some
 from bayesbias.embeddings.order import ranks_of
@@ -38,10 +35,8 @@ _LONGEST = 1 << 16  # bytes of a line: a word and a number
 _VALID = "a .csv file with columns word and count, a file of lines with a word and its count, 'order', or 'wordfreq'"
 
 
-@public_in("bayesbias.tables")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class WordCounts(Shown):
+class WordCounts:
     """How frequent words are, in powers of ten.
 
     Attributes
@@ -87,7 +82,6 @@ class WordCounts(Shown):
         return f"<WordCounts: {number_of(len(self.log_frequency), 'word')} from {self.origin}{missing}>"
 
 
-@tells_kinds
 def load_counts(
     source: Any,
     words: Sequence[str],

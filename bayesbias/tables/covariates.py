@@ -15,7 +15,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import some
 from bayesbias.tables.covariate_accounts import (
     joined_once_more,
@@ -46,7 +45,6 @@ _MUCH = 0.9
 _CONFOUNDED = 0.5  # of a covariate's variance between classes, from which on it is said
 
 
-@tells_kinds
 def join_covariates(
     table: PairTable,
     covariates: Any,

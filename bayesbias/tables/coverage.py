@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown, content_hash
 from bayesbias.core.wording import conjoined, number_of, some
 from bayesbias.tables.codes import labels_within
 from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
@@ -40,7 +37,6 @@ FACT_NOUNS = {
 _NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example": "examples"}
 
 
-@public_in("bayesbias.tables")
 class LossKind(enum.StrEnum):
     """How much of a list was lost.
 
@@ -56,7 +52,6 @@ class LossKind(enum.StrEnum):
     FEW_LEFT = "few left"
 
 
-@public_in("bayesbias.tables")
 @dataclass(frozen=True)
 class Loss:
     """A list of which so little was found that a result has to say so.
@@ -186,7 +181,6 @@ def losses_for_covariates(
     return tuple(loss for loss in out if loss.side != "protected" or loss.name not in silent)
 
 
-@tells_kinds
 def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
     """Return the lists of which too little was found, those first of which the smallest share was.
 
@@ -211,7 +205,7 @@ def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
 
 
 @dataclass(frozen=True, repr=False)
-class Coverage(Shown):
+class Coverage:
     """Which words were listed, which were found, and what was done about the rest.
 
     Attributes
@@ -244,9 +238,6 @@ class Coverage(Shown):
     columns: tuple[str, ...] = ()
     covariates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     thin: tuple[str, ...] = ()
-
-    def __hash__(self) -> int:
-        return content_hash(self)
 
     def __repr__(self) -> str:
         sides = []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["distance_table"]
 
 
-@tells_kinds
 def distance_table(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

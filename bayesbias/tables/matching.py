@@ -11,7 +11,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import some
 from bayesbias.tables.counts import WordCounts, load_counts
 from bayesbias.wordlists.controls import load_controls
@@ -64,7 +63,6 @@ def counts_for_matching(counts: Any, words: Sequence[str], embedding: Any) -> Wo
     return load_counts(counts, words, embedding=embedding)
 
 
-@tells_kinds
 def matched_controls(
     words: WordList, counts: WordCounts, pool: Any = None, *, per: int = PER
 ) -> tuple[WordList, dict[str, Any]]:

@@ -12,11 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.face import public_in
 from bayesbias.core.files import whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.sheets import write_csv
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.tables.coverage import Coverage
 from bayesbias.wordlists.pairing import CONNECTIONS
@@ -37,10 +34,8 @@ COLUMNS = (
 )
 
 
-@public_in("bayesbias")
-@tells_kinds
 @dataclass(frozen=True, eq=False)
-class PairTable(Shown):
+class PairTable:
     """A tidy table of pairs and the account of how it came about.
 
     Attributes

@@ -18,7 +18,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import AsWritten, InputError, nearest
 from bayesbias.core.frames import plain_frame
 from bayesbias.core.guarding import guarded
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import as_plain_file, path_of, sha256_file, unchanged
 from bayesbias.core.wording import Shortened, number_of, some
 from bayesbias.embeddings.embedding import Embedding
@@ -65,7 +64,6 @@ MOST_TEXTS = 1_000_000
 _DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or load_distances made"
 
 
-@tells_kinds
 def load_distances(
     source: str | os.PathLike[str] | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,

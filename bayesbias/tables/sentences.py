@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.errors import BayesbiasError, InputError
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
@@ -150,7 +149,6 @@ def _own_tokens(template: str, sentence: str) -> set[str]:
     return {token for token in words if token.casefold() not in bare} or set(words)
 
 
-@tells_kinds
 def sentence_table(
     test: Any,
     encoder: Any = "minilm-static",

@@ -16,7 +16,6 @@ from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.frames import plain_frame
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.wording import number_of
 from bayesbias.tables.checking import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
 from bayesbias.tables.covariates import join_covariates
@@ -37,7 +36,6 @@ OUTCOMES = ("difference", "logit_difference")
 _SHARE = Range(0.0, 1.0, ())
 
 
-@tells_kinds
 def sentiment_table(
     *predictions: Predictions | pd.DataFrame,
     control: bool = False,

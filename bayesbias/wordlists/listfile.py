@@ -14,7 +14,6 @@ from bayesbias.core import checks
 from bayesbias.core.cleaning import breaks_line, checked_tree
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, plain, sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import begins_as_json, sha256_file
 from bayesbias.core.texts import MOST_JSON, read_toml
 from bayesbias.core.wording import Shortened, conjoined, number_of
@@ -49,7 +48,6 @@ _LIST_KEYS = (
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
 
 
-@tells_kinds
 def list_wordlists() -> list[str]:
     """Return the names of the shipped word lists, sorted.
 
@@ -61,7 +59,6 @@ def list_wordlists() -> list[str]:
     return list_names("wordlists")
 
 
-@tells_kinds
 def wordlist_template() -> str:
     """Return a commented word list to fill in.
 
@@ -80,7 +77,6 @@ def wordlist_template() -> str:
     return (data_dir("wordlists") / "template" / "wordlist.toml").read_text(encoding="utf-8")
 
 
-@tells_kinds
 def load_wordlist(
     x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,
@@ -138,7 +134,6 @@ def load_wordlist(
     return wordlist
 
 
-@tells_kinds
 def check_wordlist(
     x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,

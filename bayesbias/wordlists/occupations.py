@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import data_dir, find_toml, sha256_of
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import read_bytes
 from bayesbias.core.texts import MOST_TOML, parse_toml
-from bayesbias.core.values import Shown
 from bayesbias.core.wording import number_of
 from bayesbias.wordlists.grammar import article_of
 
@@ -36,10 +33,8 @@ _FACTS = ("earnings", "female_share")
 _UNSTATED = "not stated"
 
 
-@public_in("bayesbias.wordlists")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class Occupations(Shown):
+class Occupations:
     """Noun pairs, professions and the template that makes sentences of them.
 
     Attributes
@@ -123,7 +118,6 @@ class Occupations(Shown):
         return f"<Occupations {self.name!r}: {made}>"
 
 
-@tells_kinds
 def load_occupations(
     source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
 ) -> Occupations:
@@ -242,7 +236,6 @@ def load_occupations(
     return out
 
 
-@tells_kinds
 def occupation_sentences(
     source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations", *, control: bool = False
 ) -> pd.DataFrame:

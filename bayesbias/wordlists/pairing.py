@@ -6,14 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["pairs"]
 
 
-@tells_kinds
 def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> dict[str, list[str]]:
     """Derive every pair of a word list, with its connection.
 

@@ -19,7 +19,6 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import lies_at
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.opening import begins_as_json, is_piped
 from bayesbias.core.texts import MOST_JSON, read_toml
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
@@ -43,7 +42,6 @@ __all__ = ["list_tests", "sentence_test"]
 LEVELS = ("word", "sentence", "unbleached")
 
 
-@tells_kinds
 def list_tests() -> list[str]:
     """Return the names of the tests that can be made without a file, named as published.
 
@@ -64,7 +62,6 @@ def list_tests() -> list[str]:
     ]
 
 
-@tells_kinds
 def sentence_test(
     source: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     *,

@@ -20,11 +20,8 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.cleaning import checked_label
 from bayesbias.core.errors import InputError
-from bayesbias.core.face import public_in
 from bayesbias.core.files import sha256_of, whole_file
-from bayesbias.core.kinds import tells_kinds
 from bayesbias.core.texts import read_json
-from bayesbias.core.values import Shown
 from bayesbias.wordlists.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
 
 if TYPE_CHECKING:
@@ -38,10 +35,8 @@ SETS = ("targ1", "targ2", "attr1", "attr2")
 SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
 
 
-@public_in("bayesbias.wordlists")
-@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
-class SentenceTest(Shown):
+class SentenceTest:
     """Two sets of targets and two of attributes, as sentences or as words.
 
     Made by :func:`sentence_test` and :func:`read_test`, not by hand.
@@ -111,7 +106,6 @@ class SentenceTest(Shown):
         return f"<SentenceTest {self.name}: {sizes[0]}, {sizes[1]} | {sizes[2]}, {sizes[3]}>"
 
 
-@tells_kinds
 def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     """Read a test in the published format.
 
@@ -228,7 +222,6 @@ def _runs(text: str) -> Iterator[str]:
             yield " ".join(tokens[first : first + length])
 
 
-@tells_kinds
 def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool = False) -> Path:
     """Write a test in the published format, whole or not at all.
 

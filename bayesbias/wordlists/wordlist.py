@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bayesbias.core.face import public_in
-from bayesbias.core.kinds import tells_kinds
-from bayesbias.core.values import Shown, content_hash
 from bayesbias.core.wording import conjoined, number_of
 
 __all__ = ["Controls", "WordClass", "WordList"]
@@ -46,7 +43,7 @@ class WordClass:
 
 
 @dataclass(frozen=True)
-class Controls(Shown):
+class Controls:
     """Control words: about people in general, and about nothing in particular.
 
     Parameters
@@ -75,10 +72,8 @@ class Controls(Shown):
         return f"<Controls {self.name}: {len(self.human)} human, {len(self.neutral)} neutral>"
 
 
-@public_in("bayesbias")
-@tells_kinds
 @dataclass(frozen=True, repr=False)
-class WordList(Shown):
+class WordList:
     """A checked word list. Made by :func:`load_wordlist`, not by hand.
 
     Parameters
@@ -136,7 +131,7 @@ class WordList(Shown):
     covariates: dict[str, dict[str, float | str]] = field(default_factory=dict, hash=False)
 
     def __hash__(self) -> int:
-        return content_hash(self)
+        return hash(self.name)
 
     @property
     def protected_words(self) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-from bayesbias.tables.reading_facts import facts_given
 
 import bayesbias as bb
 from bayesbias.classifiers.training import read_labelled
@@ -23,6 +22,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
 from bayesbias.core.opening import as_plain_file, opened, path_of, read_bytes, sha256_file
 from bayesbias.sweeps.plan import load_plan
+from bayesbias.tables.reading_covariates import covariates_given
 from bayesbias.wordlists.sentence_tests import published_json
 
 
@@ -240,7 +240,7 @@ DOORS = {
     "verified": bb.runs.verify_run,
     "test": bb.sentence_test,
     "tests": bb.seat,
-    "facts": lambda path: facts_given(path),
+    "facts": lambda path: covariates_given(path),
 }
 
 

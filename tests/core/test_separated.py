@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from bayesbias.tables.facts import join_facts
 
 import bayesbias as bb
 from bayesbias.core.separated import separated
+from bayesbias.tables.covariates import join_covariates
 
 FIRST, SECOND = ('"she', "\"o'clock"), ('"', '"hers')
 WORDS = [f"word{i}" for i in range(12)]
@@ -58,7 +58,7 @@ def facts(folder, words, mark, ending):
             "b": {"protected": words[6:], "attributes": ["r", "s"]},
         },
     )
-    found = join_facts(frame, file).coverage.facts["number"]
+    found = join_covariates(frame, file).coverage.facts["number"]
     return set(words) - set(found.missing)
 
 

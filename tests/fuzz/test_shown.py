@@ -17,6 +17,7 @@ from helpers.hostile import words
 from helpers.seeds import shifted
 
 mpl.use("Agg")
+from bayesbias.core.literal import literal
 from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -24,7 +25,6 @@ from rich.cells import cell_len
 
 from bayesbias.cli import screen
 from bayesbias.core.errors import InputError
-from bayesbias.core.literal import literal
 from bayesbias.core.sheets import marked, unmarked, without_marks, write_csv
 from bayesbias.plots import headings, marks, rows
 from bayesbias.plots.plates import Plate, rendered
