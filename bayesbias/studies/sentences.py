@@ -95,7 +95,7 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     elif same.any():
         out.append(
             f"{int(same.sum())} of {len(keys)} sentences have the same vector as another sentence of their word: the encoder "
-            "does not see what their templates add, and they count as if they were new evidence"
+            "does not see what their templates add; the scores count each, the table and the fit count a vector once"
         )
     gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
     if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:

@@ -34,6 +34,8 @@ FACT_NOUNS = {
     "noun_pair": "pairs of nouns",
 }
 """What has a covariate, by the side that the account of it names."""
+SameVector = tuple[dict[str, str], dict[str, str]]
+"""Of protected words and of attributes, dropped word -> the word that is kept for its vector."""
 _NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example": "examples"}
 
 
@@ -99,14 +101,19 @@ class Loss:
     @property
     def noun(self) -> str:
         """What is listed, for a reader."""
-        return f"{self.name} control words" if self.control else f"{_NOUNS[self.side]} of {self.name}"
+        return (
+            f"{self.name} control words" if self.control else f"{_NOUNS[self.side]} of {self.name}"
+        )
 
     @property
     def text(self) -> str:
         """The same for a reader, without a full stop."""
         words = self.noun
         if self.covariate:
-            one, several = f"has the covariate {self.covariate}", f"have the covariate {self.covariate}"
+            one, several = (
+                f"has the covariate {self.covariate}",
+                f"have the covariate {self.covariate}",
+            )
         else:
             one, several = "was found", "were found"
         if self.kind is LossKind.GONE:
@@ -135,7 +142,13 @@ def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
     """
     if found >= listed or (found >= LEAST_LEFT and found >= LOW_SHARE * listed):
         return None
-    kind = LossKind.GONE if not found else LossKind.MOST if found < LOW_SHARE * listed else LossKind.FEW_LEFT
+    kind = (
+        LossKind.GONE
+        if not found
+        else LossKind.MOST
+        if found < LOW_SHARE * listed
+        else LossKind.FEW_LEFT
+    )
     return Loss(kind, side, name, int(listed), int(found))
 
 
@@ -174,7 +187,9 @@ def losses_for_covariates(
     sides = {name: about.get("side") for name, about in coverage.get("covariates", {}).items()}
     out = []
     for loss in losses(there):
-        if own := [covariate for covariate in covariates if sides.get(covariate, loss.side) == loss.side]:
+        if own := [
+            covariate for covariate in covariates if sides.get(covariate, loss.side) == loss.side
+        ]:
             out.append(replace(loss, covariate=" and ".join(own)))
     # The words of a class that goes for want of stereotypes lack nothing themselves.
     silent = {loss.name for loss in out if loss.side == "attribute" and loss.left_out}
@@ -194,7 +209,9 @@ def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
     >>> [loss.kind.value for loss in losses(Coverage({}, {"islam": group}))]
     ['most']
     """
-    sides = coverage.as_dict() if isinstance(coverage, Coverage) else checks.table(coverage, "coverage")
+    sides = (
+        coverage.as_dict() if isinstance(coverage, Coverage) else checks.table(coverage, "coverage")
+    )
     out = [
         loss
         for side, key in (("protected", "protected"), ("attribute", "attributes"))
@@ -213,7 +230,8 @@ class Coverage:
     protected, attributes : Mapping of str to Mapping
         Per protected class and per attribute class: ``listed`` (count), ``found`` (count), ``missing``
         (the words) and, where there are any, ``matched`` (words found under another spelling, and which) and ``composed``
-        (words whose vector is made of pieces of words, as that of a misspelt word would be). ``left_out`` is true of a protected
+        (words whose vector is made of pieces of words, as that of a misspelt word would be) and ``same_vector`` (kept word -> the
+        words that have its vector, which count once with it). ``left_out`` is true of a protected
         class whose words were not used, since no word or no stereotype of it was found.
     matched : Mapping of str to str
         Words found under another spelling, and which.
@@ -242,7 +260,9 @@ class Coverage:
     def __repr__(self) -> str:
         sides = []
         for noun, groups in (("protected words", self.protected), ("attributes", self.attributes)):
-            listed, present = (sum(group[key] for group in groups.values()) for key in ("listed", "found"))
+            listed, present = (
+                sum(group[key] for group in groups.values()) for key in ("listed", "found")
+            )
             sides.append(f"{present:,} of {listed:,} {noun}")
         return "\n  ".join([f"Coverage: {' and '.join(sides)} found", *self.sentences()])
 
@@ -254,7 +274,12 @@ class Coverage:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""
-        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing, "thin": self.thin}
+        lists = {
+            "notes": self.notes,
+            "columns": self.columns,
+            "missing": self.missing,
+            "thin": self.thin,
+        }
         return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
 
     def frame(self) -> pd.DataFrame:
@@ -272,7 +297,9 @@ class Coverage:
                     "listed": group["listed"],
                     "found": group["found"],
                     "missing": ", ".join(group["missing"]),
-                    "matched": ", ".join(f"{word} as {by}" for word, by in group.get("matched", {}).items()),
+                    "matched": ", ".join(
+                        f"{word} as {by}" for word, by in group.get("matched", {}).items()
+                    ),
                 }
                 for side, groups in (("protected", self.protected), ("attribute", self.attributes))
                 for name, group in groups.items()
@@ -286,15 +313,22 @@ class Coverage:
             for name, group in groups.items():
                 if group["missing"]:
                     words = list(group["missing"])
-                    out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}")
+                    out.append(
+                        f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}"
+                    )
         for name, covariate in self.covariates.items():
             without = f"; not of {some(covariate['missing'])}" if covariate["missing"] else ""
             out.append(
                 f"{name}: known of {covariate['found']} of {covariate['listed']} {FACT_NOUNS[covariate['side']]}{without}"
             )
         if self.matched:
-            shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
-            out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))
+            shown = ", ".join(
+                f"{asked} as {found}" for asked, found in list(self.matched.items())[:12]
+            )
+            out.append(
+                f"found under another spelling: {shown}"
+                + (" ..." if len(self.matched) > 12 else "")
+            )
         if pieces := composed_in_words(self.as_dict()):
             out.append(pieces)
         if self.repeats:
@@ -345,7 +379,11 @@ def found_by_class(
         groups: dict[str, Any] = {}
         for name, words in labels_within(frame, label, word).items():
             missing = [w for w in words if not known[w]]
-            groups[name] = {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
+            groups[name] = {
+                "listed": len(words),
+                "found": len(words) - len(missing),
+                "missing": missing,
+            }
             other = {w: matched[w] for w in words if w in matched}
             if other:
                 groups[name]["matched"] = other
@@ -355,11 +393,48 @@ def found_by_class(
     return out[0], out[1]
 
 
+def name_same_vectors(
+    groups: tuple[dict[str, Any], dict[str, Any]], frame: pd.DataFrame, same: SameVector
+) -> None:
+    """Enter under ``same_vector`` of each class the words that stand for others: kept word -> dropped words."""
+    sides = (("protected_class", "protected_word"), ("attribute_class", "attribute"))
+    for of, kept_as, (label, word) in zip(groups, same, sides, strict=True):
+        for name, words in labels_within(frame, label, word).items():
+            for dropped in words:
+                if dropped in kept_as:
+                    others = of[name].setdefault("same_vector", {}).setdefault(kept_as[dropped], [])
+                    others.append(dropped)
+
+
+def said_of_same_vectors(same: SameVector) -> list[str]:
+    """Say which words have the vector of another, one sentence a side.
+
+    Examples
+    --------
+    >>> said_of_same_vectors(({"Muslim": "muslim", "MUSLIM": "muslim"}, {}))
+    ['2 protected words have the vector of another word and count once with it: muslim (Muslim, MUSLIM)']
+    """
+    notes = []
+    for kept_as, noun in zip(same, ("protected word", "attribute"), strict=True):
+        dropped: dict[str, list[str]] = {}
+        for word, kept in kept_as.items():
+            dropped.setdefault(kept, []).append(word)
+        if dropped:
+            have = "has" if len(kept_as) == 1 else "have"
+            named = some(f"{kept} ({some(words)})" for kept, words in dropped.items())
+            notes.append(
+                f"{number_of(len(kept_as), noun)} {have} the vector of another word and count"
+                f"{'s' if have == 'has' else ''} once with it: {named}"
+            )
+    return notes
+
+
 def thin_classes(
     frame: pd.DataFrame,
     known: Mapping[str, bool],
     groups: tuple[dict[str, Any], dict[str, Any]],
     there: str,
+    same: SameVector = ({}, {}),
 ) -> list[str]:
     """Say which classes rest on few words, and of which control words there is one.
 
@@ -373,24 +448,27 @@ def thin_classes(
         What `found_by_class` returns.
     there : str
         What is said of a word that was: ``is in the vocabulary``.
+    same : tuple of dict
+        Of either side, dropped word -> the word of the same vector.
     """
     # An attribute of two classes stands in one attribute class, but is associated with both.
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
+    of_class = labels_within(frame, "protected_class", "protected_word")
     notes = []
     for name, words in stereotypes.items():
-        group = groups[0][name]
-        if group["found"] == 1:
+        protected = len({same[0].get(w, w) for w in of_class[name] if known[w]})
+        if protected == 1:
             notes.append(
                 f"only one protected word of {name} {there}; its class rests on that word, and one word shows no scatter"
             )
-        known_words = sum(known[w] for w in words)
+        known_words = len({same[1].get(w, w) for w in words if known[w]})
         if known_words == 1 < len(words):
             notes.append(f"only one stereotype of {name} {there}; all it says rests on that word")
         few = [
             number_of(count, noun)
             for count, noun, one_said in (
-                (group["found"], "protected word", True),
+                (protected, "protected word", True),
                 (known_words, "stereotype", len(words) > 1),
             )
             if (2 if one_said else 1) <= count < FEW_WORDS
@@ -399,9 +477,13 @@ def thin_classes(
             notes.append(f"{name} has {conjoined(few)}: how far they vary is weakly known")
     for name in CONTROLS:
         control = groups[1].get(name)
-        if control and control["found"] == 1 < control["listed"]:
+        if control and control["found"] - _dropped_of(control) == 1 < control["listed"]:
             notes.append(f"only one {name} control word {there}; that group says little")
     return notes
+
+
+def _dropped_of(group: Mapping[str, Any]) -> int:
+    return sum(map(len, group.get("same_vector", {}).values()))
 
 
 def without_silent_classes(
@@ -425,10 +507,15 @@ def without_silent_classes(
         Where fewer than two classes have stereotypes left. Of a sentence test, whose two sets are held against each other, all
         stays.
     """
-    if not {"connection", "protected_class"} <= set(before.columns) or "protected_template" in before.columns:
+    if (
+        not {"connection", "protected_class"} <= set(before.columns)
+        or "protected_template" in before.columns
+    ):
         return left, []
     own = [
-        dict.fromkeys(map(str, rows.loc[rows["connection"] == "associated", "protected_class"].unique()))
+        dict.fromkeys(
+            map(str, rows.loc[rows["connection"] == "associated", "protected_class"].unique())
+        )
         for rows in (before, left)
     ]
     there = set(map(str, left["protected_class"].unique()))
@@ -470,7 +557,10 @@ def fitted_alone(coverage: Coverage, frame: pd.DataFrame, fitted: pd.DataFrame) 
 
 
 def without_lost_classes(
-    frame: pd.DataFrame, known: Mapping[str, bool], groups: tuple[dict[str, Any], dict[str, Any]], source: str
+    frame: pd.DataFrame,
+    known: Mapping[str, bool],
+    groups: tuple[dict[str, Any], dict[str, Any]],
+    source: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Leave out the classes and control words of which no word was found, and say so.
 
@@ -517,7 +607,10 @@ def without_lost_classes(
         )
     for name in dict.fromkeys((*wordless, *silent)):
         groups[0][name]["left_out"] = True
-    notes += [f"LEFT OUT: the class {name}, since none of its protected words was found" for name in wordless]
+    notes += [
+        f"LEFT OUT: the class {name}, since none of its protected words was found"
+        for name in wordless
+    ]
     notes += [
         f"LEFT OUT: the class {name}, since none of its stereotypes was found"
         for name in silent

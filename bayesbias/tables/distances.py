@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.wording import conjoined
+from bayesbias.tables.codes import labels_within
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
+from bayesbias.tables.coverage import (
+    Coverage,
+    SameVector,
+    found_by_class,
+    name_same_vectors,
+    said_of_same_vectors,
+    thin_classes,
+    without_lost_classes,
+)
 from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.pairing import CONNECTIONS, pairs
 from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
@@ -35,6 +46,7 @@ def distance_table(
     covariates: Any = None,
     counts: Any = None,
     pool: Any = None,
+    duplicates: str = "drop",
 ) -> PairTable:
     """Compute the cosine distance of every pair that the word list makes.
 
@@ -55,6 +67,10 @@ def distance_table(
     pool : optional
         The neutral words that matched controls are chosen from: a control list, or a list of words. By default those of the
         word list.
+    duplicates : {"drop", "keep"}
+        Words with one vector, such as *Muslim* and *muslim* in uncased vectors, are one word. By default the first is kept,
+        and the coverage names the others under ``same_vector``. An attribute that two classes then share is associated with
+        both. Protected words of two classes that share a vector are kept once in each class, since neither class owns it.
 
     Returns
     -------
@@ -78,6 +94,7 @@ def distance_table(
 
     from bayesbias.embeddings.loading import load_embedding
 
+    checks.choice(duplicates, ("drop", "keep"), "treatment of words with one vector", "duplicates")
     account: dict[str, Any] | None = None
     if isinstance(controls, str) and controls == MATCHED:
         words = load_wordlist(wordlist)
@@ -88,7 +105,10 @@ def distance_table(
         words, account = matched_controls(words, frequent, there)
     elif pool is not None or counts is not None:
         raise InputError(
-            "counts and a pool are for matched controls", where="controls", found=controls, valid=MATCHED
+            "counts and a pool are for matched controls",
+            where="controls",
+            found=controls,
+            valid=MATCHED,
         )
     else:
         words = load_wordlist(wordlist, controls=controls)
@@ -96,25 +116,38 @@ def distance_table(
     columns = pairs(words)
     frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
     known = {
-        word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+        word: word in embedding
+        for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     }
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
-    thin = thin_classes(kept, known, groups, "is in the vocabulary")
-    notes = [
-        *words.notes,
-        *embedding.notes,
-        *([account["note"]] if account else []),
-        *lost,
-        *thin,
-    ]
-    spelling = {word: embedding.matched.get(word, word) for word in known}
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
-    # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
-    one = frame["protected_word"].map(spelling) == frame["attribute"].map(spelling)
+    there = list(dict.fromkeys([*frame["protected_word"], *frame["attribute"]]))
+    first = first_with_vector(embedding.vectors_of(there))
+    kept_as = {word: there[row] for word, row in zip(there, first, strict=True)}
+    same: SameVector = ({}, {})
+    if duplicates == "drop":
+        frame, same = _one_row_a_vector(frame, kept_as)
+        name_same_vectors(groups, kept, same)
+    thin = thin_classes(kept, known, groups, "is in the vocabulary", same)
+    notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost, *thin]
+    notes += said_of_same_vectors(same)
+    if duplicates == "drop":
+        across: dict[str, list[str]] = {}
+        for word in frame["protected_word"].unique():
+            across.setdefault(kept_as[word], []).append(word)
+        notes += [
+            f"{conjoined(shared)} of different classes have one vector, which cannot tell their classes apart"
+            for shared in across.values()
+            if len(shared) > 1
+        ]
+    # A pair with one vector is at distance 0 by construction, which is no observation.
+    one = frame["protected_word"].map(kept_as) == frame["attribute"].map(kept_as)
     for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
-        notes.append(f"{word} and {attribute} are one word in {embedding.name}; their pair is left out")
+        notes.append(
+            f"{word} and {attribute} are one word in {embedding.name}; their pair is left out"
+        )
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes), thin=tuple(thin))
@@ -125,14 +158,62 @@ def distance_table(
             "sha256": words.sha256,
             "controls": words.controls.name if words.controls else "none",
             **({"matched": account} if account else {}),
-            **({"file": Path(words.origin).name} if words.origin.lower().endswith(FOREIGN_ENDINGS) else {}),
+            **(
+                {"file": Path(words.origin).name}
+                if words.origin.lower().endswith(FOREIGN_ENDINGS)
+                else {}
+            ),
         },
-        "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
+        "embedding": {
+            "name": embedding.name,
+            **{str(k): v for k, v in embedding.provenance.items()},
+        },
     }
     table = PairTable(as_pair_columns(frame), coverage, provenance)
     if words.covariates:
         table = join_covariates(table, words.covariates)
     return table if covariates is None else join_covariates(table, covariates)
+
+
+def first_with_vector(vectors: np.ndarray) -> np.ndarray:
+    """Return for each row the first row that holds the same vector, up to rounding."""
+    x = np.asarray(vectors, dtype=float)
+    close = 1e-6 * np.linalg.norm(x, axis=1).mean()
+    direction = np.random.default_rng(0).normal(size=x.shape[1])
+    line = x @ (direction / np.linalg.norm(direction))  # equal vectors are neighbors on any line
+    order = np.argsort(line, kind="stable")
+    first = np.arange(len(x))
+    for run in np.split(order, np.flatnonzero(np.diff(line[order]) > close) + 1):
+        left = np.sort(run)
+        while len(left) > 1:
+            equal = np.linalg.norm(x[left] - x[left[0]], axis=1) <= close
+            first[left[equal]] = left[0]
+            left = left[~equal]
+    return first
+
+
+def _one_row_a_vector(
+    frame: pd.DataFrame, kept_as: Mapping[str, str]
+) -> tuple[pd.DataFrame, SameVector]:
+    """Return the pairs of distinct vectors, and of either side dropped word -> the word that is kept for it."""
+    same: SameVector = ({}, {})
+    for words in labels_within(frame, "protected_class", "protected_word").values():
+        same[0].update(_dropped(words, kept_as))
+    same[1].update(_dropped(frame["attribute"].unique(), kept_as))
+    frame = frame[~frame["protected_word"].isin(same[0])]
+    frame = frame.assign(attribute=frame["attribute"].replace(same[1]))
+    # Of rows that become one pair the connection decides, as it does for an attribute of two classes.
+    rank = frame["connection"].map({name: i for i, name in enumerate(CONNECTIONS)})
+    rows = frame.assign(rank=rank).sort_values("rank", kind="stable")
+    return frame.loc[
+        rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()
+    ], same
+
+
+def _dropped(words: Iterable[str], kept_as: Mapping[str, str]) -> dict[str, str]:
+    first: dict[str, str] = {}
+    kept = {word: first.setdefault(kept_as[word], word) for word in words}
+    return {word: other for word, other in kept.items() if word != other}
 
 
 def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.core.wording import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
@@ -21,7 +22,8 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.coverage import Coverage, SameVector, said_of_same_vectors
+from bayesbias.tables.distances import first_with_vector
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.sentence_making import sentence_test
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
@@ -52,7 +54,9 @@ class EncodedTest:
 
     def mean_of(self, name: str) -> np.ndarray:
         """Return the mean vector of a set, added up in the order of the alphabet: the same for any order of its words."""
-        order = np.argsort(self.frame.loc[self.frame["set"] == name, "sentence"].to_numpy(str), kind="stable")
+        order = np.argsort(
+            self.frame.loc[self.frame["set"] == name, "sentence"].to_numpy(str), kind="stable"
+        )
         return self.of(name)[order].mean(axis=0)
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +76,9 @@ class EncodedTest:
         return {name: int(counts[name]) for name in SETS}
 
 
-def encode_test(test: SentenceTest, encoder: Any, encoded: Callable[[list[str]], np.ndarray]) -> EncodedTest:
+def encode_test(
+    test: SentenceTest, encoder: Any, encoded: Callable[[list[str]], np.ndarray]
+) -> EncodedTest:
     """Encode the examples of a test by `encoded`, without those whose own word the encoder lacks."""
     frame = test.frame
     account = _encoder_account(encoder, list(dict.fromkeys(frame["sentence"])))
@@ -80,7 +86,9 @@ def encode_test(test: SentenceTest, encoder: Any, encoded: Callable[[list[str]],
     lost = np.zeros(len(frame), dtype=bool)
     if lacking:
         # An example whose own word has no vector would be nothing but its template.
-        for i, (template, sentence) in enumerate(zip(frame["template"], frame["sentence"], strict=True)):
+        for i, (template, sentence) in enumerate(
+            zip(frame["template"], frame["sentence"], strict=True)
+        ):
             if sentence in lacking:
                 lost[i] = not _own_tokens(template, sentence) - set(lacking[sentence])
     kept = frame[~lost].reset_index(drop=True)
@@ -95,7 +103,9 @@ def encode_test(test: SentenceTest, encoder: Any, encoded: Callable[[list[str]],
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are squared.
     vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
-    return EncodedTest(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
+    return EncodedTest(
+        test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped
+    )
 
 
 def _encoder_account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
@@ -137,14 +147,19 @@ def encoding_with(
             vector_of = dict(zip(new, vectors, strict=True))
         if len(known) < most:
             known.update(vector_of)
-        return np.array([vector_of[text] if text in vector_of else known[text] for text in sentences])
+        return np.array(
+            [vector_of[text] if text in vector_of else known[text] for text in sentences]
+        )
 
     return encoded
 
 
 def _own_tokens(template: str, sentence: str) -> set[str]:
     """Tokens of a sentence that are not of its template, articles apart."""
-    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))} | {"a", "an"}
+    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))} | {
+        "a",
+        "an",
+    }
     words = [token for token in cbow_tokens(sentence) if re.search(r"\w", token)]
     return {token for token in words if token.casefold() not in bare} or set(words)
 
@@ -157,6 +172,7 @@ def sentence_table(
     batch_size: int | None = None,
     progress: bool | None = None,
     covariates: Any = None,
+    duplicates: str = "drop",
 ) -> PairTable:
     """Return the distance of every target sentence to every attribute sentence.
 
@@ -170,6 +186,9 @@ def sentence_table(
         As for `encode`.
     covariates : optional
         Numbers or categories of the words of targets or attributes; see `bayesbias.tables.join_covariates`.
+    duplicates : {"drop", "keep"}
+        Sentences of a set with one vector, as of *Muslim* and *muslim* on an uncased encoder, are one observation. By
+        default the first is kept, and the coverage names words of which no sentence is left under ``same_vector``.
 
     Returns
     -------
@@ -189,23 +208,30 @@ def sentence_table(
     --------
     >>> table = sentence_table("sent-weat6")
     >>> len(table), list(table.frame.columns[:3])
-    (27264, ['protected_word', 'protected_class', 'protected_template'])
+    (20448, ['protected_word', 'protected_class', 'protected_template'])
     """
+    checks.choice(
+        duplicates, ("drop", "keep"), "treatment of sentences with one vector", "duplicates"
+    )
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
-    table = pairs_of_test(
-        encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress)), encoder
-    )
+    encoded = encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress))
+    table = pairs_of_test(encoded, encoder, duplicates)
     return table if covariates is None else join_covariates(table, covariates)
 
 
-def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:
+def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") -> PairTable:
     import pandas as pd
 
     test = encoded.test
     names = _set_names(test)
     repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
-    frame, vectors = encoded.frame[~repeats], encoded.vectors[~repeats]
+    frame, vectors = encoded.frame[~repeats].reset_index(drop=True), encoded.vectors[~repeats]
+    again = np.zeros(len(frame), dtype=bool)
+    same: SameVector = ({}, {})
+    if duplicates == "drop":
+        frame, again, same = _one_row_a_vector(frame, vectors)
+    frame, vectors = frame[~again], vectors[~again]
     which = frame["set"].astype(str).to_numpy()
     rows = np.flatnonzero(np.isin(which, SETS[:2]))
     columns = np.flatnonzero(np.isin(which, SETS[2:]))
@@ -229,15 +255,19 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:
             "attribute": labels(frame["word"], second, columns),
             "attribute_class": labels(named, second, columns),
             "attribute_template": labels(frame["template"], second, columns),
-            "attribute_kind": pd.Categorical.from_codes(np.zeros(len(first), dtype=np.int8), ["stereotype"]),
-            "connection": pd.Categorical.from_codes(np.where(own, 0, 1), ["associated", "different"]),
+            "attribute_kind": pd.Categorical.from_codes(
+                np.zeros(len(first), dtype=np.int8), ["stereotype"]
+            ),
+            "connection": pd.Categorical.from_codes(
+                np.where(own, 0, 1), ["associated", "different"]
+            ),
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
         }
     )
     description = describe_encoder(encoder)
     return PairTable(
         pairs,
-        _coverage_of_test(encoded, names, int(repeats.sum())),
+        _coverage_of_test(encoded, names, int(repeats.sum()), int(again.sum()), same),
         {
             "name": f"{test.name} in {encoder_label(description['name'], description['options'])}",
             "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
@@ -255,7 +285,38 @@ def _set_names(test: SentenceTest) -> dict[str, str]:
     return out
 
 
-def _coverage_of_test(encoded: EncodedTest, names: Mapping[str, str], repeats: int) -> Coverage:
+def _one_row_a_vector(
+    frame: pd.DataFrame, vectors: np.ndarray
+) -> tuple[pd.DataFrame, np.ndarray, SameVector]:
+    """Mark sentences whose vector an earlier one of their set has; one in both sets of attributes gets one word.
+
+    The last returned are, of either side, the words of which no sentence is left, with the words kept for them.
+    """
+    sets, words = frame["set"].astype(str).to_numpy(), frame["word"].to_numpy(dtype=object)
+    first = np.arange(len(frame))
+    again = np.zeros(len(frame), dtype=bool)
+    one_word = words.copy()
+    same: SameVector = ({}, {})
+    for side, kept_as in zip((SETS[:2], SETS[2:]), same, strict=True):
+        rows = np.flatnonzero(np.isin(sets, side))
+        first[rows] = rows[first_with_vector(vectors[rows])]
+        if side == SETS[2:]:
+            one_word[rows] = words[first[rows]]
+        for name in side:
+            own = np.flatnonzero(sets == name)
+            _, at, of = np.unique(first[own], return_index=True, return_inverse=True)
+            kept = own[at][of]
+            again[own] = kept != own
+            left = set(words[kept])
+            kept_as.update(
+                {words[i]: words[k] for i, k in zip(own, kept, strict=True) if words[i] not in left}
+            )
+    return frame.assign(word=one_word), again, same
+
+
+def _coverage_of_test(
+    encoded: EncodedTest, names: Mapping[str, str], repeats: int, again: int, same: SameVector
+) -> Coverage:
     frame, test = encoded.frame, encoded.test
     groups: list[dict[str, Any]] = [{}, {}]
     for name in SETS:
@@ -267,13 +328,28 @@ def _coverage_of_test(encoded: EncodedTest, names: Mapping[str, str], repeats: i
             "found": len(listed) - len(missing),
             "missing": missing,
         }
+        kept_as = same[name.startswith("attr")]
+        for word in listed:
+            if word in kept_as and word not in missing:
+                of = groups[name.startswith("attr")][names[name]].setdefault("same_vector", {})
+                of.setdefault(kept_as[word], []).append(word)
     some = len(encoded.dropped)
-    notes = [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"] if some else []
-    again = "repeats" if repeats == 1 else "repeat"
-    notes += (
-        [f"{number_of(repeats, 'example')} that {again} another of the set counted once"] if repeats else []
+    notes = (
+        [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"]
+        if some
+        else []
     )
-    return Coverage(groups[0], groups[1], notes=tuple(notes))
+    if repeats:
+        repeat = "repeats" if repeats == 1 else "repeat"
+        notes.append(
+            f"{number_of(repeats, 'example')} that {repeat} another of the set counted once"
+        )
+    if again:
+        has = "sentence has" if again == 1 else "sentences have"
+        notes.append(
+            f"{again} {has} the vector of another sentence of the set and count once with it"
+        )
+    return Coverage(groups[0], groups[1], notes=(*notes, *said_of_same_vectors(same)))
 
 
 def encoder_label(model: str, options: str) -> str:

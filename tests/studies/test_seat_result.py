@@ -155,8 +155,7 @@ def test_vectors_that_do_not_see_templates_are_told():
     result = seat([own("word"), own()], lone, seed=shifted(1), bayes=True, **FAST)
     (said,) = notes_of(result)
     assert "have the same vector as another sentence of their word" in said
-    assert result.failures["test"].tolist() == ["sent-custom"]
-    assert "sentences with the same vector" in result.failures["reason"].item()
+    assert result.failures.empty  # the fit counts each vector once
     equal = seat(own(), lambda texts: np.ones((len(texts), 3)), seed=shifted(1), cache=False)
     assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
     targets = {text for name in ("targ1", "targ2") for text in own().sentences(name)}

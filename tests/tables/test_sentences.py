@@ -31,10 +31,18 @@ def test_the_table_equals_a_slow_loop():
                     )
                     for other in sides[attributes].itertuples()
                 ]  # fmt: skip
-    columns = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_class"]
+    columns = [
+        "protected_word",
+        "protected_class",
+        "protected_template",
+        "attribute",
+        "attribute_class",
+    ]
     slow = pd.DataFrame(rows, columns=[*columns, "attribute_template", "connection", "distance"])
     fast = table.frame[slow.columns].astype({c: str for c in slow.columns[:-1]})
-    pd.testing.assert_frame_equal(fast, slow.astype({c: str for c in slow.columns[:-1]}), atol=1e-12, rtol=0)
+    pd.testing.assert_frame_equal(
+        fast, slow.astype({c: str for c in slow.columns[:-1]}), atol=1e-12, rtol=0
+    )
     assert table.frame["distance"].between(0, 2).all()
     assert table.provenance["test"]["sha256"] == test.sha256
 
@@ -45,18 +53,28 @@ def test_a_table_of_many_pairs_holds_codes_and_no_texts():
     kinds = table.frame.dtypes
     assert all(isinstance(kinds[c], pd.CategoricalDtype) for c in kinds.index if c != "distance")
     assert {str(table.frame[c].cat.codes.dtype) for c in kinds.index if c != "distance"} == {"int8"}
-    assert table.frame.memory_usage(deep=True).sum() / len(table) < 20  # bytes a pair: a million are 20 MB
+    assert (
+        table.frame.memory_usage(deep=True).sum() / len(table) < 20
+    )  # bytes a pair: a million are 20 MB
 
 
 def test_a_repeated_example_is_one_observation(tmp_path):
-    sets = {"targ1": ["he", "she", "he"], "targ2": ["it", "they"], "attr1": ["a", "b"], "attr2": ["c", "d"]}
+    sets = {
+        "targ1": ["he", "she", "he"],
+        "targ2": ["it", "they"],
+        "attr1": ["a", "b"],
+        "attr2": ["c", "d"],
+    }
     path = tmp_path / "again.jsonl"
     path.write_text(json.dumps({k: {"category": "same", "examples": v} for k, v in sets.items()}))
     table = sentence_table(str(path), toy)
     assert len(table) == 4 * 4
     assert "1 example that repeats another of the set counted once" in table.coverage.notes
     # Sets of one name are told apart.
-    assert table.frame["protected_class"].cat.categories.tolist() == ["same (targ1)", "same (targ2)"]
+    assert table.frame["protected_class"].cat.categories.tolist() == [
+        "same (targ1)",
+        "same (targ2)",
+    ]
     assert set(table.coverage.protected) == {"same (targ1)", "same (targ2)"}
     assert seat(str(path), toy, seed=shifted(1)).frame["num_targ1"].tolist() == [
         3
@@ -80,3 +98,25 @@ def test_words_of_targets_may_have_covariates():
     }
     kinds = table.frame.dtypes.drop(["distance", "rank"])
     assert all(isinstance(kind, pd.CategoricalDtype) for kind in kinds)
+
+
+def test_sentences_with_one_vector_are_one_observation(tmp_path):
+    sets = {
+        "targ1": ["Muslim", "muslim", "imam"],
+        "targ2": ["priest", "nun"],
+        "attr1": ["bad", "evil", "Odd"],
+        "attr2": ["good", "odd"],
+    }
+    path = tmp_path / "capitals.jsonl"
+    path.write_text(json.dumps({k: {"category": k, "examples": v} for k, v in sets.items()}))
+
+    def uncased(sentences):
+        return toy([sentence.lower() for sentence in sentences])
+
+    table = sentence_table(str(path), uncased)
+    assert len(table) == 4 * 5
+    assert table.coverage.protected["targ1"]["same_vector"] == {"Muslim": ["muslim"]}
+    # An attribute of both sets is one word.
+    assert set(table.frame["attribute"]) == {"bad", "evil", "Odd", "good"}
+    assert any("the vector of another" in note for note in table.coverage.notes)
+    assert len(sentence_table(str(path), uncased, duplicates="keep")) == 5 * 5
