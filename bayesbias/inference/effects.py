@@ -40,7 +40,7 @@ class Effects:
     def __init__(
         self, design: Design, table: pd.DataFrame, scales: Mapping[str, np.ndarray], seed: int
     ) -> None:
-        self.spec, self.table, self.scales, self.seed = design.spec, table, dict(scales), seed
+        self.spec, self.table, self.scales, self.seed = design.spec, table, dict(scales), design.stream(seed)
         self.sampled = next(iter(self.scales.values())).shape[:2]
         self.shapes = {name: design.shape(name) for name in self.spec.location_parameters()}
         size = 8 * int(np.prod(self.sampled)) * sum(int(np.prod(shape)) for shape in self.shapes.values())

@@ -118,7 +118,7 @@ def _described(
     if not rows.keys:
         return None
     sampler = fit.provenance.get("sampler", {})
-    chains, seed = int(fit.idata["posterior"].sizes["chain"]), int(sampler.get("seed", 0))
+    chains, seed = int(fit.idata["posterior"].sizes["chain"]), fit.design.stream(int(sampler.get("seed", 0)))
     reduced = collapse(design) if sampler.get("method") == "collapsed" else None
     names = [name for name, about in fit.spec.parameters.items() if about.positive or reduced is None]
     draws = joined_draws(fit.idata["posterior"].dataset, names)

@@ -314,7 +314,7 @@ def sample_pairwise(
             tune=settings["tune"],
             chains=settings["chains"],
             cores=cores,
-            random_seed=settings["seed"],
+            random_seed=design.stream(settings["seed"]),
             target_accept=settings["target_accept"],
             nuts_sampler="nutpie",
             progressbar=sys.stderr.isatty() if progress is None else progress,
@@ -327,7 +327,7 @@ def sample_pairwise(
     ):
         raise KeyboardInterrupt
     posterior = sampled["posterior"].to_dataset()[list(design.spec.parameters)]
-    _draw_what_is_left_out(design, posterior, settings["seed"])
+    _draw_what_is_left_out(design, posterior, design.stream(settings["seed"]))
     stats = sampled["sample_stats"].to_dataset()
     keep = [
         name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats

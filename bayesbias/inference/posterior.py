@@ -569,7 +569,8 @@ class BiasFit:
     @property
     def _asking(self) -> answers.Asking:
         sampler = self.provenance.get("sampler", {})
-        seed, collapsed = int(sampler.get("seed", 0)), sampler.get("method") == "collapsed"
+        seed = self.design.stream(int(sampler.get("seed", 0)))
+        collapsed = sampler.get("method") == "collapsed"
         return self._lately.get(
             "asking",
             lambda: answers.Asking(

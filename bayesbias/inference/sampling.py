@@ -70,7 +70,8 @@ def _sampled(
     engine = Engine()
     with one_thread_of_blas():
         if asked == "quick":
-            kept = (settings[name] for name in ("draws", "chains", "seed"))
+            seed = reduced.design.stream(settings["seed"])
+            kept = settings["draws"], settings["chains"], seed
             theta, engine = weigh_scales(reduced, starting_point(reduced), *kept)
             if engine.name == "quick":
                 settings["engine"] = engine.as_dict()
@@ -88,7 +89,7 @@ def starting_point(reduced: Collapsed) -> np.ndarray:
 
 def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[np.ndarray, xr.Dataset]:
     """Sample by NUTS; where a step went astray, by smaller steps, unless their size was asked for."""
-    shaped = shaped_coordinates(reduced, starting_point(reduced), settings["seed"])
+    shaped = shaped_coordinates(reduced, starting_point(reduced), reduced.design.stream(settings["seed"]))
     coordinates = plain_coordinates(reduced) if shaped is None else shaped
     asked = settings.get("target_accept")
     settings["target_asked"] = asked
@@ -193,7 +194,7 @@ def _sample_scales(
                 tune=settings["tune"],
                 chains=settings["chains"],
                 cores=cores,
-                seed=settings["seed"],
+                seed=reduced.design.stream(settings["seed"]),
                 save_warmup=False,
                 progress_bar=False,
                 target_accept=settings["target_accept"],

@@ -7,6 +7,7 @@ plain PyMC model, the collapsed one and the predictive draws cannot disagree abo
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -187,6 +188,22 @@ class Design:
             covariates=in_order(self.covariates),
             only=in_order(self.only),
         )
+
+    @functools.cached_property
+    def _content(self) -> bytes:
+        """The SHA-256 of the model file and of all rows, whatever their order."""
+        rows = self.ordered()
+        digest = hashlib.sha256(self.spec.text.encode("utf-8"))
+        digest.update(repr(sorted(rows.coords.items())).encode("utf-8"))
+        columns = {id(column): column for group in (rows.units, rows.index) for column in group.values()}
+        for column in (rows.y, *columns.values(), *rows.covariates.values(), *rows.only.values()):
+            digest.update(np.ascontiguousarray(column))
+        return digest.digest()
+
+    def stream(self, seed: int) -> int:
+        """Return the seed of the random numbers of one fit: fits of other rows or models get others."""
+        own = hashlib.sha256(self._content + str(int(seed)).encode("ascii")).digest()
+        return int.from_bytes(own[:4], "little")
 
     def lever(self, name: str, rows: Any = slice(None)) -> np.ndarray | None:
         """Return what each row multiplies a term by: its covariate, and 0 where it has not the term. None where all have 1."""

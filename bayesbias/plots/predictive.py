@@ -169,6 +169,6 @@ def _replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
         draws = fit.draws()
         total = len(next(iter(draws.values())))
         keep = np.linspace(0, total - 1, min(200, total)).astype(int)
-        seed = int(fit.provenance["sampler"]["seed"])
+        seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
         values = fit.design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
     return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
