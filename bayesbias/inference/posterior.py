@@ -52,6 +52,8 @@ class BiasFit:
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
     """
 
+    study = "association"  # whose sections show it, see bayesbias.output
+
     idata: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec

@@ -1,0 +1,235 @@
+"""What a study shows: sections of tables and figures, and an interpretation. Renderers in `bayesbias.output` print them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Column", "Interpretation", "Section", "Study"]
+
+UNKNOWN = "-"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column of a frame is printed.
+
+    Attributes
+    ----------
+    name : str
+        Column of the frame. An interval names the column of its lower end and has the other in `upper`.
+    heading : str
+        What stands over the column. ``{prob}`` becomes the probability of the intervals, such as 89%.
+    kind : {"text", "count", "number", "signed", "interval", "probability", "p_value", "percent"}
+    digits : int, optional
+        Decimals. By default they follow from the median SD of the frame, so that a column has two significant digits of it.
+    upper : str
+        Column of the upper end of an interval.
+    """
+
+    name: str
+    heading: str
+    kind: str = "text"
+    digits: int | None = None
+    upper: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether cells are aligned to the right."""
+        return self.kind != "text"
+
+    def cells(self, frame: pd.DataFrame) -> list[str]:
+        """Return the printed cells of a frame."""
+        digits = self.digits if self.digits is not None else decimals(frame)
+        headings = frame.get("is_heading", [False] * len(frame))
+        return ["" if heading is True and self.is_number else cell for heading, cell in zip(headings, self._cells(frame, digits), strict=True)]
+
+    def _cells(self, frame: pd.DataFrame, digits: int) -> list[str]:
+        if self.kind == "interval":
+            ends = zip(frame[self.name], frame[self.upper], strict=True)
+            return [
+                UNKNOWN
+                if not (_known(low) and _known(high))
+                else f"[{low:+.{digits}f}, {high:+.{digits}f}]"
+                for low, high in ends
+            ]
+        return [format_value(value, self.kind, digits) for value in frame[self.name]]
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value == value and (isinstance(value, str) or math.isfinite(value))
+
+
+def decimals(frame: pd.DataFrame) -> int:
+    """Return the decimals that two significant digits of the median SD need; three without SDs."""
+    sds = frame["sd"].to_numpy(dtype=float) if "sd" in frame else []
+    sds = [sd for sd in sds if math.isfinite(sd) and sd > 0]
+    if not sds:
+        return 3
+    return int(min(max(1 - math.floor(math.log10(sorted(sds)[len(sds) // 2])), 0), 5))
+
+
+def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
+    """Return one value as a table prints it.
+
+    Examples
+    --------
+    >>> format_value(-0.06712, "signed"), format_value(0.9996, "probability"), format_value(0.0312, "p_value")
+    ('-0.067', '>.999', '.031')
+    >>> format_value(4704, "count"), format_value(0.25, "percent"), format_value(None)
+    ('4,704', '25%', '-')
+    """
+    if not _known(value):
+        return UNKNOWN
+    if kind == "text":
+        return str(value)
+    if kind == "count":
+        return f"{value:,.0f}"
+    if kind == "percent":
+        return f"{100 * value:.0f}%"
+    if kind in ("probability", "p_value"):
+        if value < 0.001:
+            return "<.001"
+        if kind == "probability" and value > 0.999:
+            return ">.999"
+        return f"{value:.3f}".removeprefix("0")
+    text = f"{value:{'+' if kind == 'signed' else ''}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 and kind != "signed" else text
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """One table of a result, with an optional figure.
+
+    Attributes
+    ----------
+    name : str
+        Name of its CSV file, its key in JSON and its anchor on the page.
+    title : str
+    make : function, optional
+        Returns the frame; called when the section is shown, and once only. None where there is only text or a figure.
+    columns : sequence of Column
+        What terminal and page print of the frame. CSV and JSON have all columns.
+    figure : function, optional
+        Draws its figure and returns it or its axes; for page and run folder.
+    text : str
+        A paragraph before the table, on the page.
+    note : str
+        A line below the table.
+    show_on : sequence of {"terminal", "detail", "page", "fold", "files"}
+        ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page and ``fold`` one that opens on
+        a click; ``files`` are the run folder and JSON, ``folder`` the run folder alone.
+    """
+
+    name: str
+    title: str
+    make: Callable[[], pd.DataFrame | None] | None = None
+    columns: Sequence[Column] = ()
+    figure: Callable[[], Any] | None = None
+    text: str = ""
+    note: str = ""
+    show_on: Sequence[str] = ("detail", "fold", "files")
+
+    @cached_property
+    def frame(self) -> pd.DataFrame | None:
+        """The frame; None where the section has none."""
+        return None if self.make is None else self.make()
+
+    def draw(self) -> Figure:
+        """Draw the figure of the section."""
+        assert self.figure is not None
+        drawn = self.figure()
+        return getattr(drawn, "flat", [drawn])[0].figure if not hasattr(drawn, "savefig") else drawn
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What a result says, in sentences.
+
+    Attributes
+    ----------
+    subject : str
+        What was measured, such as ``gender in minilm-static``.
+    headline : str
+        The result in one or two sentences.
+    warnings : tuple of str
+        What may make the result wrong, and what to do about it. Usually empty.
+    notes : tuple of str
+        What else a reader should know: missing words, words built from subwords.
+    details : tuple of str
+        Further sentences about the result, for the page and ``--detail``.
+
+    Examples
+    --------
+    >>> print(Interpretation("toy", "Own-class stereotypes are closer.", warnings=("Two words only.",)))
+    Result   Own-class stereotypes are closer.
+    Warning  Two words only.
+    """
+
+    subject: str
+    headline: str
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+
+    def labelled(self) -> list[tuple[str, str]]:
+        """Return (label, sentence) of the headline, the warnings and the notes."""
+        rows = [("Result", self.headline), *(("Warning", text) for text in self.warnings)]
+        return [*rows, *(("Note", text) for text in self.notes)]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{label:<9}{text}" for label, text in self.labelled())
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p><b>{label}</b> {html.escape(text)}</p>" for label, text in self.labelled())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        names = ("subject", "headline", "warnings", "notes", "details")
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """One kind of result and what is shown of it: a row of the registry in `bayesbias.studies`.
+
+    Attributes
+    ----------
+    kind : str
+        Name of the kind, as in ``run.json``.
+    question : str
+        What such a study asks; stands under the title of the page.
+    header : function
+        (result, view) -> lines over the first table: model, data, convergence.
+    sections : function
+        (result, view) -> list of `Section`.
+    interpret : function
+        (result, view) -> `Interpretation`.
+    about : function
+        (result) -> mapping of what is known of its making, for JSON and ``run.json``: diagnostics, coverage, provenance.
+    fits : function
+        (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics are shown on the page.
+    """
+
+    kind: str
+    question: str
+    header: Callable[[Any, Any], list[str]]
+    sections: Callable[[Any, Any], list[Section]]
+    interpret: Callable[[Any, Any], Interpretation]
+    about: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
+    fits: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})

@@ -1,0 +1,186 @@
+"""Results as one self-contained HTML file: the result first, then tables, figures, data, model and glossary."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import data_dir, plain, whole_file
+from bayesbias.core.sections import Section
+from bayesbias.core.versions import own_version
+from bayesbias.inference.view import View
+from bayesbias.output.registry import study_of
+from bayesbias.output.store import Run, load_run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["write_report"]
+
+LONG = 24  # characters from which on a cell may break into lines
+GLOSSARY = (
+    ("cosine distance", "1 minus the cosine similarity of two vectors, from 0 (same direction) to 2 (opposite)."),
+    ("associated, different", "Attributes that are stereotypes of the word's own class, and of another class."),
+    ("human, neutral", "Control words: words about people, and words about things."),
+    ("HPDI", "Highest posterior density interval: the shortest credible interval with the given probability."),
+    ("P(<0)", "Posterior probability that a difference is below zero."),
+    ("ROPE, P(ROPE)", "Region of practical equivalence: differences too small to matter, and the probability of being in it."),
+    ("d", "The difference in standard deviations of single pairs, for comparison with other vectors."),
+    ("population, new words", "The mean over new words and attributes like the listed ones: use it for any claim."),
+    ("listed words", "These words only. Their distances are known, so that the interval is the model's."),
+)
+
+
+def write_report(
+    run: Any,
+    path: str | os.PathLike[str],
+    *,
+    view: View | None = None,
+) -> Path:
+    """Write one self-contained HTML file about a result.
+
+    Parameters
+    ----------
+    run : result, Run or path
+        What `fit`, `compare`, `seat`, `sentiment_analysis`, `wefat` or `run_sweep` returned, what `load_run` returned, or the folder
+        of a run.
+    path : path
+        Of the file; it ends in ``.html``.
+    view : View, optional
+        Probability of the intervals and regions of practical equivalence. By default those of the run.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    InputError
+        If `run` is no result, the folder holds no run, or `path` does not end in ``.html``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = bb.write_report(fit, f"{folder}/religion.html").read_text(encoding="utf-8")
+    >>> text[:15], "religion in minilm-static" in text
+    ('<!DOCTYPE html>', True)
+    """
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError("expected the path of an HTML file", where="path", found=str(path), valid="a name that ends in .html")
+    if isinstance(run, str | os.PathLike):
+        run = load_run(run)
+    command = run.command if isinstance(run, Run) else None
+    result = run.result if isinstance(run, Run) else run
+    view = view or (run.view if isinstance(run, Run) else View())
+    text = page_of(result, view, command)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(target) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return target
+
+
+def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> str:
+    """Return the text of the page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from bayesbias.plots.style import figure_style
+
+    study = study_of(result)
+    with figure_style("report"):
+        sections = [
+            (section, _shown(section, view))
+            for section in study.sections(result, view)
+            if {"page", "fold"} & set(section.show_on) and (section.frame is not None or section.figure or section.text)
+        ]
+    folder = data_dir("report")
+    script = (folder / "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    environment = Environment(
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    return environment.get_template("report.html.j2").render(
+        said=study.interpret(result, view),
+        header=study.header(result, view),
+        question=study.question,
+        first=[shown for section, shown in sections if "terminal" in section.show_on],
+        others=[shown for section, shown in sections if "terminal" not in section.show_on],
+        fits=[_model(name, fit) for name, fit in study.fits(result).items()],
+        command=None if command is None else shlex.join(["bayesbias", *command]),
+        made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
+        glossary=GLOSSARY,
+        css=Markup((folder / "report.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash=Markup(digest),
+        version=own_version(),
+    )
+
+
+def _shown(section: Section, view: View) -> dict[str, Any]:
+    """Return what the template needs of a section."""
+    frame = section.frame
+    columns = [] if frame is None else [column for column in section.columns if column.name in frame]
+    texts = [column.cells(frame) for column in columns]
+    keys = [[] if frame is None else [_sort_key(value) for value in frame[column.name]] for column in columns]
+    rows = [
+        [
+            {"text": text[i].replace("-", "\N{MINUS SIGN}") if column.is_number and text[i] != "-" else text[i],
+             "number": column.is_number, "key": key[i], "long": len(text[i]) > LONG}
+            for column, text, key in zip(columns, texts, keys, strict=True)
+        ]
+        for i in range(0 if frame is None else len(frame))
+    ]  # fmt: skip
+    return {
+        "name": section.name,
+        "title": section.title,
+        "text": section.text,
+        "note": section.note,
+        "folded": "page" not in section.show_on,
+        "picture": None if section.figure is None else svg_of(section.draw(), section.name),
+        "heads": [{"text": c.heading.format(prob=f"{view.prob:.0%}"), "number": c.is_number} for c in columns],
+        "rows": rows,
+    }
+
+
+def _sort_key(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def svg_of(figure: Figure, name: str) -> Any:
+    """Return a figure as SVG to stand in a page, with ids that no other figure has."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+    from markupsafe import Markup
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    return Markup(re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", text))
+
+
+def _model(name: str, fit: Any) -> dict[str, str]:
+    from bayesbias.studies.common import convergence
+
+    return {
+        "title": f"Model {fit.spec.name}" if not name else f"Model {fit.spec.name}: {name}",
+        "description": fit.spec.description,
+        "convergence": convergence(fit),
+        "text": fit.spec.text,
+    }

@@ -1,0 +1,75 @@
+"""The studies: which module says what is shown of a result."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.sections import Interpretation, Study
+from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
+from bayesbias.inference.view import View
+
+__all__ = ["interpret"]
+
+# The attribute `study` of a result's class names one of these; its module holds `STUDY`.
+STUDIES = {
+    "association": "bayesbias.studies.association.sections",
+    "debiasing": "bayesbias.studies.debiasing.sections",
+    "sentences": "bayesbias.studies.sentences.sections",
+    "sentiment": "bayesbias.studies.sentiment.sections",
+    "wefat": "bayesbias.studies.wefat.sections",
+    "sweep": "bayesbias.sweeps.sections",
+}
+
+
+def study_of(result: Any) -> Study:
+    """Return the study that a result belongs to.
+
+    Raises
+    ------
+    InputError
+        If `result` is none of the results of this package.
+    """
+    name = getattr(type(result), "study", None)
+    if not isinstance(name, str):
+        raise InputError(
+            "expected a result, such as a fit or a comparison", found=type(result).__name__, valid=", ".join(STUDIES)
+        )
+    return importlib.import_module(STUDIES[name]).STUDY
+
+
+def interpret(
+    result: Any, prob: float = PROB, rope: float = ROPE, standard_rope: float = STANDARD_ROPE
+) -> Interpretation:
+    """Say in sentences what a result shows, with warnings and notes.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        What `fit`, `compare`, `seat`, `sentiment_analysis`, `wefat` or `run_sweep` returned.
+    prob : float in (0, 1)
+        Probability of the intervals.
+    rope : float
+        Half-width of the region of practical equivalence, in units of the outcome.
+    standard_rope : float
+        The same in standard deviations.
+
+    Returns
+    -------
+    Interpretation
+        With ``headline``, ``warnings``, ``notes`` and ``details``; print it to read all.
+
+    Raises
+    ------
+    InputError
+        If `result` is none of the results of this package.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> bb.interpret(fit).subject
+    'religion in minilm-static'
+    """
+    return study_of(result).interpret(result, View(prob, rope, standard_rope))

@@ -1,0 +1,341 @@
+"""Results as folders: the result itself, its tables and figures, and ``run.json`` with the hash of every file.
+
+The result is written to ``result.json``; frames and fits inside it lie beside it, as Parquet and netCDF files in the folder
+``result``. All else can be made again from these, and is there to be read by people and by other programs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.sections import Section
+from bayesbias.core.versions import own_version
+from bayesbias.inference.view import View
+from bayesbias.output.registry import study_of
+
+__all__ = ["Run", "load_run", "save_run", "verify_run"]
+
+MANIFEST = "run.json"
+PAYLOAD = "result.json"
+SCHEMA = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A result read from its folder.
+
+    Attributes
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+    view : View
+        Probability of the intervals and regions of practical equivalence of its tables.
+    kind : str
+        ``association``, ``debiasing``, ``sentences``, ``sentiment``, ``wefat`` or ``sweep``.
+    command : list of str or None
+        Arguments of ``bayesbias`` that made it; None for a result saved from Python.
+    path : Path
+        The folder.
+    """
+
+    result: Any
+    view: View
+    kind: str
+    command: list[str] | None
+    path: Path
+
+
+def save_run(
+    result: Any,
+    folder: str | os.PathLike[str],
+    *,
+    view: View | None = None,
+    command: Sequence[str] | None = None,
+    figures: Sequence[str] = ("png",),
+    force: bool = False,
+) -> list[Path]:
+    """Write a result as a folder of tables and figures that `load_run` reads again.
+
+    All files are written to a new folder beside the target first, so that a failure leaves the target as it was.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        What a study returned.
+    folder : path
+        Made if missing. A run of the same kind in it is replaced; other files stay.
+    view : View, optional
+        Probability of the intervals and the regions of practical equivalence.
+    command : sequence of str, optional
+        Arguments of ``bayesbias`` that made the result, for ``run.json``.
+    figures : sequence of {"png", "svg", "pdf"}
+        Formats of the figures.
+    force : bool
+        Whether a run of another kind in the folder may be replaced.
+
+    Returns
+    -------
+    list of Path
+        The files, ``run.json`` last.
+
+    Raises
+    ------
+    InputError
+        If the folder holds a run of another kind, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = bb.save_run(fit, folder)
+    ...     again = bb.load_run(folder)
+    >>> again.kind, files[-1].name
+    ('association', 'run.json')
+    """
+    from bayesbias.output.terminal import to_text
+
+    view = view or View()
+    study = study_of(result)
+    target = Path(folder).expanduser()
+    check_folder(target, study.kind, force=force)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        _write_payload(result, new)
+        (new / "result.txt").write_text(to_text(result, view, detail=True) + "\n", encoding="utf-8")
+        for section in study.sections(result, view):
+            if {"files", "folder"} & set(section.show_on) and section.frame is not None:
+                section.frame.to_csv(new / f"{section.name}.csv", index=False)
+            if section.figure is not None:
+                _draw(section, [new / "figures" / f"{section.name}.{ending}" for ending in figures])
+        files = {path.relative_to(new).as_posix(): sha256_of_file(path) for path in sorted(new.rglob("*")) if path.is_file()}
+        manifest = {
+            "schema": SCHEMA,
+            "kind": study.kind,
+            "versions": {"bayesbias": own_version(), "python": platform.python_version()},
+            "view": dataclasses.asdict(view),
+            "command": None if command is None else list(command),
+            "files": files,
+        }
+        (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        _put_in_place(new, target, [*files, MANIFEST])
+    except OSError as error:
+        raise InputError(f"the run cannot be written: {error.strerror or error}", where=str(target)) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return [target / name for name in [*files, MANIFEST]]
+
+
+def _draw(section: Section, paths: Sequence[Path]) -> None:
+    import matplotlib.pyplot as plt
+
+    figure = section.draw()
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        figure.savefig(path)
+    plt.close(figure)
+
+
+def check_folder(target: Path, kind: str, *, force: bool = False) -> None:
+    """Refuse a folder that holds a run of another kind, before minutes are spent on a result.
+
+    Raises
+    ------
+    InputError
+        If `target` is a file, or holds a run of another kind and `force` is false.
+    """
+    if target.is_file():
+        raise InputError("expected a folder, got a file", where=str(target))
+    if (target / MANIFEST).is_file() and not force:
+        found = _manifest(target)["kind"]
+        if found != kind:
+            raise InputError(
+                f"the folder holds a run of the kind {found}, and this one is of the kind {kind}",
+                where=str(target),
+                hint="name another folder, or replace it with --force",
+            )
+
+
+def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
+    """Move a finished run to its place, and remove what an earlier run left there."""
+    new.chmod(0o755)
+    if not target.exists():
+        os.rename(new, target)
+        return
+    if (target / MANIFEST).is_file():
+        for name in set(_manifest(target)["files"]) - set(names):
+            (target / name).unlink(missing_ok=True)
+    for name in names:  # run.json comes last, so that a run is listed only once all of it is there
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(new / name, target / name)
+
+
+def load_run(folder: str | os.PathLike[str]) -> Run:
+    """Read a result from the folder that `save_run` or a command with ``--out`` wrote.
+
+    Parameters
+    ----------
+    folder : path
+        A folder with ``run.json``.
+
+    Returns
+    -------
+    Run
+        With ``result``, ``view``, ``kind``, ``command`` and ``path``.
+
+    Raises
+    ------
+    InputError
+        If there is no run in the folder, or a file of the result has changed since it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = bb.save_run(analysis, folder)
+    ...     run = bb.load_run(folder)
+    >>> run.kind
+    'sentiment'
+    """
+    path = Path(folder).expanduser()
+    manifest = _manifest(path)
+    for name, digest in manifest["files"].items():
+        if name == PAYLOAD or name.startswith("result/"):
+            state = _state(path / name, digest)
+            if state != "ok":
+                raise InputError(f"the file is {state}", where=str(path / name), hint="copy the run again, or make it anew")
+    content = json.loads((path / PAYLOAD).read_text(encoding="utf-8"))
+    return Run(_decoded(content, path / "result"), View(**manifest["view"]), manifest["kind"], manifest["command"], path)
+
+
+def verify_run(folder: str | os.PathLike[str]) -> dict[str, str]:
+    """Compare every file of a run with its hash.
+
+    Parameters
+    ----------
+    folder : path
+        A folder with ``run.json``.
+
+    Returns
+    -------
+    dict of str to {"ok", "changed", "missing"}
+        The state of each file, by name.
+
+    Raises
+    ------
+    InputError
+        If there is no run in the folder.
+    """
+    path = Path(folder).expanduser()
+    return {name: _state(path / name, digest) for name, digest in _manifest(path)["files"].items()}
+
+
+def _state(path: Path, digest: str) -> str:
+    if not path.is_file():
+        return "missing"
+    return "ok" if sha256_of_file(path) == digest else "changed"
+
+
+def sha256_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            "expected a folder with run.json", where=str(folder), hint="give the folder that was named with --out"
+        )
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["schema"] != SCHEMA:
+            raise InputError("the run has another layout", where=str(path), found=content["schema"], valid=str(SCHEMA))
+        return {key: content[key] for key in ("kind", "view", "command", "files")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("the file is not a run.json of bayesbias", where=str(path)) from error
+
+
+# -- the result itself: dataclasses, mappings and sequences as JSON, frames and fits as files beside it ----------------
+
+
+def _write_payload(result: Any, folder: Path) -> None:
+    parts = folder / "result"
+    parts.mkdir()
+    content = _encoded(result, parts, "result")
+    (folder / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _encoded(value: Any, parts: Path, name: str) -> Any:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+    if isinstance(value, BiasFit):
+        value.save(parts / f"{name}.nc")
+        return {"_fit": f"{name}.nc"}
+    if isinstance(value, pd.DataFrame):
+        value.to_parquet(parts / f"{name}.parquet")
+        return {"_frame": f"{name}.parquet"}
+    if isinstance(value, np.ndarray):
+        return {"_array": value.tolist(), "dtype": str(value.dtype)}
+    if isinstance(value, np.generic):
+        return value.item()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+        kind = f"{type(value).__module__}:{type(value).__name__}"
+        return {"_type": kind, "fields": {key: _encoded(part, parts, f"{name}.{key}") for key, part in fields.items()}}
+    if isinstance(value, Mapping):
+        rows = [[_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")] for i, (key, part) in enumerate(value.items())]
+        return {"_mapping": rows}
+    if isinstance(value, tuple | list):
+        items = [_encoded(part, parts, f"{name}.{i}") for i, part in enumerate(value)]
+        return {"_tuple": items} if isinstance(value, tuple) else items
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def _decoded(value: Any, parts: Path) -> Any:
+    import pandas as pd
+
+    from bayesbias.inference.fitting import load_fit
+
+    if isinstance(value, list):
+        return [_decoded(part, parts) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if "_fit" in value:
+        return load_fit(parts / value["_fit"])
+    if "_frame" in value:
+        return pd.read_parquet(parts / value["_frame"])
+    if "_array" in value:
+        return np.array(value["_array"], dtype=value["dtype"])
+    if "_tuple" in value:
+        return tuple(_decoded(part, parts) for part in value["_tuple"])
+    if "_mapping" in value:
+        rows = [(_decoded(key, parts), _decoded(part, parts)) for key, part in value["_mapping"]]
+        return dict(rows)
+    module, _, name = value["_type"].partition(":")
+    made = getattr(importlib.import_module(module), name, None) if module.startswith("bayesbias.") else None
+    if not (isinstance(made, type) and dataclasses.is_dataclass(made)):
+        raise InputError("the result is of a type that this version does not have", where=str(parts.parent), found=value["_type"])
+    return made(**{key: _decoded(part, parts) for key, part in value["fields"].items()})

@@ -1,0 +1,101 @@
+"""Results as text for a terminal: header, tables, then result, warnings and notes."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.inference.view import View
+from bayesbias.output.registry import study_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDTH = 80
+GAP = "  "
+
+
+def to_text(result: Any, view: View | None = None, *, detail: bool = False) -> str:
+    """Return a result as a terminal prints it.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        What a study returned.
+    view : View, optional
+        Probability of the intervals and the regions of practical equivalence.
+    detail : bool
+        Whether to print all tables and further sentences.
+
+    Returns
+    -------
+    str
+        Lines of at most 80 columns, except where a table needs more.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> print(bb.output.to_text(fit).splitlines()[1])
+    1,035 pairs: 15 words x 69 attributes (69 stereotypes)
+    """
+    view = view or View()
+    study = study_of(result)
+    wanted = {"terminal", "detail"} if detail else {"terminal"}
+    blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
+    for section in study.sections(result, view):
+        if wanted & set(section.show_on) and (text := section_text(section, view)):
+            blocks.append(text)
+    blocks.append(interpretation_text(study.interpret(result, view), detail))
+    return "\n\n".join(blocks)
+
+
+def section_text(section: Section, view: View) -> str:
+    """Return the title, the table and the note of a section; empty where it has no rows."""
+    frame = section.frame
+    if frame is None or frame.empty:
+        return ""
+    lines = [*wrapped(section.title), "", *table_lines(frame, section.columns, view)]
+    if section.note:
+        lines += wrapped(section.note)
+    return "\n".join(lines)
+
+
+def table_lines(frame: pd.DataFrame, columns: list[Column] | tuple[Column, ...], view: View) -> list[str]:
+    """Return the lines of a table: texts to the left, numbers to the right."""
+    shown = [column for column in columns if column.name in frame]
+    heads = [column.heading.format(prob=f"{view.prob:.0%}") for column in shown]
+    cells = [column.cells(frame) for column in shown]
+    widths = [max(map(len, [head, *own])) for head, own in zip(heads, cells, strict=True)]
+    lines = []
+    for row in [heads, *zip(*cells, strict=True)]:
+        parts = [
+            text.rjust(width) if column.is_number else text.ljust(width)
+            for text, width, column in zip(row, widths, shown, strict=True)
+        ]
+        lines.append(GAP.join(parts).rstrip())
+    return lines
+
+
+def interpretation_text(said: Interpretation, detail: bool = False) -> str:
+    """Return result, warnings and notes, each with its label before it."""
+    rows = said.labelled()
+    if detail:
+        rows[1:1] = [("", text) for text in said.details]
+    lines = []
+    for label, text in rows:
+        lines += textwrap.wrap(
+            text,
+            WIDTH,
+            initial_indent=f"{label:<9}",
+            subsequent_indent=" " * 9,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return "\n".join(lines)
+
+
+def wrapped(text: str) -> list[str]:
+    """Return the lines of a paragraph."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,1 @@
+"""Association of words and attributes: what is shown of a fit."""

@@ -1,0 +1,188 @@
+"""What a fit of distances says: a headline, warnings about what may make it wrong, and notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core.sections import Interpretation
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.scope import has_new_words, same_for_all_words, words_scatter
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.verdicts import Verdict, sides
+from bayesbias.inference.view import View
+from bayesbias.studies.common import in_words, interval, listing, missing_notes, plural, verdict_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+NAMES = {
+    "associated": "Own-class stereotypes",
+    "different": "stereotypes of other classes",
+    "human": "human controls",
+    "neutral": "neutral controls",
+}
+VARIANCE_RATIO = 1.3  # of residuals of class by attribute: from here on intervals of classes are too narrow
+LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
+
+
+def subject_of(fit: BiasFit) -> str:
+    """Return the name of what was fitted, such as ``gender in minilm-static``."""
+    return str(fit.provenance.get("table", {}).get("name", "a table of pairs"))
+
+
+def has_contrasts(fit: BiasFit) -> bool:
+    """Say whether the table holds two kinds of attributes that are contrasted with each other."""
+    if fit.spec.results.group != "connection":
+        return True
+    present = set(map(str, fit.table["connection"].unique()))
+    return any(a in present and b in present for a, b in CONTRASTS)
+
+
+def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
+    """Say what a fit shows; nothing is concluded from one that has not converged."""
+    notes = missing_notes(fit.provenance.get("coverage"))
+    state = fit.diagnostics()
+    subject = subject_of(fit)
+    if not state["ok"]:
+        return Interpretation(subject, "No conclusion: the sampler has not converged.", tuple(state["problems"]), tuple(notes))
+    if not has_contrasts(fit):
+        return Interpretation(subject, "One kind of attributes only: there are means, but no differences.", (), tuple(notes))
+    frame = fit.contrasts(view.prob, view.rope)
+    return Interpretation(
+        subject,
+        _headline(fit, frame),
+        tuple(_warnings(fit, frame, view)),
+        tuple(notes),
+        tuple(_details(fit, frame, view)),
+    )
+
+
+def rows_of(frame: pd.DataFrame, level: str, estimand: str = "population", contrast: str | None = None) -> pd.DataFrame:
+    """Return the rows of one level and estimand, of one contrast: the first unless another is named."""
+    rows = frame[(frame["level"] == level) & (frame["estimand"] == estimand)]
+    return rows[rows["contrast"] == (frame["contrast"].iloc[0] if contrast is None else contrast)]
+
+
+def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
+    row: Any = next(rows_of(frame, "overall").itertuples())
+    verdict = in_words(row)
+    if verdict.startswith("inconclusive"):
+        said = f"{verdict[0].upper()}{verdict[1:]}."
+    else:
+        first, second = (NAMES.get(name, name) for name in row.contrast.split(" - "))
+        said = f"{first} and {second} are {verdict}." if verdict.startswith("practically") else f"{first} are {verdict}."
+        if "closer" in verdict or "farther" in verdict:
+            said = said.replace(f"{first} are closer", f"{first} are closer than {second}")
+            said = said.replace(f"{first} are farther", f"{first} are farther than {second}")
+    classes = rows_of(frame, "class")
+    near, far = (
+        [row.name for row in classes.itertuples(index=False) if verdict_of(row) in wanted]
+        for wanted in ((Verdict.BELOW, Verdict.SLIGHTLY_BELOW), (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE))
+    )
+    if near and far:
+        said += f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
+    return said
+
+
+def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+    """Return what may make the result wrong, each with what to do about it."""
+    out = []
+    coverage = fit.provenance.get("coverage") or {}
+    for side in ("protected", "attributes"):
+        for name, group in coverage.get(side, {}).items():
+            if 2 * len(group["missing"]) > group["listed"]:
+                out.append(f"More than half of the words of {name} are missing: add words that the vectors have.")
+    out += [
+        f"{row.name}: may reflect its attribute set, not the class (interval of the set {interval(sets[row.name])} includes 0)."
+        for sets in [_own_sets(fit, frame)]
+        for row in rows_of(frame, "class").itertuples(index=False)
+        if row.name in sets and verdict_of(row) is not Verdict.OPEN and verdict_of(sets[row.name]) is Verdict.OPEN
+    ]
+    if ratio := _variance_ratio(fit):
+        out.append(
+            f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
+            f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
+        )
+    if has_variance(fit.spec):
+        first = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population").iloc[0]
+        raw = next(rows_of(frame, "overall").itertuples())
+        sd = raw.mean / first["mean"] if first["mean"] else np.inf
+        if view.rope > LARGE_ROPE * abs(sd):
+            out.append(
+                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: set a smaller one with --rope, or "
+                "read d."
+            )
+    return out
+
+
+def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the row of its attribute set for each class that has one set of its own."""
+    if not {"protected_class", "attribute_class", "connection"} <= set(fit.table.columns):
+        return {}
+    own = fit.table.loc[fit.table["connection"] == "associated", ["protected_class", "attribute_class"]].drop_duplicates()
+    own = own[~own["protected_class"].duplicated(keep=False)]
+    rows = {row.name: row for row in rows_of(frame, "stereotype").itertuples(index=False)}
+    pairs = zip(own["protected_class"].astype(str), own["attribute_class"].astype(str), strict=True)
+    return {name: rows[listed] for name, listed in pairs if listed in rows}
+
+
+def _variance_ratio(fit: BiasFit) -> float | None:
+    """Return the variance of residuals between class by attribute over that within, where it is clearly above 1.
+
+    Analysis of variance of the residuals; only for a model without a term for class and attribute.
+    """
+    from scipy import stats
+
+    table = fit.table
+    dims = [set(fit.spec.parameters[name].dims) - {"connection"} for name in fit.spec.mu]
+    if {"protected_class", "attribute"} in dims or not {"protected_class", "attribute"} <= set(table.columns):
+        return None
+    design = fit.design
+    residual = design.y - design.mean({name: values.mean(axis=0) for name, values in fit.draws().items()})
+    with_residual = table.assign(residual=residual)
+    groups = with_residual.groupby(["protected_class", "attribute"], observed=True)["residual"]
+    center = groups.transform("mean")
+    # What is left of the effects of attributes, which the model shrinks, does not lie between classes.
+    away = center - with_residual.groupby("attribute", observed=True)["residual"].transform("mean")
+    between, within = groups.ngroups - table["attribute"].nunique(), len(table) - groups.ngroups
+    if between <= 0 or within <= 0:
+        return None
+    ratio = (float((away**2).sum()) / between) / (float(((residual - center) ** 2).sum()) / within)
+    return ratio if ratio > VARIANCE_RATIO and stats.f.sf(ratio, between, within) < 1e-3 else None
+
+
+def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+    """Return further sentences: chance of single pairs, of a new word, and words off zero."""
+    out = []
+    first = frame["contrast"].iloc[0]
+    a, b = first.split(" - ") if " - " in first else (first, "")
+    if has_variance(fit.spec):
+        row = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population").iloc[0]
+        out.append(
+            f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability of "
+            f"{row['superiority']:.2f} (0.50 is chance)."
+        )
+    if has_new_words(fit.spec):
+        new = fit.new_words(view.prob)
+        row = new[new["contrast"] == first].iloc[0]
+        out.append(f"A single new word has a difference between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f}.")
+    if same_for_all_words(fit.spec):
+        out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
+        return out
+    words = rows_of(frame, "word")
+    if len(words) and words_scatter(fit.spec):
+        near, far = sides(words)
+        chance = len(words) * (1 - view.prob) / 2
+        out.append(
+            f"{plural(len(words), 'word')}: the interval lies below 0 for {len(near)}{_named(near)} and above 0 for "
+            f"{len(far)}{_named(far)}. If no word differed, about {chance:.1f} on each side would be expected by chance."
+        )
+    return out
+
+
+def _named(names: list[str]) -> str:
+    return f" ({listing(names)})" if names else ""

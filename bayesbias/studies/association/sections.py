@@ -1,0 +1,221 @@
+"""What is shown of a fit of distances: its header, its tables and figures."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core.sections import Column, Section, Study
+from bayesbias.inference.scope import has_new_words, words_scatter
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.view import View
+from bayesbias.studies.association.interpretation import has_contrasts, interpret_fit, subject_of
+from bayesbias.studies.common import (
+    BELOW,
+    CONTRAST_COLUMNS,
+    HPDI,
+    IN_ROPE,
+    MEAN,
+    MEAN_COLUMNS,
+    about_fit,
+    convergence,
+    text,
+    title_line,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+MOST_ROWS = 8  # classes and attribute sets in the first table
+LEVEL_NAMES = {"class": "class", "stereotype": "attributes of"}
+
+
+def header(fit: BiasFit, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    return [title_line(fit, subject_of(fit)), size_of(fit.table, fit.spec.outcome), convergence(fit)]
+
+
+def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
+    """Say how many rows, words and attributes a table has."""
+    if not {"protected_word", "attribute", "connection"} <= set(table.columns):
+        return f"{len(table):,} rows of {outcome}"
+    words, attributes = table["protected_word"].nunique(), table["attribute"].nunique()
+    kinds = table.drop_duplicates("attribute")["connection"].astype(str)
+    controls = int(kinds.isin(["human", "neutral"]).sum())
+    parts = [f"{attributes - controls} stereotypes", *([f"{controls} controls"] if controls else [])]
+    return f"{len(table):,} pairs: {words} words x {attributes} attributes ({', '.join(parts)})"
+
+
+def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
+    """Return the first table: each contrast for new words, the first contrast by class and attribute set, and the listed words.
+
+    Returns
+    -------
+    DataFrame
+        ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in standard deviations of single pairs. ``is_heading`` marks a
+        row without numbers.
+    """
+    import pandas as pd
+
+    frame = fit.contrasts(view.prob, view.rope)
+    if has_variance(fit.spec):
+        keys = ["level", "name", "contrast", "estimand"]
+        standard = fit.standardized(view.prob, view.standard_rope)[[*keys, "mean"]].rename(columns={"mean": "d"})
+        frame = frame.merge(standard, on=keys, how="left")
+    population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
+    overall = frame[population & (frame["level"] == "overall")]
+    parts = [overall.assign(label=overall["contrast"])]
+    groups = []
+    for level, name in LEVEL_NAMES.items():
+        rows = frame[population & (frame["level"] == level) & (frame["contrast"] == first)]
+        if 1 < len(rows) <= MOST_ROWS:
+            groups.append(rows.assign(label="  " + name + " " + rows["name"].astype(str)))
+    if words_scatter(fit.spec):
+        listed = frame[(frame["estimand"] == "listed_words") & (frame["level"] == "overall") & (frame["contrast"] == first)]
+        groups.append(listed.assign(label="  listed words only"))
+    if groups:
+        parts += [pd.DataFrame({"label": [f"{first}, by"], "is_heading": [True]}), *groups]
+    return pd.concat(parts, ignore_index=True)
+
+
+def sections(fit: BiasFit, view: View) -> list[Section]:
+    """Return all tables and figures of a fit, in the order in which they are read."""
+    import bayesbias as bb
+
+    contrasts = partial(fit.contrasts, view.prob, view.rope)
+    prob = view.prob
+    out = []
+    if has_contrasts(fit):
+        scope = "new words" if words_scatter(fit.spec) else "listed words"
+        out += [
+            Section(
+                "result",
+                f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is closer)",
+                lambda: main_table(fit, view),
+                (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
+                show_on=("terminal", "page"),
+            ),
+            Section(
+                "contrasts",
+                "All differences, overall, by class, by attribute set and by word",
+                contrasts,
+                (text("level"), text("name"), text("contrast"), text("estimand"), *CONTRAST_COLUMNS),
+                figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
+                show_on=("detail", "fold", "files"),
+            ),
+        ]
+    out.append(
+        Section(
+            "summary",
+            "Mean distance of each connection, new words",
+            lambda: fit.summary(prob),
+            (text("connection"), *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
+            figure=lambda: bb.plot_connections(fit, prob=prob),
+            show_on=("detail", "page", "files"),
+        )
+    )
+    if has_contrasts(fit) and has_variance(fit.spec):
+        out.append(
+            Section(
+                "standardized",
+                "The same differences in standard deviations of single pairs",
+                lambda: fit.standardized(prob, view.standard_rope),
+                (text("level"), text("name"), text("contrast"), text("estimand"), MEAN, HPDI, BELOW, IN_ROPE),
+            )
+        )
+    if has_new_words(fit.spec):
+        out.append(
+            Section(
+                "new_words",
+                "One new word: predictive interval, averaged over new attributes",
+                lambda: fit.new_words(prob),
+                (text("level"), text("name"), text("contrast"), MEAN, HPDI, Column("opposite", "opposite sign", "percent")),
+            )
+        )
+    if fit.spec.covariates():
+        out.append(
+            Section(
+                "slopes",
+                "Slopes on covariates",
+                lambda: fit.slopes(prob),
+                (text("covariate"), text("level"), text("name"), text("of"), MEAN, HPDI, BELOW),
+                figure=lambda: bb.plots.plot_slopes(fit, prob=prob),
+                show_on=("terminal", "page", "files"),
+            )
+        )
+    if "word" in fit.spec.results.levels and "protected_word" in fit.table:
+        out.append(
+            Section(
+                "words",
+                "Mean distance of each word to each kind of attribute",
+                lambda: fit.words(prob),
+                (text("protected_word"), text("protected_class"), text("connection"), *MEAN_COLUMNS),
+                figure=lambda: bb.plot_words(fit, prob=prob),
+            )
+        )
+    return [
+        *out,
+        Section(
+            "predictive",
+            "Posterior predictive check",
+            figure=lambda: bb.plot_ppc(fit),
+            text="Distances that the model generates (lines) and the distances of the table.",
+            show_on=("fold",),
+        ),
+        Section(
+            "priors",
+            "Prior and posterior",
+            figure=lambda: bb.plot_priors(fit),
+            show_on=("fold",),
+        ),
+        Section(
+            "parameters",
+            "Parameters of the model",
+            lambda: fit.parameters(prob),
+            (text("name"), text("index"), Column("mean", "mean", "number"), HPDI, *MEAN_COLUMNS[2:]),
+        ),
+        Section("coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS),
+        Section("pairs", "All pairs", lambda: fit.table, show_on=("folder",)),
+    ]
+
+
+COVERAGE_COLUMNS = (
+    text("side"), text("group"), Column("listed", "listed", "count"), Column("found", "found", "count"), text("missing"),
+)  # fmt: skip
+
+
+def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
+    """Return listed and found words of each class and attribute set; None for a table without an account of them."""
+    import pandas as pd
+
+    coverage = fit.provenance.get("coverage") or {}
+    rows = [
+        {
+            "side": side,
+            "group": name,
+            "listed": group["listed"],
+            "found": group["found"],
+            "missing": ", ".join(group["missing"]),
+        }
+        for side in ("protected", "attributes")
+        for name, group in coverage.get(side, {}).items()
+    ]
+    return pd.DataFrame(rows) if rows else None
+
+
+def about(fit: BiasFit) -> dict[str, Any]:
+    """Return what JSON says beside the tables."""
+    return about_fit(fit)
+
+
+STUDY = Study(
+    kind="association",
+    question="Are words closer to the stereotypes of their own class than to other attributes, and how certain is that?",
+    header=header,
+    sections=sections,
+    interpret=interpret_fit,
+    about=about,
+    fits=lambda fit: {"": fit},
+)

@@ -1,0 +1,119 @@
+"""What several studies show: columns of estimates, lines about data and sampling, verdicts in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core.sections import Column
+from bayesbias.core.versions import own_version
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, place
+
+if TYPE_CHECKING:
+    from bayesbias.inference.posterior import BiasFit
+
+MEAN = Column("mean", "mean", "signed")
+HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
+BELOW = Column("p_below_zero", "P(<0)", "probability")
+IN_ROPE = Column("p_in_rope", "P(ROPE)", "probability")
+CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
+MEAN_COLUMNS = (
+    Column("mean", "mean", "number"),
+    HPDI,
+    Column("ess_bulk", "ESS", "count"),
+    Column("r_hat", "R-hat", "number", digits=3),
+)
+
+
+def text(name: str, heading: str | None = None) -> Column:
+    """Return a column of text, with its name as heading unless another is given."""
+    return Column(name, name.replace("_", " ") if heading is None else heading)
+
+
+def title_line(fit: BiasFit, subject: str) -> str:
+    """Return the first line of every output: version, model, subject and seed."""
+    return f"bayesbias {own_version()} | model {fit.spec.name} | {subject} | seed {fit.provenance.get('sampler', {}).get('seed')}"
+
+
+def convergence(fit: BiasFit) -> str:
+    """Say in one line how a fit was sampled and what its diagnostics are."""
+    state, sizes = fit.diagnostics(), fit.idata["posterior"].sizes
+    found = [f"{sizes['chain']} x {sizes['draw']} draws"]
+    if fit.engine.name == "quick":
+        found.append(f"importance sampling with Pareto k {fit.engine.pareto_k:.2f}")
+    if state["max_r_hat"] is not None:
+        found.append(f"max R-hat {state['max_r_hat']:.3f}")
+    if state["min_ess_bulk"] is not None:
+        found.append(f"min ESS {state['min_ess_bulk']:,.0f}")
+    found.append(f"{state['divergences']} divergences")
+    return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
+
+
+def about_fit(fit: BiasFit) -> dict[str, Any]:
+    """Return what JSON says about the making of a fit: model, diagnostics, coverage, provenance, timing."""
+    provenance = dict(fit.provenance)
+    coverage, timing = provenance.pop("coverage", None), provenance.pop("timing", None)
+    return {
+        "model": fit.spec.name,
+        "diagnostics": fit.diagnostics(),
+        "coverage": coverage,
+        "provenance": provenance,
+        "timing": timing,
+    }
+
+
+def verdict_of(row: Any) -> Verdict:
+    """Say where the interval of a row of estimates lies; an end is moved by two Monte Carlo errors."""
+    return place(*sure_ends(row), row.rope)
+
+
+def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
+    """Say what the interval of a row of estimates means, such as ``closer, by more than the ROPE (±0.02)``."""
+    rope = f"the ROPE (±{row.rope:g})"
+    where = verdict_of(row)
+    if where is Verdict.NEGLIGIBLE:
+        return f"practically equal: the interval lies within {rope}"
+    if where is Verdict.OPEN:
+        return f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
+    side = below if where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW) else above
+    if where in (Verdict.BELOW, Verdict.ABOVE):
+        return f"{side}, by more than {rope}"
+    return f"{side}, but perhaps by less than {rope}"
+
+
+def interval(row: Any) -> str:
+    """Return the interval of a row of estimates."""
+    return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+
+
+def listing(names: Sequence[str], most: int = 6) -> str:
+    """Return names with commas, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def plural(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 word, 2 words."""
+    return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Say which words are missing and how many were built from subwords."""
+    notes = []
+    coverage = coverage or {}
+    for side, noun in (("protected", "protected word"), ("attributes", "attribute")):
+        for name, group in coverage.get(side, {}).items():
+            if group["missing"]:
+                n = len(group["missing"])
+                notes.append(f"{n} of {group['listed']} {noun}s of {name} missing: {listing(group['missing'])}.")
+    composed = {
+        name: len(group["composed"])
+        for side in ("protected", "attributes")
+        for name, group in coverage.get(side, {}).items()
+        if group.get("composed")
+    }
+    if composed:
+        each = ", ".join(f"{n} of {name}" for name, n in composed.items())
+        notes.append(f"{plural(sum(composed.values()), 'word')} built from subwords ({each}).")
+    return [*notes, *map(str, coverage.get("notes", ()))]
