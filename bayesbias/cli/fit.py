@@ -1,0 +1,49 @@
+"""The commands ``bayesbias fit`` and ``bayesbias demo``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bayesbias.cli import shared
+
+DEMO = ("minilm-static", "religion")
+
+
+@click.command()
+@shared.options(*shared.VECTORS, "model")
+@click.option("--compare-models", is_flag=True, help="Fit the other models of distances too.")
+@shared.options(*shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, *shared.OUTPUT)
+def fit(model: str, compare_models: bool, **given: Any) -> None:
+    """Fit a model to distances of words and attributes."""
+    import bayesbias as bb
+    from bayesbias.core.files import records
+    from bayesbias.output.store import check_folder
+
+    if given["out"] is not None:
+        check_folder(given["out"], "association", force=given["force"])
+    spec = bb.load_model(model)  # before minutes are spent on vectors
+    table = shared.table_of(given)
+    if given["slope"]:
+        spec = shared.with_slopes(spec, table, given["slope"])
+    result = bb.fit(table, spec, **shared.sampling_of(given))
+    if given["counts"] is not None:
+        words = [str(word) for side in ("protected_word", "attribute") for word in table.frame[side].unique()]
+        result = bb.studies.with_frequency(result, shared.counts_of(given, words), prob=given["prob"])
+    extra = {}
+    if compare_models:
+        extra["models"] = records(bb.inference.answers_by_model(result, prob=given["prob"]))
+    shared.show(result, given, extra=extra)
+
+
+@click.command()
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Seed of all random numbers.")
+@shared.options(*shared.OUTPUT)
+def demo(seed: int, **given: Any) -> None:
+    """Fit shipped vectors to a shipped word list."""
+    import bayesbias as bb
+
+    if not given["as_json"]:
+        click.echo(f"Fitting {DEMO[1]} in {DEMO[0]}: the first time takes about 20 seconds.", err=True)
+    shared.show(bb.fit(bb.distance_table(*DEMO), seed=seed), given)
