@@ -23,9 +23,10 @@ def wordlist() -> None:
 def list_(as_json: bool) -> None:
     """List shipped word lists and controls."""
     import bayesbias as bb
+    from bayesbias.wordlists.controls import list_controls
 
     lists = {name: bb.load_wordlist(name).title for name in bb.wordlists.list_wordlists()}
-    controls = [*bb.wordlists.list_controls(), "none"]
+    controls = [*list_controls(), "none"]
     if as_json:
         items = [{"name": name, "title": title} for name, title in lists.items()]
         shared.print_json("wordlist list", {"items": items, "controls": controls, "for_sentiment": ["occupations"]})
@@ -41,12 +42,13 @@ def list_(as_json: bool) -> None:
 def show(name: str, as_json: bool) -> None:
     """Show the words of a list."""
     import bayesbias as bb
+    from bayesbias.wordlists.controls import list_controls, load_controls
 
     if name == "occupations":
         click.echo((data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), nl=False)
         return
-    is_controls = name in bb.wordlists.list_controls()
-    words: Any = bb.wordlists.load_controls(name) if is_controls else bb.load_wordlist(name)
+    is_controls = name in list_controls()
+    words: Any = load_controls(name) if is_controls else bb.load_wordlist(name)
     if as_json:
         kind = "controls" if is_controls else "wordlist"
         shared.print_json("wordlist show", {"kind": kind, **dataclasses.asdict(words)})
