@@ -8,14 +8,14 @@ The flow, and the folder of each step:
     tables         every pair of a word and an attribute, one row each, with its distance
     models         what is believed of a pair before it is seen: a TOML file
     inference      the fit: posteriors of connections, classes and words, and of their contrasts
-    findings       what the fit says in sentences, and what speaks against it
-    figures        what it looks like; ``runs`` keeps a result as a folder, ``report`` makes a page of it
+    plots          what it looks like
+    output         terminal text, HTML page, run folder and JSON
 
 >>> import bayesbias as bb
 >>> vectors = bb.load_embedding("minilm-static", words=bb.load_wordlist("gender").words)
 >>> table = bb.distance_table(vectors, "gender")
 >>> fit = bb.fit(table, "crossed", seed=1)
->>> in_words = bb.finding(fit)
+>>> said = bb.interpret(fit)
 
 Beside it stand the averaged scores in common use (``scores``), simulations of what they and the models do
 (``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence encoders, ``sentiment_analysis``

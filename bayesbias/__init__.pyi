@@ -12,9 +12,8 @@ from . import scores as scores
 from . import studies as studies
 from . import simulation as simulation
 from . import sweeps as sweeps
-from . import findings as findings
 from . import plots as plots
-from . import runs as runs
+from . import output as output
 from .wordlists.wordlist import WordList as WordList
 from .wordlists.listfile import load_wordlist as load_wordlist
 from .wordlists.pairing import pairs as pairs
@@ -55,14 +54,14 @@ from .simulation.calibration import coverage_simulated as coverage_simulated
 from .simulation.pools import coverage_on_pools as coverage_on_pools
 from .simulation.planning import sample_size as sample_size
 from .sweeps.sweeping import run_sweep as run_sweep
-from .findings.of_result import finding as finding, findings_of as findings_of
 from .plots.words import plot_connections as plot_connections, plot_words as plot_words
 from .plots.contrasts import plot_contrasts as plot_contrasts
 from .plots.predictive import plot_ppc as plot_ppc
 from .plots.priors import plot_priors as plot_priors
-from .report.page import write_report as write_report
-from .runs.opening import load_run as load_run
-from .runs.saving import save_run as save_run
+from .inference.view import View as View
+from .output.registry import interpret as interpret
+from .output.page import write_report as write_report
+from .output.store import load_run as load_run, save_run as save_run
 from .core.errors import BayesbiasError as BayesbiasError, FitError as FitError, InputError as InputError
 
 __version__: str

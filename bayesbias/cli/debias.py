@@ -13,19 +13,45 @@ from bayesbias.core.errors import InputError
 
 @click.command()
 @shared.options("embedding", "wordlist", "controls")
-@click.option("--method", type=click.Choice(["hard", "soft"]), default="hard", help="Method of debiasing.")
-@click.option("--out", type=shared.PATH, required=True, metavar="FILE", help="New vectors: .txt, .vec, .bin, .npz.")
+@click.option(
+    "--method", type=click.Choice(["hard", "soft"]), default="hard", help="Method of debiasing."
+)
+@click.option(
+    "--out",
+    type=shared.PATH,
+    required=True,
+    metavar="FILE",
+    help="New vectors: .txt, .vec, .bin, .npz.",
+)
 @click.option("--k", type=click.IntRange(1), help="Components of the bias subspace [classes - 1].")
 @click.option(
-    "--neutralize", type=click.Choice(["attributes", "all_others"]), default="attributes", help="Words to neutralize."
+    "--neutralize",
+    type=click.Choice(["attributes", "all_others"]),
+    default="attributes",
+    help="Words to neutralize.",
 )
-@click.option("--words", type=click.Choice(["all", "listed"]), default="all", help="Vectors to write.")
-@click.option("--equalize/--no-equalize", default=True, help="Hard: equalize the definitional sets.")
-@click.option("--overlap", type=click.Choice(["merge", "last"]), default="merge", help="Hard: sets that share words.")
+@click.option(
+    "--words", type=click.Choice(["all", "listed"]), default="all", help="Vectors to write."
+)
+@click.option(
+    "--equalize/--no-equalize", default=True, help="Hard: equalize the definitional sets."
+)
+@click.option(
+    "--overlap",
+    type=click.Choice(["merge", "last"]),
+    default="merge",
+    help="Hard: sets that share words.",
+)
 @click.option("--lam", type=shared.POSITIVE, default=0.2, help="Soft: weight of the bias subspace.")
 @shared.options(*shared.READING, "as_json")
 def debias(
-    embedding: str | None, wordlist: str | None, controls: str | None, method: str, out: Path, as_json: bool, **given: Any
+    embedding: str | None,
+    wordlist: str | None,
+    controls: str | None,
+    method: str,
+    out: Path,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Debias word vectors and write them."""
     import dataclasses
@@ -44,7 +70,9 @@ def debias(
         vectors = dataclasses.replace(vectors, lookup=None)
     settings = {"k": given["k"], "neutralise": given["neutralize"]}
     if method == "hard":
-        result = bb.hard_debias(vectors, listed, equalise=given["equalize"], overlap=given["overlap"], **settings)
+        result = bb.hard_debias(
+            vectors, listed, equalise=given["equalize"], overlap=given["overlap"], **settings
+        )
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)

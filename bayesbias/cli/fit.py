@@ -29,8 +29,14 @@ def fit(model: str, compare_models: bool, **given: Any) -> None:
         spec = shared.with_slopes(spec, table, given["slope"])
     result = bb.fit(table, spec, **shared.sampling_of(given))
     if given["counts"] is not None:
-        words = [str(word) for side in ("protected_word", "attribute") for word in table.frame[side].unique()]
-        result = bb.studies.with_frequency(result, shared.counts_of(given, words), prob=given["prob"])
+        words = [
+            str(word)
+            for side in ("protected_word", "attribute")
+            for word in table.frame[side].unique()
+        ]
+        result = bb.studies.with_frequency(
+            result, shared.counts_of(given, words), prob=given["prob"]
+        )
     extra = {}
     if compare_models:
         extra["models"] = records(bb.inference.answers_by_model(result, prob=given["prob"]))
@@ -38,12 +44,16 @@ def fit(model: str, compare_models: bool, **given: Any) -> None:
 
 
 @click.command()
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Seed of all random numbers.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Seed of all random numbers."
+)
 @shared.options(*shared.OUTPUT)
 def demo(seed: int, **given: Any) -> None:
     """Fit shipped vectors to a shipped word list."""
     import bayesbias as bb
 
     if not given["as_json"]:
-        click.echo(f"Fitting {DEMO[1]} in {DEMO[0]}: the first time takes about 20 seconds.", err=True)
+        click.echo(
+            f"Fitting {DEMO[1]} in {DEMO[0]}: the first time takes about 20 seconds.", err=True
+        )
     shared.show(bb.fit(bb.distance_table(*DEMO), seed=seed), given)

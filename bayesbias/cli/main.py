@@ -16,17 +16,11 @@ from bayesbias.core.errors import BayesbiasError
 # Heading of the help -> command -> its module.
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
-    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "describe"},
-    "Debiased vectors": {"debias": "debias", "compare": "compare"},
-    "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
-    "Many fits": {"sweep": "sweep"},
-    "Planning a study": {"sample-size": "sample_size", "coverage": "coverage"},
+    "Word vectors": {"fit": "fit"},
+    "Debiased vectors": {"debias": "debias"},
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}
-OLD = {"score": "measuring:measure", "describe": "describing:describe", "wefat": "correlating:wefat", "compare": "comparing:compare",
-       "seat": "sentence_tests:seat", "sentiment": "sentiment_analysis:sentiment", "sweep": "sweeping:sweep",
-       "sample-size": "planning:plan", "coverage": "calibrating:coverage_simulated"}  # fmt: skip
 
 
 class Commands(click.Group):
@@ -40,9 +34,6 @@ class Commands(click.Group):
         """Return a command, or None for a name that there is not."""
         if cmd_name not in MODULES:
             return None
-        if cmd_name in OLD:
-            module_name, _, name = OLD[cmd_name].partition(":")
-            return getattr(importlib.import_module(f"bayesbias.cli.{module_name}"), name)
         module = importlib.import_module(f"bayesbias.cli.{MODULES[cmd_name]}")
         return getattr(module, cmd_name.replace("-", "_"))
 
@@ -56,7 +47,13 @@ class Commands(click.Group):
         for heading, names in COMMANDS.items():
             with formatter.section(heading):
                 commands = [(name, self.get_command(ctx, name)) for name in names]
-                formatter.write_dl([(f"{name:<11}", command.get_short_help_str(60)) for name, command in commands if command])
+                formatter.write_dl(
+                    [
+                        (f"{name:<11}", command.get_short_help_str(60))
+                        for name, command in commands
+                        if command
+                    ]
+                )
 
 
 @click.group(
@@ -78,7 +75,9 @@ def main() -> None:
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:
-        _end(": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error))
+        _end(
+            ": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error)
+        )
 
 
 def _end(problem: str) -> NoReturn:

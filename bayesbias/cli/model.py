@@ -20,7 +20,9 @@ def list_(as_json: bool) -> None:
 
     items = {name: bb.load_model(name).description for name in bb.models.list_models()}
     if as_json:
-        shared.print_json("model list", {"items": [{"name": name, "title": text} for name, text in items.items()]})
+        shared.print_json(
+            "model list", {"items": [{"name": name, "title": text} for name, text in items.items()]}
+        )
         return
     for name, text in items.items():
         click.echo(f"{name:<18}{text}")
@@ -35,6 +37,8 @@ def show(name: str, as_json: bool) -> None:
 
     spec = bb.load_model(name)
     if as_json:
-        shared.print_json("model show", {"name": spec.name, "description": spec.description, "text": spec.text})
+        shared.print_json(
+            "model show", {"name": spec.name, "description": spec.description, "text": spec.text}
+        )
         return
     click.echo(spec.text, nl=False)

@@ -12,9 +12,17 @@ from bayesbias.cli import shared
 
 @click.command()
 @click.argument("run", type=shared.PATH)
-@click.option("--out", type=shared.PATH, required=True, metavar="FILE.html", help="Write the page here.")
-@click.option("--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Probability of intervals [that of RUN].")
-@click.option("--rope", type=shared.POSITIVE, help="Half-width of practical equivalence [that of RUN].")
+@click.option(
+    "--out", type=shared.PATH, required=True, metavar="FILE.html", help="Write the page here."
+)
+@click.option(
+    "--prob",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Probability of intervals [that of RUN].",
+)
+@click.option(
+    "--rope", type=shared.POSITIVE, help="Half-width of practical equivalence [that of RUN]."
+)
 @click.option("--standard-rope", type=shared.POSITIVE, help="The same in SDs [that of RUN].")
 @shared.options("as_json")
 def report(run: Path, out: Path, as_json: bool, **changed: float | None) -> None:
@@ -22,11 +30,13 @@ def report(run: Path, out: Path, as_json: bool, **changed: float | None) -> None
 
     RUN is a folder that a command wrote with --out.
     """
-    from bayesbias.output import load_run, write_report
+    import bayesbias as bb
 
-    opened = load_run(run)
-    view = dataclasses.replace(opened.view, **{name: value for name, value in changed.items() if value is not None})
-    page = write_report(opened, out, view=view)
+    opened = bb.load_run(run)
+    view = dataclasses.replace(
+        opened.view, **{name: value for name, value in changed.items() if value is not None}
+    )
+    page = bb.write_report(opened, out, view=view)
     if as_json:
         shared.print_json("report", {"run": str(run), "written": str(page)})
     else:
@@ -42,7 +52,10 @@ def verify(ctx: click.Context, runs: tuple[Path, ...], as_json: bool) -> None:
     from bayesbias.output.store import verify_run
 
     states = {str(run): verify_run(run) for run in runs}
-    wrong = {run: {name: state for name, state in files.items() if state != "ok"} for run, files in states.items()}
+    wrong = {
+        run: {name: state for name, state in files.items() if state != "ok"}
+        for run, files in states.items()
+    }
     ok = not any(wrong.values())
     if as_json:
         shared.print_json("verify", {"ok": ok, "runs": states})
@@ -50,5 +63,7 @@ def verify(ctx: click.Context, runs: tuple[Path, ...], as_json: bool) -> None:
         for run, files in states.items():
             for name, state in wrong[run].items():
                 click.echo(f"{run}/{name}: {state}")
-            click.echo(f"{run}: {len(files) - len(wrong[run])} of {len(files)} files are as they were written")
+            click.echo(
+                f"{run}: {len(files) - len(wrong[run])} of {len(files)} files are as they were written"
+            )
     ctx.exit(0 if ok else 2)

@@ -22,55 +22,119 @@ PATH = click.Path(path_type=Path)
 # One name means one thing in every command.
 OPTIONS: dict[str, Option] = {
     "embedding": click.option("--embedding", metavar="E", help="Vectors: a file or minilm-static."),
-    "wordlist": click.option("--wordlist", metavar="W", help="Word list: a shipped name or a file."),
-    "distances": click.option("--distances", metavar="FILE", help="Table of distances instead of both."),
-    "controls": click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, matched or a file."),
-    "pool": click.option("--pool", metavar="P", help="Control list that --controls matched chooses from."),
+    "wordlist": click.option(
+        "--wordlist", metavar="W", help="Word list: a shipped name or a file."
+    ),
+    "distances": click.option(
+        "--distances", metavar="FILE", help="Table of distances instead of both."
+    ),
+    "controls": click.option(
+        "--controls", metavar="C", help="Control words: 2022, 2021, none, matched or a file."
+    ),
+    "pool": click.option(
+        "--pool", metavar="P", help="Control list that --controls matched chooses from."
+    ),
     "repeats": click.option(
-        "--repeats", type=click.Choice(["once", "keep"]), default="once", help="How often a repeated row of FILE counts."
+        "--repeats",
+        type=click.Choice(["once", "keep"]),
+        default="once",
+        help="How often a repeated row of FILE counts.",
     ),
     "duplicates": click.option(
-        "--duplicates", type=click.Choice(["drop", "keep"]), default="drop", help="Words that have the same vector."
+        "--duplicates",
+        type=click.Choice(["drop", "keep"]),
+        default="drop",
+        help="Words that have the same vector.",
     ),
     "postprocess": click.option(
-        "--postprocess", type=click.Choice(["center", "standardize", "abtt"]), help="Move all vectors first."
+        "--postprocess",
+        type=click.Choice(["center", "standardize", "abtt"]),
+        help="Move all vectors first.",
     ),
     "invalid_utf8": click.option(
-        "--invalid-utf8", type=click.Choice(["error", "skip"]), default="error", help="Words that are not valid UTF-8."
+        "--invalid-utf8",
+        type=click.Choice(["error", "skip"]),
+        default="error",
+        help="Words that are not valid UTF-8.",
     ),
-    "allow_pickle": click.option("--allow-pickle", is_flag=True, help="Read pickles; this runs code in the file."),
+    "allow_pickle": click.option(
+        "--allow-pickle", is_flag=True, help="Read pickles; this runs code in the file."
+    ),
     "covariates": click.option(
-        "--covariates", multiple=True, metavar="FILE", help="CSV of numbers for words, or a column of FILE."
+        "--covariates",
+        multiple=True,
+        metavar="FILE",
+        help="CSV of numbers for words, or a column of FILE.",
     ),
-    "slope": click.option("--slope", multiple=True, metavar="NAME[:BY]", help="Add slopes on this covariate."),
-    "counts": click.option("--counts", metavar="FILE", help="Word frequencies: a file, order or wordfreq."),
+    "slope": click.option(
+        "--slope", multiple=True, metavar="NAME[:BY]", help="Add slopes on this covariate."
+    ),
+    "counts": click.option(
+        "--counts", metavar="FILE", help="Word frequencies: a file, order or wordfreq."
+    ),
     "language": click.option("--language", default="en", metavar="L", help="Language of wordfreq."),
-    "model": click.option("--model", default="default", metavar="M", help="A shipped model or a TOML file."),
-    "seed": click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all random numbers."),
+    "model": click.option(
+        "--model", default="default", metavar="M", help="A shipped model or a TOML file."
+    ),
+    "seed": click.option(
+        "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all random numbers."
+    ),
     "draws": click.option("--draws", type=click.IntRange(1), default=1000, help="Draws per chain."),
-    "tune": click.option("--tune", type=click.IntRange(1), default=1000, help="Tuning steps per chain."),
+    "tune": click.option(
+        "--tune", type=click.IntRange(1), default=1000, help="Tuning steps per chain."
+    ),
     "chains": click.option("--chains", type=click.IntRange(1), default=4, help="Chains."),
     "engine": click.option(
-        "--engine", type=click.Choice(["nuts", "quick"]), default="nuts", help="NUTS or importance sampling."
+        "--engine",
+        type=click.Choice(["nuts", "quick"]),
+        default="nuts",
+        help="NUTS or importance sampling.",
     ),
     "prob": click.option(
-        "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, help="Probability of intervals."
+        "--prob",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.89,
+        help="Probability of intervals.",
     ),
-    "rope": click.option("--rope", type=POSITIVE, default=0.02, help="Half-width of practical equivalence."),
-    "standard_rope": click.option("--standard-rope", type=POSITIVE, default=0.1, help="The same in SDs."),
-    "out": click.option("--out", type=PATH, metavar="DIR", help="Write tables, figures and result here."),
+    "rope": click.option(
+        "--rope", type=POSITIVE, default=0.02, help="Half-width of practical equivalence."
+    ),
+    "standard_rope": click.option(
+        "--standard-rope", type=POSITIVE, default=0.1, help="The same in SDs."
+    ),
+    "out": click.option(
+        "--out", type=PATH, metavar="DIR", help="Write tables, figures and result here."
+    ),
     "force": click.option("--force", is_flag=True, help="Replace a run of another kind in DIR."),
     "detail": click.option("--detail", is_flag=True, help="Print all tables."),
     "as_json": click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     "figures": click.option(
-        "--figures", default="png", metavar="F,...", help="Formats of figures: png, svg, pdf or none."
+        "--figures",
+        default="png",
+        metavar="F,...",
+        help="Formats of figures: png, svg, pdf or none.",
     ),
     "style": click.option(
-        "--figure-style", "style", type=click.Choice(["report", "journal", "talk"]), default="report", help="Style of figures."
+        "--figure-style",
+        "style",
+        type=click.Choice(["report", "journal", "talk"]),
+        default="report",
+        help="Style of figures.",
     ),
-    "width": click.option("--figure-width", "width", type=POSITIVE, metavar="MM", help="Width of figures."),
+    "width": click.option(
+        "--figure-width", "width", type=POSITIVE, metavar="MM", help="Width of figures."
+    ),
 }
-VECTORS = ("embedding", "wordlist", "distances", "controls", "pool", "repeats", "duplicates", "postprocess")
+VECTORS = (
+    "embedding",
+    "wordlist",
+    "distances",
+    "controls",
+    "pool",
+    "repeats",
+    "duplicates",
+    "postprocess",
+)
 READING = ("invalid_utf8", "allow_pickle")
 COVARIATES = ("covariates", "slope", "counts", "language")
 SAMPLING = ("seed", "draws", "tune", "chains", "engine")
@@ -107,7 +171,9 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:
-            raise InputError("--distances: it replaces --embedding and --wordlist", hint="leave these out")
+            raise InputError(
+                "--distances: it replaces --embedding and --wordlist", hint="leave these out"
+            )
         table = bb.load_distances(given["distances"], repeats=given.get("repeats", "once"))
     elif given["embedding"] is None or given["wordlist"] is None:
         raise InputError("nothing to read", valid="--embedding E --wordlist W, or --distances FILE")
@@ -137,15 +203,21 @@ def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     if not matched:
         return bb.distance_table(vectors, words)
     if given.get("counts") is None:
-        raise InputError("--controls matched needs word frequencies", valid="--counts FILE, order or wordfreq")
-    return bb.distance_table(vectors, words, controls="matched", counts=counts_of(given, wanted), pool=given.get("pool"))
+        raise InputError(
+            "--controls matched needs word frequencies", valid="--counts FILE, order or wordfreq"
+        )
+    return bb.distance_table(
+        vectors, words, controls="matched", counts=counts_of(given, wanted), pool=given.get("pool")
+    )
 
 
 def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:
     """Read how frequent words are."""
     from bayesbias.tables.counts import load_counts
 
-    return load_counts(given["counts"], words, embedding=given["embedding"], language=given["language"])
+    return load_counts(
+        given["counts"], words, embedding=given["embedding"], language=given["language"]
+    )
 
 
 def with_slopes(spec: Any, table: PairTable, asked: Sequence[str]) -> Any:
@@ -156,7 +228,9 @@ def with_slopes(spec: Any, table: PairTable, asked: Sequence[str]) -> Any:
     columns = set(map(str, table.frame.columns))
     for each in asked:
         covariate, colon, by = ("", "", "") if each in columns else each.rpartition(":")
-        name, groups = (covariate, [group.strip() for group in by.split(",")]) if colon else (each, None)
+        name, groups = (
+            (covariate, [group.strip() for group in by.split(",")]) if colon else (each, None)
+        )
         for column in columns_of_covariate(table, name):
             spec = slopes_for(spec, table.frame, column, groups)
     return spec
@@ -170,17 +244,24 @@ def arguments() -> list[str]:
 
 def show(result: Any, given: Mapping[str, Any], *, extra: Mapping[str, Any] | None = None) -> None:
     """Print a result as text or JSON, and write its folder where ``--out`` names one."""
-    from bayesbias.output import save_run, to_json, to_text
+    import bayesbias as bb
+    from bayesbias.output import to_json, to_text
     from bayesbias.plots.style import figure_style
 
     view, out = view_of(given), given.get("out")
     if out is not None:
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["style"], width=given["width"]):
-            files = save_run(result, out, view=view, command=arguments(), figures=formats, force=given["force"])
+            files = bb.save_run(
+                result, out, view=view, command=arguments(), figures=formats, force=given["force"]
+            )
     if given["as_json"]:
         name = click.get_current_context().command_path.split()[-1]
-        answer = {**to_json(result, view), **(extra or {}), "written": None if out is None else str(out)}
+        answer = {
+            **to_json(result, view),
+            **(extra or {}),
+            "written": None if out is None else str(out),
+        }
         print_json(name, answer)
         return
     click.echo(to_text(result, view, detail=given["detail"]))

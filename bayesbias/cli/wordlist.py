@@ -29,7 +29,10 @@ def list_(as_json: bool) -> None:
     controls = [*list_controls(), "none"]
     if as_json:
         items = [{"name": name, "title": title} for name, title in lists.items()]
-        shared.print_json("wordlist list", {"items": items, "controls": controls, "for_sentiment": ["occupations"]})
+        shared.print_json(
+            "wordlist list",
+            {"items": items, "controls": controls, "for_sentiment": ["occupations"]},
+        )
         return
     for name, title in lists.items():
         click.echo(f"{name:<24}{title}")
@@ -45,7 +48,10 @@ def show(name: str, as_json: bool) -> None:
     from bayesbias.wordlists.controls import list_controls, load_controls
 
     if name == "occupations":
-        click.echo((data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), nl=False)
+        click.echo(
+            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"),
+            nl=False,
+        )
         return
     is_controls = name in list_controls()
     words: Any = load_controls(name) if is_controls else bb.load_wordlist(name)
@@ -60,7 +66,9 @@ def show(name: str, as_json: bool) -> None:
         return
     for group in words.classes:
         click.echo(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
-        click.echo(f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}")
+        click.echo(
+            f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}"
+        )
     if words.controls is None:
         click.echo("\nControls: none")
     else:
@@ -86,7 +94,9 @@ def new(file: Path) -> None:
 @click.argument("file")
 @shared.options("embedding", *shared.READING, "as_json")
 @click.pass_context
-def check(ctx: click.Context, file: str, embedding: str | None, as_json: bool, **reading: Any) -> None:
+def check(
+    ctx: click.Context, file: str, embedding: str | None, as_json: bool, **reading: Any
+) -> None:
     """Report every problem of a word list.
 
     English words that the shipped vectors do not have as whole words are named: a misspelt word is among them.
@@ -113,7 +123,16 @@ def check(ctx: click.Context, file: str, embedding: str | None, as_json: bool, *
     if words is not None and not problems:
         notes = [*notes, *words.thin]
     if as_json:
-        shared.print_json("wordlist check", {"file": file, "ok": not problems, "problems": problems, "notes": notes, "vectors": found})
+        shared.print_json(
+            "wordlist check",
+            {
+                "file": file,
+                "ok": not problems,
+                "problems": problems,
+                "notes": notes,
+                "vectors": found,
+            },
+        )
         ctx.exit(2 if problems else 0)
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
@@ -123,9 +142,14 @@ def check(ctx: click.Context, file: str, embedding: str | None, as_json: bool, *
     for note in notes:
         click.echo(f"Note     {note}")
     if found is not None:
-        for what, listed in (("missing from", found["missing"]), ("built from subwords in", found["composed"])):
+        for what, listed in (
+            ("missing from", found["missing"]),
+            ("built from subwords in", found["composed"]),
+        ):
             if listed:
-                click.echo(f"Note     {len(listed)} words {what} {found['name']}: {', '.join(listed[:20])}")
+                click.echo(
+                    f"Note     {len(listed)} words {what} {found['name']}: {', '.join(listed[:20])}"
+                )
         if found["matched"]:
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
             click.echo(f"Note     Spelled differently in {found['name']}: {spelt}")

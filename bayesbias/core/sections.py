@@ -50,7 +50,10 @@ class Column:
         """Return the printed cells of a frame."""
         digits = self.digits if self.digits is not None else decimals(frame)
         headings = frame.get("is_heading", [False] * len(frame))
-        return ["" if heading is True and self.is_number else cell for heading, cell in zip(headings, self._cells(frame, digits), strict=True)]
+        return [
+            "" if heading is True and self.is_number else cell
+            for heading, cell in zip(headings, self._cells(frame, digits), strict=True)
+        ]
 
     def _cells(self, frame: pd.DataFrame, digits: int) -> list[str]:
         if self.kind == "interval":
@@ -192,7 +195,9 @@ class Interpretation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p><b>{label}</b> {html.escape(text)}</p>" for label, text in self.labelled())
+        return "".join(
+            f"<p><b>{label}</b> {html.escape(text)}</p>" for label, text in self.labelled()
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""

@@ -1,5 +1,5 @@
 """Results as terminal text, HTML page, run folder and JSON: four renderers of the same sections."""
 
-import lazy_loader as lazy
+from bayesbias.core.lazy import attach
 
-__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

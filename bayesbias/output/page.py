@@ -28,15 +28,36 @@ __all__ = ["write_report"]
 
 LONG = 24  # characters from which on a cell may break into lines
 GLOSSARY = (
-    ("cosine distance", "1 minus the cosine similarity of two vectors, from 0 (same direction) to 2 (opposite)."),
-    ("associated, different", "Attributes that are stereotypes of the word's own class, and of another class."),
+    (
+        "cosine distance",
+        "1 minus the cosine similarity of two vectors, from 0 (same direction) to 2 (opposite).",
+    ),
+    (
+        "associated, different",
+        "Attributes that are stereotypes of the word's own class, and of another class.",
+    ),
     ("human, neutral", "Control words: words about people, and words about things."),
-    ("HPDI", "Highest posterior density interval: the shortest credible interval with the given probability."),
+    (
+        "HPDI",
+        "Highest posterior density interval: the shortest credible interval with the given probability.",
+    ),
     ("P(<0)", "Posterior probability that a difference is below zero."),
-    ("ROPE, P(ROPE)", "Region of practical equivalence: differences too small to matter, and the probability of being in it."),
-    ("d", "The difference in standard deviations of single pairs, for comparison with other vectors."),
-    ("population, new words", "The mean over new words and attributes like the listed ones: use it for any claim."),
-    ("listed words", "These words only. Their distances are known, so that the interval is the model's."),
+    (
+        "ROPE, P(ROPE)",
+        "Region of practical equivalence: differences too small to matter, and the probability of being in it.",
+    ),
+    (
+        "d",
+        "The difference in standard deviations of single pairs, for comparison with other vectors.",
+    ),
+    (
+        "population, new words",
+        "The mean over new words and attributes like the listed ones: use it for any claim.",
+    ),
+    (
+        "listed words",
+        "These words only. Their distances are known, so that the interval is the model's.",
+    ),
 )
 
 
@@ -80,7 +101,12 @@ def write_report(
     """
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
-        raise InputError("expected the path of an HTML file", where="path", found=str(path), valid="a name that ends in .html")
+        raise InputError(
+            "expected the path of an HTML file",
+            where="path",
+            found=str(path),
+            valid="a name that ends in .html",
+        )
     if isinstance(run, str | os.PathLike):
         run = load_run(run)
     command = run.command if isinstance(run, Run) else None
@@ -105,13 +131,18 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         sections = [
             (section, _shown(section, view))
             for section in study.sections(result, view)
-            if {"page", "fold"} & set(section.show_on) and (section.frame is not None or section.figure or section.text)
+            if {"page", "fold"} & set(section.show_on)
+            and (section.frame is not None or section.figure or section.text)
         ]
     folder = data_dir("report")
     script = (folder / "report.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     environment = Environment(
-        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
     return environment.get_template("report.html.j2").render(
         said=study.interpret(result, view),
@@ -133,9 +164,14 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
 def _shown(section: Section, view: View) -> dict[str, Any]:
     """Return what the template needs of a section."""
     frame = section.frame
-    columns = [] if frame is None else [column for column in section.columns if column.name in frame]
+    columns = (
+        [] if frame is None else [column for column in section.columns if column.name in frame]
+    )
     texts = [column.cells(frame) for column in columns]
-    keys = [[] if frame is None else [_sort_key(value) for value in frame[column.name]] for column in columns]
+    keys = [
+        [] if frame is None else [_sort_key(value) for value in frame[column.name]]
+        for column in columns
+    ]
     rows = [
         [
             {"text": text[i].replace("-", "\N{MINUS SIGN}") if column.is_number and text[i] != "-" else text[i],
@@ -151,7 +187,10 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "note": section.note,
         "folded": "page" not in section.show_on,
         "picture": None if section.figure is None else svg_of(section.draw(), section.name),
-        "heads": [{"text": c.heading.format(prob=f"{view.prob:.0%}"), "number": c.is_number} for c in columns],
+        "heads": [
+            {"text": c.heading.format(prob=f"{view.prob:.0%}"), "number": c.is_number}
+            for c in columns
+        ],
         "rows": rows,
     }
 

@@ -34,7 +34,9 @@ def study_of(result: Any) -> Study:
     name = getattr(type(result), "study", None)
     if not isinstance(name, str):
         raise InputError(
-            "expected a result, such as a fit or a comparison", found=type(result).__name__, valid=", ".join(STUDIES)
+            "expected a result, such as a fit or a comparison",
+            found=type(result).__name__,
+            valid=", ".join(STUDIES),
         )
     return importlib.import_module(STUDIES[name]).STUDY
 

@@ -123,7 +123,11 @@ def save_run(
                 section.frame.to_csv(new / f"{section.name}.csv", index=False)
             if section.figure is not None:
                 _draw(section, [new / "figures" / f"{section.name}.{ending}" for ending in figures])
-        files = {path.relative_to(new).as_posix(): sha256_of_file(path) for path in sorted(new.rglob("*")) if path.is_file()}
+        files = {
+            path.relative_to(new).as_posix(): sha256_of_file(path)
+            for path in sorted(new.rglob("*"))
+            if path.is_file()
+        }
         manifest = {
             "schema": SCHEMA,
             "kind": study.kind,
@@ -135,7 +139,9 @@ def save_run(
         (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         _put_in_place(new, target, [*files, MANIFEST])
     except OSError as error:
-        raise InputError(f"the run cannot be written: {error.strerror or error}", where=str(target)) from error
+        raise InputError(
+            f"the run cannot be written: {error.strerror or error}", where=str(target)
+        ) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return [target / name for name in [*files, MANIFEST]]
@@ -220,9 +226,19 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
         if name == PAYLOAD or name.startswith("result/"):
             state = _state(path / name, digest)
             if state != "ok":
-                raise InputError(f"the file is {state}", where=str(path / name), hint="copy the run again, or make it anew")
+                raise InputError(
+                    f"the file is {state}",
+                    where=str(path / name),
+                    hint="copy the run again, or make it anew",
+                )
     content = json.loads((path / PAYLOAD).read_text(encoding="utf-8"))
-    return Run(_decoded(content, path / "result"), View(**manifest["view"]), manifest["kind"], manifest["command"], path)
+    return Run(
+        _decoded(content, path / "result"),
+        View(**manifest["view"]),
+        manifest["kind"],
+        manifest["command"],
+        path,
+    )
 
 
 def verify_run(folder: str | os.PathLike[str]) -> dict[str, str]:
@@ -263,12 +279,19 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(
-            "expected a folder with run.json", where=str(folder), hint="give the folder that was named with --out"
+            "expected a folder with run.json",
+            where=str(folder),
+            hint="give the folder that was named with --out",
         )
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["schema"] != SCHEMA:
-            raise InputError("the run has another layout", where=str(path), found=content["schema"], valid=str(SCHEMA))
+            raise InputError(
+                "the run has another layout",
+                where=str(path),
+                found=content["schema"],
+                valid=str(SCHEMA),
+            )
         return {key: content[key] for key in ("kind", "view", "command", "files")}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError("the file is not a run.json of bayesbias", where=str(path)) from error
@@ -300,11 +323,21 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value) if field.init}
+        fields = {
+            field.name: getattr(value, field.name)
+            for field in dataclasses.fields(value)
+            if field.init
+        }
         kind = f"{type(value).__module__}:{type(value).__name__}"
-        return {"_type": kind, "fields": {key: _encoded(part, parts, f"{name}.{key}") for key, part in fields.items()}}
+        return {
+            "_type": kind,
+            "fields": {key: _encoded(part, parts, f"{name}.{key}") for key, part in fields.items()},
+        }
     if isinstance(value, Mapping):
-        rows = [[_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")] for i, (key, part) in enumerate(value.items())]
+        rows = [
+            [_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")]
+            for i, (key, part) in enumerate(value.items())
+        ]
         return {"_mapping": rows}
     if isinstance(value, tuple | list):
         items = [_encoded(part, parts, f"{name}.{i}") for i, part in enumerate(value)]
@@ -335,7 +368,15 @@ def _decoded(value: Any, parts: Path) -> Any:
         rows = [(_decoded(key, parts), _decoded(part, parts)) for key, part in value["_mapping"]]
         return dict(rows)
     module, _, name = value["_type"].partition(":")
-    made = getattr(importlib.import_module(module), name, None) if module.startswith("bayesbias.") else None
+    made = (
+        getattr(importlib.import_module(module), name, None)
+        if module.startswith("bayesbias.")
+        else None
+    )
     if not (isinstance(made, type) and dataclasses.is_dataclass(made)):
-        raise InputError("the result is of a type that this version does not have", where=str(parts.parent), found=value["_type"])
+        raise InputError(
+            "the result is of a type that this version does not have",
+            where=str(parts.parent),
+            found=value["_type"],
+        )
     return made(**{key: _decoded(part, parts) for key, part in value["fields"].items()})

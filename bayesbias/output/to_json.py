@@ -38,7 +38,11 @@ def to_json(result: Any, view: View | None = None) -> dict[str, Any]:
     view = view or View()
     study = study_of(result)
     said = study.interpret(result, view)
-    out: dict[str, Any] = {"kind": study.kind, "finding": said.headline, "interpretation": said.as_dict()}
+    out: dict[str, Any] = {
+        "kind": study.kind,
+        "finding": said.headline,
+        "interpretation": said.as_dict(),
+    }
     for section in study.sections(result, view):
         if "files" in section.show_on:
             out[section.name] = None if section.frame is None else records(section.frame)

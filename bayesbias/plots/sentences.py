@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.columns.sentences import shares_of_variance
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.wording import as_percent, number_of, number_text
@@ -289,7 +288,8 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     shares = shares.set_index("title") if (known["share_template"] > 0).any() else shares.iloc[:0]
     for i, title in enumerate(titles):
         if title in shares.index:
-            of = shares_of_variance(shares.loc[title])
+            row = shares.loc[title]
+            of = {name: f"{row[name]:.0%}" for name in row.index if str(name).startswith("share_") and row[name] == row[name]}
             for column, at in (("share_word", 22.0), ("share_template", 63.0)):
                 if column in of:
                     headings.write_aside(ax, i + 0.5, of[column], min(size, 7.5), shift=at, ha="right")

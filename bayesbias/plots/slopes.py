@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.columns.slopes import of_groups
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, error_of, interval_known, probability_printed
 from bayesbias.core.errors import InputError
 from bayesbias.core.wording import as_percent, with_minus
-from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks
@@ -146,7 +144,7 @@ def _shown(result: BiasFit | Comparison | SeatResult, prob: float) -> tuple[pd.D
     if isinstance(result, SeatResult):
         frame = result.slopes[result.slopes["level"] == "overall"]
         several = frame.groupby(["model", "options"]).ngroups > 1
-        names = [named_encoder(*key) for key in zip(frame["model"], frame["options"], strict=True)]
+        names = [f"{model} ({options})" if options else model for model, options in zip(frame["model"], frame["options"], strict=True)]
         tests = [
             f"{test}, {name}" if several else test for test, name in zip(frame["test"], names, strict=True)
         ]
@@ -154,7 +152,7 @@ def _shown(result: BiasFit | Comparison | SeatResult, prob: float) -> tuple[pd.D
             head=[f"{test}: {covariate}" for test, covariate in zip(tests, frame["covariate"], strict=True)]
         )
         return frame, "Sentence tests", _UNITS["distance"], float(result.provenance["prob"])
-    frame = of_groups(result.slopes(prob))
+    frame = result.slopes(prob).query("level != 'word'")
     if isinstance(result, BiasFit):
         unit = _UNITS.get(result.spec.outcome, result.spec.outcome.replace("_", " "))
         return frame.assign(head=frame["covariate"]), source_of(result), unit, prob

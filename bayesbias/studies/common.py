@@ -106,7 +106,9 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
         for name, group in coverage.get(side, {}).items():
             if group["missing"]:
                 n = len(group["missing"])
-                notes.append(f"{n} of {group['listed']} {noun}s of {name} missing: {listing(group['missing'])}.")
+                notes.append(
+                    f"{n} of {group['listed']} {noun}s of {name} missing: {listing(group['missing'])}."
+                )
     composed = {
         name: len(group["composed"])
         for side in ("protected", "attributes")

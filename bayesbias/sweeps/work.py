@@ -16,10 +16,11 @@ from bayesbias.core.files import plain
 from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.static import STATIC_FORMAT
-from bayesbias.findings.words import doubts_of_words
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.view import View
 from bayesbias.models.loading import parse_model
+from bayesbias.studies.association.interpretation import interpret_fit
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import load_distances
@@ -125,7 +126,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         "contrasts": contrasts,
         "standardized": standardized,
         "diagnostics": plain(result.diagnostics()),
-        "look_again": [doubt.text for doubt in doubts_of_words(result, prob, rope)],
+        "look_again": list(interpret_fit(result, View(prob, rope)).warnings),
         "coverage": coverage,
         "provenance": provenance,
         "timing": {

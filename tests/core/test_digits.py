@@ -13,6 +13,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from bayesbias.columns import table as columns
+from bayesbias.columns.sentences import contrast_columns
+from bayesbias.columns.table import Table, screen_table
+from bayesbias.columns.words import new_word_columns, parameter_columns, summary_columns
+from bayesbias.report import pictures
+from bayesbias.report.change import of_comparison
+from bayesbias.report.parts import Picture
+from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.words import of_fit
 from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison, made_up_fit
 from helpers.figures import simulated
@@ -20,10 +29,6 @@ from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.cli import planning
-from bayesbias.columns import table as columns
-from bayesbias.columns.sentences import contrast_columns
-from bayesbias.columns.table import Table, screen_table
-from bayesbias.columns.words import new_word_columns, parameter_columns, summary_columns
 from bayesbias.core import digits
 from bayesbias.inference.expectation import prior_expectation
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -33,11 +38,6 @@ from bayesbias.plots import (
     contrasts as figures_of_contrasts,
     words as figures_of_words,
 )
-from bayesbias.report import pictures
-from bayesbias.report.change import of_comparison
-from bayesbias.report.parts import Picture
-from bayesbias.report.sentiment import of_sentiment
-from bayesbias.report.words import of_fit
 from bayesbias.scores.relations import ripa
 from bayesbias.simulation.planning import plan_reliability
 from bayesbias.tables.coverage import Coverage

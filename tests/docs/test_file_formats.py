@@ -5,11 +5,11 @@ from __future__ import annotations
 import tomllib
 
 import pytest
+from bayesbias.runs.kinds import LAYOUTS
 from helpers.draws import made_up_fit
 
 import bayesbias as bb
 from bayesbias.models.distributions import DISTRIBUTIONS
-from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.tables.pair_table import COLUMNS
 from tools.pages.file_formats import COLUMNS_OF_RESULTS, COLUMNS_OF_TABLES, MODEL_KEYS, pages
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bayesbias.runs.kinds import LAYOUTS
+from bayesbias.runs.manifest import MANIFEST, matching
 from helpers.damage import KINDS, cases, files_in, harmed, made_up_run
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
@@ -11,8 +13,6 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.core.seals import State, seal_bytes, seal_of_file, seal_of_json, sealed_json
-from bayesbias.runs.kinds import LAYOUTS
-from bayesbias.runs.manifest import MANIFEST, matching
 
 COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from bayesbias.runs.manifest import MANIFEST
 from helpers.odd_json import odd_cells, odd_json
 from helpers.pages import without_figures
 from helpers.seeds import shifted
@@ -16,7 +17,6 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference import fitting
-from bayesbias.runs.manifest import MANIFEST
 
 pytestmark = pytest.mark.slow
 WOMEN = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}

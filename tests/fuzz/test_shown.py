@@ -18,6 +18,7 @@ from helpers.seeds import shifted
 
 mpl.use("Agg")
 from bayesbias.core.literal import literal
+from bayesbias.report.texts import escaped
 from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -28,7 +29,6 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.sheets import marked, unmarked, without_marks, write_csv
 from bayesbias.plots import headings, marks, rows
 from bayesbias.plots.plates import Plate, rendered
-from bayesbias.report.texts import escaped
 
 COUNTS = [100, pytest.param(5000, marks=pytest.mark.claim)]
 BATCH = 100

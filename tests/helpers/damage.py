@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-
-from bayesbias.core.seals import seal_bytes
 from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.runs.layout import Layout
 from bayesbias.runs.manifest import write_manifest
+
+from bayesbias.core.seals import seal_bytes
 
 SETTINGS = {"prob": 0.89, "rope": 0.02}
 

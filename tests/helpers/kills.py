@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bayesbias.runs.kinds import LAYOUTS, files_of_run
+from bayesbias.runs.transaction import whole_folder
+from bayesbias.runs.verifying import verify_run
 
 from bayesbias.core.seals import State
 from bayesbias.core.workers import Hands
@@ -28,9 +31,6 @@ from bayesbias.embeddings.writing import save_embedding
 from bayesbias.encoders.encoder import function_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.inference.fitting import load_fit
-from bayesbias.runs.kinds import LAYOUTS, files_of_run
-from bayesbias.runs.transaction import whole_folder
-from bayesbias.runs.verifying import verify_run
 from bayesbias.simulation.batches import batch_folder, in_batches
 from bayesbias.sweeps import sweeping
 from helpers.damage import made_up_run

@@ -24,8 +24,9 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put an empty drawing in the place of each figure of a page, with its name, caption and alternative text."""
-    from bayesbias.plots.plates import on_axes
     from bayesbias.report import pictures
+
+    from bayesbias.plots.plates import on_axes
 
     drawn = pictures.as_picture
 

@@ -7,13 +7,13 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
+from bayesbias.findings.of_result import finding, findings_of
 from helpers.definitions import FITS, brute_hpdi, edited
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from scipy.signal import lfilter
 
 from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.inference.diagnostics import describe_draws, diagnose, shortest_interval
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit, kept_with

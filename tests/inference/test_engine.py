@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bayesbias.report.again import sampler_settings
+from bayesbias.report.parts import how_sampled
 from helpers import monte_carlo as mc
 from helpers.definitions import SETTINGS
 from helpers.seeds import shifted
@@ -13,8 +15,6 @@ from bayesbias.core.errors import InputError
 from bayesbias.inference import fitting
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.fitting import fit, load_fit
-from bayesbias.report.again import sampler_settings
-from bayesbias.report.parts import how_sampled
 from bayesbias.tables.reading import load_distances
 
 

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.findings.of_result import findings_of
 from helpers import monte_carlo as mc
 from helpers.draws import made_up_fit
 from helpers.pages import Page, check_structure, without_pictures
@@ -20,7 +21,6 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.plots import sentiment
 from bayesbias.studies.sentiment_fit import little_of_ratings

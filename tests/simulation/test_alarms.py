@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.cli.simulating import _grid_shows
 from click.testing import CliRunner
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
@@ -19,7 +20,6 @@ from matplotlib.patches import Rectangle
 from scipy import stats
 
 from bayesbias.cli.main import cli
-from bayesbias.cli.simulating import _grid_shows
 from bayesbias.core.errors import InputError
 from bayesbias.plots.critique import plot_false_alarms, plot_paper
 from bayesbias.scores.association import effect_size, largest_effect_size

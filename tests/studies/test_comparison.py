@@ -18,17 +18,17 @@ from helpers.seeds import shifted
 
 mpl.use("Agg")
 
+from bayesbias.findings.change import construction_sentences
+from bayesbias.findings.of_result import findings_of
+from bayesbias.runs.reading_change import read_comparison
 from matplotlib.figure import Figure
 
 import bayesbias as bb
 from bayesbias.cli.main import cli
 from bayesbias.core.errors import InputError
-from bayesbias.findings.change import construction_sentences
-from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
 from bayesbias.plots.change import plot_changes, plot_ranking, plot_raw_pairs
 from bayesbias.plots.saving import save_figures
-from bayesbias.runs.reading_change import read_comparison
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.construction import control_changes, find_construction

@@ -14,10 +14,10 @@ from helpers.seeds import shifted
 
 mpl.use("Agg")
 
+from bayesbias.findings.of_result import findings_of
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots.change import plates, plot_controls
 from bayesbias.studies.comparison import Comparison

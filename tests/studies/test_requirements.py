@@ -9,15 +9,15 @@ import re
 import arviz as az
 import numpy as np
 import pytest
+from bayesbias.columns.change import ranking_columns
+from bayesbias.findings.of_result import findings_of
 from helpers.changes import destroyed_comparison
 from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 from matplotlib.text import Text
 
 import bayesbias as bb
-from bayesbias.columns.change import ranking_columns
 from bayesbias.core.errors import InputError
-from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
 from bayesbias.plots.change import plot_ranking

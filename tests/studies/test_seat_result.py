@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.findings.sentences import findings_of_sentences
 from helpers.seeds import shifted
 from helpers.sentences import FAST, own, several, toy, vector
 
 from bayesbias import sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
-from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.models.trimming import trimmed

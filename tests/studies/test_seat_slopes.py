@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
+from bayesbias.cli.sentence_tests import seat_json
+from bayesbias.report.sentences import of_sentences
 from helpers.fits import made_up
 from helpers.layouts import problems_of, unknown_keys
 from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias import load_model, sentence_test
-from bayesbias.cli.sentence_tests import seat_json
 from bayesbias.core.errors import InputError
 from bayesbias.models.trimming import trimmed
-from bayesbias.report.sentences import of_sentences
 from bayesbias.studies import sentences
 from bayesbias.studies.seat_slopes import slopes_of_tests
 from bayesbias.tables.covariates import with_covariates_known

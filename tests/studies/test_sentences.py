@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.findings.sentences import findings_of_sentences
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.sentences import KINDS, OWN, own, slow_scores, static, toy, vector
@@ -17,7 +18,6 @@ from bayesbias import sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies import sentences as sentences_room
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS

@@ -7,6 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.report.sentiment import of_sentiment
+from bayesbias.runs.sentiment import sentiment_as_json
 from helpers.fits import made_up
 from helpers.layouts import problems_of, unknown_keys
 from helpers.pages import without_pictures
@@ -14,10 +17,7 @@ from helpers.pages import without_pictures
 import bayesbias as bb
 from bayesbias.cli import main, sentiment_analysis
 from bayesbias.core.errors import InputError
-from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.models import slopes_for, with_slopes
-from bayesbias.report.sentiment import of_sentiment
-from bayesbias.runs.sentiment import sentiment_as_json
 from bayesbias.wordlists import load_occupations
 
 pytestmark = pytest.mark.slow  # the whole published analysis

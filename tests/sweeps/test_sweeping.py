@@ -11,16 +11,16 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.cli.sweeping import _note
+from bayesbias.runs.verifying import verify_run
 from helpers.seeds import shifted
 from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 import bayesbias
-from bayesbias.cli.sweeping import _note
 from bayesbias.core.errors import InputError
 from bayesbias.core.seals import State
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
-from bayesbias.runs.verifying import verify_run
 from bayesbias.sweeps import cells as cells_room, store as store_room
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep

@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from bayesbias.findings.of_result import findings_of
+from bayesbias.findings.parts import sentence_of_losses
 from helpers.draws import made_up_comparison, made_up_fit
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.findings.of_result import findings_of
-from bayesbias.findings.parts import sentence_of_losses
 from bayesbias.tables.coverage import LEAST_LEFT, LOW_SHARE, LossKind, loss_of, losses, losses_for_covariates
 
 WORDS = {

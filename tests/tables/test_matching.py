@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from bayesbias.report.again import table_call
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.report.again import table_call
 from bayesbias.tables.counts import load_counts
 from bayesbias.tables.matching import matched_controls, pool_of
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bayesbias.runs.kinds import LAYOUTS
+
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.loading import list_models, load_model
-from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.wordlists.listfile import wordlist_template
 

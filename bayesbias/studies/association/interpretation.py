@@ -25,7 +25,9 @@ NAMES = {
     "human": "human controls",
     "neutral": "neutral controls",
 }
-VARIANCE_RATIO = 1.3  # of residuals of class by attribute: from here on intervals of classes are too narrow
+VARIANCE_RATIO = (
+    1.3  # of residuals of class by attribute: from here on intervals of classes are too narrow
+)
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
 
@@ -48,9 +50,19 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     state = fit.diagnostics()
     subject = subject_of(fit)
     if not state["ok"]:
-        return Interpretation(subject, "No conclusion: the sampler has not converged.", tuple(state["problems"]), tuple(notes))
+        return Interpretation(
+            subject,
+            "No conclusion: the sampler has not converged.",
+            tuple(state["problems"]),
+            tuple(notes),
+        )
     if not has_contrasts(fit):
-        return Interpretation(subject, "One kind of attributes only: there are means, but no differences.", (), tuple(notes))
+        return Interpretation(
+            subject,
+            "One kind of attributes only: there are means, but no differences.",
+            (),
+            tuple(notes),
+        )
     frame = fit.contrasts(view.prob, view.rope)
     return Interpretation(
         subject,
@@ -61,7 +73,9 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     )
 
 
-def rows_of(frame: pd.DataFrame, level: str, estimand: str = "population", contrast: str | None = None) -> pd.DataFrame:
+def rows_of(
+    frame: pd.DataFrame, level: str, estimand: str = "population", contrast: str | None = None
+) -> pd.DataFrame:
     """Return the rows of one level and estimand, of one contrast: the first unless another is named."""
     rows = frame[(frame["level"] == level) & (frame["estimand"] == estimand)]
     return rows[rows["contrast"] == (frame["contrast"].iloc[0] if contrast is None else contrast)]
@@ -74,17 +88,26 @@ def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
         said = f"{verdict[0].upper()}{verdict[1:]}."
     else:
         first, second = (NAMES.get(name, name) for name in row.contrast.split(" - "))
-        said = f"{first} and {second} are {verdict}." if verdict.startswith("practically") else f"{first} are {verdict}."
+        said = (
+            f"{first} and {second} are {verdict}."
+            if verdict.startswith("practically")
+            else f"{first} are {verdict}."
+        )
         if "closer" in verdict or "farther" in verdict:
             said = said.replace(f"{first} are closer", f"{first} are closer than {second}")
             said = said.replace(f"{first} are farther", f"{first} are farther than {second}")
     classes = rows_of(frame, "class")
     near, far = (
         [row.name for row in classes.itertuples(index=False) if verdict_of(row) in wanted]
-        for wanted in ((Verdict.BELOW, Verdict.SLIGHTLY_BELOW), (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE))
+        for wanted in (
+            (Verdict.BELOW, Verdict.SLIGHTLY_BELOW),
+            (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE),
+        )
     )
     if near and far:
-        said += f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
+        said += (
+            f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
+        )
     return said
 
 
@@ -95,12 +118,16 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     for side in ("protected", "attributes"):
         for name, group in coverage.get(side, {}).items():
             if 2 * len(group["missing"]) > group["listed"]:
-                out.append(f"More than half of the words of {name} are missing: add words that the vectors have.")
+                out.append(
+                    f"More than half of the words of {name} are missing: add words that the vectors have."
+                )
     out += [
         f"{row.name}: may reflect its attribute set, not the class (interval of the set {interval(sets[row.name])} includes 0)."
         for sets in [_own_sets(fit, frame)]
         for row in rows_of(frame, "class").itertuples(index=False)
-        if row.name in sets and verdict_of(row) is not Verdict.OPEN and verdict_of(sets[row.name]) is Verdict.OPEN
+        if row.name in sets
+        and verdict_of(row) is not Verdict.OPEN
+        and verdict_of(sets[row.name]) is Verdict.OPEN
     ]
     if ratio := _variance_ratio(fit):
         out.append(
@@ -108,7 +135,9 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
     if has_variance(fit.spec):
-        first = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population").iloc[0]
+        first = fit.standardized(
+            view.prob, view.standard_rope, level="overall", estimand="population"
+        ).iloc[0]
         raw = next(rows_of(frame, "overall").itertuples())
         sd = raw.mean / first["mean"] if first["mean"] else np.inf
         if view.rope > LARGE_ROPE * abs(sd):
@@ -123,7 +152,9 @@ def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
     """Return the row of its attribute set for each class that has one set of its own."""
     if not {"protected_class", "attribute_class", "connection"} <= set(fit.table.columns):
         return {}
-    own = fit.table.loc[fit.table["connection"] == "associated", ["protected_class", "attribute_class"]].drop_duplicates()
+    own = fit.table.loc[
+        fit.table["connection"] == "associated", ["protected_class", "attribute_class"]
+    ].drop_duplicates()
     own = own[~own["protected_class"].duplicated(keep=False)]
     rows = {row.name: row for row in rows_of(frame, "stereotype").itertuples(index=False)}
     pairs = zip(own["protected_class"].astype(str), own["attribute_class"].astype(str), strict=True)
@@ -139,10 +170,14 @@ def _variance_ratio(fit: BiasFit) -> float | None:
 
     table = fit.table
     dims = [set(fit.spec.parameters[name].dims) - {"connection"} for name in fit.spec.mu]
-    if {"protected_class", "attribute"} in dims or not {"protected_class", "attribute"} <= set(table.columns):
+    if {"protected_class", "attribute"} in dims or not {"protected_class", "attribute"} <= set(
+        table.columns
+    ):
         return None
     design = fit.design
-    residual = design.y - design.mean({name: values.mean(axis=0) for name, values in fit.draws().items()})
+    residual = design.y - design.mean(
+        {name: values.mean(axis=0) for name, values in fit.draws().items()}
+    )
     with_residual = table.assign(residual=residual)
     groups = with_residual.groupby(["protected_class", "attribute"], observed=True)["residual"]
     center = groups.transform("mean")
@@ -161,7 +196,9 @@ def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     first = frame["contrast"].iloc[0]
     a, b = first.split(" - ") if " - " in first else (first, "")
     if has_variance(fit.spec):
-        row = fit.standardized(view.prob, view.standard_rope, level="overall", estimand="population").iloc[0]
+        row = fit.standardized(
+            view.prob, view.standard_rope, level="overall", estimand="population"
+        ).iloc[0]
         out.append(
             f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability of "
             f"{row['superiority']:.2f} (0.50 is chance)."
@@ -169,7 +206,9 @@ def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     if has_new_words(fit.spec):
         new = fit.new_words(view.prob)
         row = new[new["contrast"] == first].iloc[0]
-        out.append(f"A single new word has a difference between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f}.")
+        out.append(
+            f"A single new word has a difference between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f}."
+        )
     if same_for_all_words(fit.spec):
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
         return out

@@ -34,7 +34,11 @@ LEVEL_NAMES = {"class": "class", "stereotype": "attributes of"}
 
 def header(fit: BiasFit, view: View) -> list[str]:
     """Return the lines over the first table."""
-    return [title_line(fit, subject_of(fit)), size_of(fit.table, fit.spec.outcome), convergence(fit)]
+    return [
+        title_line(fit, subject_of(fit)),
+        size_of(fit.table, fit.spec.outcome),
+        convergence(fit),
+    ]
 
 
 def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
@@ -44,7 +48,10 @@ def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
     words, attributes = table["protected_word"].nunique(), table["attribute"].nunique()
     kinds = table.drop_duplicates("attribute")["connection"].astype(str)
     controls = int(kinds.isin(["human", "neutral"]).sum())
-    parts = [f"{attributes - controls} stereotypes", *([f"{controls} controls"] if controls else [])]
+    parts = [
+        f"{attributes - controls} stereotypes",
+        *([f"{controls} controls"] if controls else []),
+    ]
     return f"{len(table):,} pairs: {words} words x {attributes} attributes ({', '.join(parts)})"
 
 
@@ -62,7 +69,9 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     frame = fit.contrasts(view.prob, view.rope)
     if has_variance(fit.spec):
         keys = ["level", "name", "contrast", "estimand"]
-        standard = fit.standardized(view.prob, view.standard_rope)[[*keys, "mean"]].rename(columns={"mean": "d"})
+        standard = fit.standardized(view.prob, view.standard_rope)[[*keys, "mean"]].rename(
+            columns={"mean": "d"}
+        )
         frame = frame.merge(standard, on=keys, how="left")
     population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
     overall = frame[population & (frame["level"] == "overall")]
@@ -73,7 +82,11 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         if 1 < len(rows) <= MOST_ROWS:
             groups.append(rows.assign(label="  " + name + " " + rows["name"].astype(str)))
     if words_scatter(fit.spec):
-        listed = frame[(frame["estimand"] == "listed_words") & (frame["level"] == "overall") & (frame["contrast"] == first)]
+        listed = frame[
+            (frame["estimand"] == "listed_words")
+            & (frame["level"] == "overall")
+            & (frame["contrast"] == first)
+        ]
         groups.append(listed.assign(label="  listed words only"))
     if groups:
         parts += [pd.DataFrame({"label": [f"{first}, by"], "is_heading": [True]}), *groups]
@@ -101,7 +114,13 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
                 contrasts,
-                (text("level"), text("name"), text("contrast"), text("estimand"), *CONTRAST_COLUMNS),
+                (
+                    text("level"),
+                    text("name"),
+                    text("contrast"),
+                    text("estimand"),
+                    *CONTRAST_COLUMNS,
+                ),
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
                 show_on=("detail", "fold", "files"),
             ),
@@ -122,7 +141,16 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "standardized",
                 "The same differences in standard deviations of single pairs",
                 lambda: fit.standardized(prob, view.standard_rope),
-                (text("level"), text("name"), text("contrast"), text("estimand"), MEAN, HPDI, BELOW, IN_ROPE),
+                (
+                    text("level"),
+                    text("name"),
+                    text("contrast"),
+                    text("estimand"),
+                    MEAN,
+                    HPDI,
+                    BELOW,
+                    IN_ROPE,
+                ),
             )
         )
     if has_new_words(fit.spec):
@@ -131,7 +159,14 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "new_words",
                 "One new word: predictive interval, averaged over new attributes",
                 lambda: fit.new_words(prob),
-                (text("level"), text("name"), text("contrast"), MEAN, HPDI, Column("opposite", "opposite sign", "percent")),
+                (
+                    text("level"),
+                    text("name"),
+                    text("contrast"),
+                    MEAN,
+                    HPDI,
+                    Column("opposite", "opposite sign", "percent"),
+                ),
             )
         )
     if fit.spec.covariates():
@@ -151,7 +186,12 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "words",
                 "Mean distance of each word to each kind of attribute",
                 lambda: fit.words(prob),
-                (text("protected_word"), text("protected_class"), text("connection"), *MEAN_COLUMNS),
+                (
+                    text("protected_word"),
+                    text("protected_class"),
+                    text("connection"),
+                    *MEAN_COLUMNS,
+                ),
                 figure=lambda: bb.plot_words(fit, prob=prob),
             )
         )
@@ -174,9 +214,17 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "parameters",
             "Parameters of the model",
             lambda: fit.parameters(prob),
-            (text("name"), text("index"), Column("mean", "mean", "number"), HPDI, *MEAN_COLUMNS[2:]),
+            (
+                text("name"),
+                text("index"),
+                Column("mean", "mean", "number"),
+                HPDI,
+                *MEAN_COLUMNS[2:],
+            ),
         ),
-        Section("coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS),
+        Section(
+            "coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS
+        ),
         Section("pairs", "All pairs", lambda: fit.table, show_on=("folder",)),
     ]
 

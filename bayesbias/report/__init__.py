@@ -1,1 +1,0 @@
-"""One self-contained HTML file on a run."""

@@ -1,2 +1,0 @@
-from .opening import Run as Run
-from .verifying import FileState as FileState, Verification as Verification, verify_run as verify_run
