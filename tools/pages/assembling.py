@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.pages import commands, file_formats, layouts, reference
+from tools.pages import commands, reference
 
 __all__ = ["assemble"]
 
@@ -58,8 +58,6 @@ MAKERS: tuple[Callable[[], Pages], ...] = (
     elsewhere,
     reference.pages,
     commands.pages,
-    layouts.pages,
-    file_formats.pages,
 )
 
 

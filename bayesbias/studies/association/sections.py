@@ -61,8 +61,8 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in standard deviations of single pairs. ``is_heading`` marks a
-        row without numbers.
+        ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of
+        single pairs. ``is_heading`` marks a row without numbers.
     """
     import pandas as pd
 
