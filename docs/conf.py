@@ -1,34 +1,41 @@
-"""The site: what Sphinx is told. `make docs` assembles the pages (tools/pages) and runs it; nothing is executed."""
+"""The site: settings of Sphinx. `make docs` builds it; nothing is executed."""
 
-from __future__ import annotations
-
-import logging
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
 
 from bayesbias import __version__  # noqa: E402
 
 project = "bayesbias"
 author = "The bayesbias developers"
 copyright = "the bayesbias developers; MIT licence"
-release = __version__
-version = __version__
+release = version = __version__
 language = "en"
 smartquotes = False  # --out is an option, and not a dash
+exclude_patterns = ["_build", "_ext"]
 
-extensions = ["myst_nb", "sphinx_design", "tools.pages.figures_of_cells", "tools.pages.mathml"]
+extensions = [
+    "generated",
+    "mathml",
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+]
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+default_role = "py:obj"
+suppress_warnings = ["ref.python"]  # types such as "path"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 nb_merge_streams = True
-# A folder may have no page yet: its toctree then has nothing to list, which is no fault. Sphinx gives no name to suppress it by.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-    lambda record: "toctree glob" not in str(record.msg)
-)
-nitpicky = True
 toc_object_entries_show_parents = "hide"
 python_maximum_signature_line_length = 90
 html_math_renderer = "mathml"

@@ -192,7 +192,7 @@ def describe_vectors(
 
     Notes
     -----
-    With unit vectors u the mean cosine of pairs of n different words is (|sum u|^2 - n) / (n (n - 1)), exactly and without
+    With unit vectors u the mean cosine of pairs of n different words is ``(|sum u|^2 - n) / (n (n - 1))``, exactly and without
     looking at a pair; dimension by dimension the same sum says what each carries. Its standard error is the jackknife's.
     Hubness is the skewness of N_k, the number of words that have a word among their k nearest by cosine.
 

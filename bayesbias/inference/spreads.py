@@ -39,7 +39,7 @@ def term_variances(
     Parameters
     ----------
     design : Design
-    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
+    draws : Mapping of str to ndarray, shape (n, shape of the parameter)
     rows : ndarray
         Which rows of the table: a mask, or numbers.
 
@@ -82,7 +82,7 @@ def total_sd(
     Parameters
     ----------
     design : Design
-    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
+    draws : Mapping of str to ndarray, shape (n, shape of the parameter)
     rows : ndarray
         Which rows of the table: a mask, or numbers. Where spreads differ between the rows, variances are averaged.
     held : collection of str

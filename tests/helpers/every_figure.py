@@ -14,7 +14,7 @@ import pandas as pd
 mpl.use("Agg")
 
 import bayesbias as bb
-from bayesbias import figures
+from bayesbias import plots as figures
 from bayesbias.embeddings import describe_vectors, postprocess
 from bayesbias.models import with_slopes
 from bayesbias.simulation.alarms import simulate_grid

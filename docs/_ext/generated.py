@@ -1,0 +1,92 @@
+"""Pages written before a build: the public names (for autodoc), the commands, and copies of the notebooks."""
+
+import ast
+import shutil
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PACKAGE = ROOT / "bayesbias"
+# Folders of the package that share a page of the reference, and the title of the page.
+PAGES = {
+    "words": ("Word lists and tables", ("wordlists", "tables")),
+    "vectors": ("Vectors, encoders, classifiers", ("embeddings", "debiasing", "encoders", "classifiers")),
+    "fits": ("Models and fits", ("models", "inference")),
+    "scores": ("Scores", ("scores",)),
+    "studies": ("Studies, simulation, sweeps", ("studies", "simulation", "sweeps")),
+    "output": ("Figures, pages, folders, errors", ("plots", "output", "findings", "runs", "report", "core")),
+}
+
+
+def public_names():
+    """Return for each folder its public names, each with the path by which users import it."""
+    found = {}
+    for stub in (PACKAGE / "__init__.pyi", *sorted(PACKAGE.glob("*/__init__.pyi"))):
+        inside = "" if stub.parent == PACKAGE else stub.parent.name
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                folder = inside or node.module.removeprefix("bayesbias.").split(".")[0]
+                path = f"bayesbias.{inside}".removesuffix(".")
+                found.setdefault(folder, []).extend(f"{path}.{a.asname or a.name}" for a in node.names)
+    return found
+
+
+def _entry(path):
+    import importlib
+    import inspect
+
+    module, _, name = path.rpartition(".")
+    value = getattr(importlib.import_module(module), name)
+    if inspect.isclass(value):
+        return f".. autoclass:: {path}\n   :members:\n"
+    return f".. {'autofunction' if callable(value) else 'autodata'}:: {path}\n"
+
+
+def reference():
+    """Yield a page of the reference for each group of folders."""
+    names = public_names()
+    assert set(names) <= {folder for _, folders in PAGES.values() for folder in folders}
+    for slug, (title, folders) in PAGES.items():
+        own = [path for folder in folders for path in names.get(folder, ())]
+        lines = [title, "=" * len(title), "", ".. currentmodule:: bayesbias", ""]
+        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {path.removeprefix('bayesbias.')}" for path in own), ""]
+        yield f"reference/api/{slug}.rst", "\n".join([*lines, *map(_entry, own)])
+
+
+def _walk(group, name):
+    for short, command in group.commands.items():
+        yield f"{name} {short}", command
+        if isinstance(command, click.Group):
+            yield from _walk(command, f"{name} {short}")
+
+
+def commands():
+    """Yield the page of the command line: what `--help` prints."""
+    from bayesbias.cli.main import cli
+
+    lines = ["# The command line", "", "What `bayesbias COMMAND --help` prints, for every command.", ""]
+    lines += ["Results go to standard output, all else to standard error. Exit codes: 0, all ran; 1, some of"]
+    lines += ["many parts failed, or a limit of `compare --require` is not met; 2, an input cannot be used.", ""]
+    for name, command in _walk(cli, "bayesbias"):
+        text = command.get_help(click.Context(command, info_name=name, max_content_width=88))
+        lines += [f"## {name}", "", "```text", text, "```", ""]
+    yield "reference/commands.md", "\n".join(lines)
+
+
+def write(app):
+    """Write the pages; what has not changed keeps its time, so that Sphinx reads only what is new."""
+    for name, text in (*reference(), *commands()):
+        path = DOCS / name
+        path.parent.mkdir(exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        shutil.copy2(path, DOCS / "tutorials" / path.name)
+
+
+def setup(app):
+    """Write the pages when the build begins."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
