@@ -21,7 +21,7 @@ start = time.perf_counter()
 from bayesbias import load_embedding  # as with gensim, the clock starts after the imports
 words = json.load(open(sys.argv[2]))
 begun = time.perf_counter()
-vectors = load_embedding(sys.argv[1], words=words, progress=False, index=False)
+vectors = load_embedding(sys.argv[1], words=words, progress=False)
 print(json.dumps([time.perf_counter() - begun, len(vectors.words), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
 GENSIM = """

@@ -1,5 +1,8 @@
-from .order import ranks_of as ranks_of
+from .loading import ranks_of as ranks_of
 from .postprocessing import postprocess as postprocess
-from .shape import Cosines as Cosines, VectorShape as VectorShape, describe_vectors as describe_vectors
+from .shape import (
+    Cosines as Cosines,
+    VectorShape as VectorShape,
+    describe_vectors as describe_vectors,
+)
 from .static import list_embeddings as list_embeddings, static_vectors as static_vectors
-from .writing import save_vectors as save_vectors

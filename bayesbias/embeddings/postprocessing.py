@@ -1,12 +1,11 @@
-"""Vectors moved before cosines are taken: centred, standardized, or without their leading components.
+"""Vectors centered, standardized, or without their leading components, before cosines are taken.
 
-A common direction, or a few dimensions with large numbers, can carry most of every cosine. What an association owes to
-them is seen by comparing it before and after.
+A common direction, or a few dimensions with large numbers, can carry most of every cosine. Compare an
+association before and after to see how much of it they explain.
 
-Sources: Mu and Viswanath (2018), "All-but-the-Top"; Timkey and van Schijndel (2021), "All Bark and No Bite" (standardisation).
+Sources: Mu and Viswanath (2018), "All-but-the-Top"; Timkey and van Schijndel (2021), "All Bark and No
+Bite" (standardization).
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -33,19 +32,20 @@ def postprocess(
     components: int | None = None,
     background: Embedding | None = None,
 ) -> Embedding:
-    """Move vectors before cosines are taken.
+    """Center or standardize vectors, or remove their leading components.
 
     Parameters
     ----------
     embedding : Embedding
     method : {"center", "standardize", "abtt"}
-        ``center`` takes away the mean vector. ``standardize`` divides by the standard deviation of each dimension too.
-        ``abtt`` (all but the top) takes away the mean vector and what lies along the leading principal components.
+        ``center`` subtracts the mean vector. ``standardize`` also divides by the standard deviation
+        of each dimension. ``abtt`` (all but the top) subtracts the mean vector and the part along the
+        leading principal components.
     components : int, optional
-        How many components ``abtt`` takes away; by default the dimensions over 100, and at least 1.
+        How many components ``abtt`` removes; by default the dimensions over 100, and at least 1.
     background : Embedding, optional
-        The vectors whose mean, deviations and components are meant: all of the source. By default the embedding's own,
-        which should then be more than the words of a list, or what they share is taken away as well.
+        The vectors that give the mean, deviations and components. By default the embedding itself,
+        which should then hold more than the words of a list.
 
     Returns
     -------
@@ -55,13 +55,13 @@ def postprocess(
     Raises
     ------
     InputError
-        For an unknown method, fewer than ten background vectors, a dimension that does not vary (``standardize``), more
-        components than there are dimensions, or where nothing is left of a word.
+        If the method is unknown, the background has fewer than ten vectors, a dimension does not vary
+        (``standardize``), there are too many components, or nothing is left of a word.
 
     Notes
     -----
-    Vectors are as they are, not of length 1. The components are those of the centred background, and a vector's part
-    along them is taken after centring; algorithm 1 of Mu and Viswanath takes it before, which shifts all vectors alike.
+    The components are those of the centered background, and a vector's part along them is taken after
+    centering; algorithm 1 of Mu and Viswanath takes it before, which shifts all vectors alike.
 
     Examples
     --------
@@ -127,7 +127,9 @@ def postprocess(
     return _moved(embedding, moved, facts)
 
 
-def _moved(embedding: Embedding, moved: Callable[[Array], Array], facts: dict[str, object]) -> Embedding:
+def _moved(
+    embedding: Embedding, moved: Callable[[Array], Array], facts: dict[str, object]
+) -> Embedding:
     vectors = moved(np.asarray(embedding.vectors, dtype=np.float64))
     lengths = np.linalg.norm(vectors, axis=1)
     usual = np.linalg.norm(np.asarray(embedding.vectors, dtype=np.float64), axis=1)

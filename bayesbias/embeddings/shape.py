@@ -1,14 +1,12 @@
-"""The shape of a set of vectors: how near any two words are, which dimensions carry that, and whether some are hubs.
+"""The shape of a set of vectors: mean cosine, the dimensions that carry it, and hubs.
 
-A cosine is read against these. Where two random words have a cosine of 0.4, one of 0.4 says nothing; where three dimensions
-carry nine tenths of it, it says something about those dimensions.
+Read a cosine against these. If two random words have a cosine of 0.4, a cosine of 0.4 says nothing.
 
-Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean cosine, anisotropy); Timkey
-and van Schijndel (2021), "All Bark and No Bite" (what a dimension carries); Radovanovic, Nanopoulos and Ivanovic (2010),
-"Hubs in Space" (skewness of how often a word is among the nearest of others).
+Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean cosine,
+anisotropy); Timkey and van Schijndel (2021), "All Bark and No Bite" (what a dimension carries);
+Radovanovic, Nanopoulos and Ivanovic (2010), "Hubs in Space" (skewness of how often a word is among the
+nearest of others).
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -48,9 +46,8 @@ class Cosines:
     se : float
         Jackknife standard error over words, as if these were a sample of such words.
     share_top : float or None
-        The share of the mean that the leading dimensions carry; None where the mean is not above 0.02 by two standard
-        errors, since a share of next to nothing says nothing. (0.02 is the default of what counts as practically none in a
-        contrast of distances.)
+        The share of the mean that the leading dimensions carry; None if the mean is not above 0.02
+        by two standard errors.
     dimensions : tuple of int
         Those dimensions, counted from 1, the largest first.
 
@@ -132,7 +129,7 @@ class VectorShape:
         return "VectorShape: " + "\n  ".join(self.in_words())
 
     def in_words(self) -> list[str]:
-        """Say what was found, in lines for the screen."""
+        """Return lines for the screen."""
         lines = [f"{self.name}, {self.dim} dimensions"]
         for cosines, noun in ((self.words, "words"), (self.neutral, "neutral words")):
             if cosines is None:
@@ -154,8 +151,12 @@ class VectorShape:
         return lines
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was found as plain numbers, texts, lists and dictionaries, for JSON."""
-        out = {name: plain(getattr(self, name)) for name in self.__dataclass_fields__ if name != "histogram"}
+        """Return the values as plain numbers, texts, lists and dictionaries, for JSON."""
+        out = {
+            name: plain(getattr(self, name))
+            for name in self.__dataclass_fields__
+            if name != "histogram"
+        }
         return {**out, "mean_cosine": self.mean_cosine}
 
 
@@ -175,11 +176,11 @@ def describe_vectors(
     words : iterable of str, optional
         The words to look at; by default all that the embedding holds.
     neutral : str
-        A control list, whose neutral words are looked at alone too; see `load_wordlist`.
+        A control list, whose neutral words are also described alone; see `load_wordlist`.
     top : int, optional
-        How many leading dimensions to tell the share of; by default 3, or as many as there are.
+        The number of leading dimensions whose share is given; by default 3.
     neighbours : int, optional
-        How many nearest words hubness counts; by default 10, or as many as there are.
+        The number of nearest words that hubness counts; by default 10.
 
     Returns
     -------
@@ -188,13 +189,14 @@ def describe_vectors(
     Raises
     ------
     InputError
-        For fewer than three words, or more leading dimensions than there are.
+        If there are fewer than three words, or fewer dimensions than `top`.
 
     Notes
     -----
-    With unit vectors u the mean cosine of pairs of n different words is ``(|sum u|^2 - n) / (n (n - 1))``, exactly and without
-    looking at a pair; dimension by dimension the same sum says what each carries. Its standard error is the jackknife's.
-    Hubness is the skewness of N_k, the number of words that have a word among their k nearest by cosine.
+    With unit vectors u the mean cosine of pairs of n different words is
+    ``(|sum u|^2 - n) / (n (n - 1))``; dimension by dimension it says what each carries. Its
+    standard error is the jackknife's. Hubness is the skewness of N_k, the number of words that have a
+    word among their k nearest by cosine.
 
     Examples
     --------
@@ -209,13 +211,17 @@ def describe_vectors(
     as_it_is = isinstance(embedding, Embedding) and words is None
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
-        raise InputError(f"fewer than {_LEAST} words", where=f"embedding {held.name!r}", found=len(held))
+        raise InputError(
+            f"fewer than {_LEAST} words", where=f"embedding {held.name!r}", found=len(held)
+        )
     dimensions = held.vectors.shape[1]
     top = min(_LEADING, dimensions) if top is None else checks.count(top, "top", most=dimensions)
     units = _units(held.vectors)
     others = min(len(units), _MOST_COMPARED) - 1
     neighbours = (
-        min(_NEAREST, others) if neighbours is None else checks.count(neighbours, "neighbours", most=others)
+        min(_NEAREST, others)
+        if neighbours is None
+        else checks.count(neighbours, "neighbours", most=others)
     )
     contributions = dimension_shares(units)
     controls = load_controls(neutral)
@@ -250,8 +256,6 @@ def dimension_shares(units: Array) -> Array:
 
 def _units(vectors: npt.NDArray[Any]) -> Array:
     array = np.asarray(vectors, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise InputError("holds NaN or infinite numbers", where="embedding", valid="finite numbers")
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
@@ -273,7 +277,9 @@ def _counts_of_nearness(units: Array, k: int) -> Array:
     counts = np.zeros(n)
     for first in range(0, n, 500):
         block = units[first : first + 500] @ units.T
-        block[np.arange(len(block)), first + np.arange(len(block))] = -np.inf  # no word is its own neighbour
+        block[
+            np.arange(len(block)), first + np.arange(len(block))
+        ] = -np.inf  # no word is its own neighbour
         nearest = np.argpartition(-block, k - 1, axis=1)[:, :k]
         counts += np.bincount(nearest.ravel(), minlength=n)
     return counts

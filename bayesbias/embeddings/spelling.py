@@ -1,6 +1,4 @@
-"""The spellings in which a word is sought, which of them a source holds, and which words share one."""
-
-from __future__ import annotations
+"""The spellings in which a word is looked for, and which of them a source holds."""
 
 import functools
 import re
@@ -52,7 +50,9 @@ def spellings_of(word: str) -> dict[str, str]:
     return out
 
 
-def matched_spellings(asked: Iterable[str], known: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+def matched_spellings(
+    asked: Iterable[str], known: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return asked word -> word of the source, and asked word -> rule where they differ."""
     matched, rules = {}, {}
     for word in asked:
@@ -66,6 +66,7 @@ def matched_spellings(asked: Iterable[str], known: Collection[str]) -> tuple[dic
 
 
 def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
+    """Say which asked words are one word of the source."""
     asked_as: dict[str, list[str]] = {}
     for word, spelling in matched.items():
         asked_as.setdefault(spelling, []).append(word)
@@ -77,5 +78,6 @@ def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
 
 
 def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
+    """Return the asked words that a source holds in no spelling."""
     matched, _ = matched_spellings(asked, known)
     return [word for word in asked if word not in matched]

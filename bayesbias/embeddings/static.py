@@ -1,9 +1,7 @@
 """The static vectors in the package, ``minilm-static``: texts as means of token vectors.
 
-Needs neither torch nor a network; each file is held to its SHA-256.
+They need neither torch nor a network.
 """
-
-from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
@@ -12,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.arrays import checked_texts
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, sha256_of
-from bayesbias.core.opening import read_bytes
+from bayesbias.core.files import data_dir
 from bayesbias.core.texts import read_toml
 from bayesbias.core.wording import Shortened, some
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
@@ -39,10 +35,9 @@ def list_embeddings() -> list[str]:
 
 
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
-    """Return ``minilm-static`` vectors of words, phrases or sentences: the mean of their token vectors.
+    """Return ``minilm-static`` vectors of texts: the means of their token vectors.
 
-    Needs neither torch nor a network. Unknown tokens are left out; underscores count as spaces; the
-    tokenizer ignores case and accents.
+    Unknown tokens are left out; underscores count as spaces; the tokenizer ignores case and accents.
 
     Parameters
     ----------
@@ -51,12 +46,12 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     Returns
     -------
     ndarray, shape (n, 128), float32
-        Not normalised.
+        Not normalized.
 
     Raises
     ------
     InputError
-        Naming the texts without one known token.
+        If a text has no known token.
 
     Examples
     --------
@@ -66,10 +61,9 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     texts = checks.several(texts, "text", "texts")
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
-            raise InputError(
-                "is not a text", where=f"texts, number {number}", found=Shortened(text), valid="strings"
-            )
-    ids = static_tokens(checked_texts(texts, "texts"))
+            where = f"texts, number {number}"
+            raise InputError("is not a text", where=where, found=Shortened(text), valid="strings")
+    ids = static_tokens(texts)
     empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
     if empty:
         raise InputError(
@@ -92,31 +86,18 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
 
 @functools.cache
 def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return tokenizer, int8 rows, scales and card, each file held to its SHA-256."""
-    from safetensors.numpy import load
+    """Return tokenizer, int8 rows, scales and card."""
+    from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
     folder = data_dir("embeddings") / STATIC_EMBEDDING
-    card = read_toml(folder / "MODEL.toml")
-    content = {}
-    for file, expected in card["sha256"].items():
-        content[file] = read_bytes(folder / file)
-        if (digest := sha256_of(content[file])) != expected:
-            raise InputError(
-                "the shipped file was changed or damaged",
-                where=folder / file,
-                found=digest,
-                valid=expected,
-                hint="install bayesbias again",
-            )
-    tensors = load(content["model.safetensors"])
-    tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode())
-    return tokenizer, tensors["vectors"], tensors["scales"], card
+    tensors = load_file(folder / "model.safetensors")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return tokenizer, tensors["vectors"], tensors["scales"], read_toml(folder / "MODEL.toml")
 
 
 def static_tokens(texts: Sequence[str]) -> list[list[int]]:
-    """Return the token ids of each text, without unknown tokens; an empty list where none is known."""
-    texts = checks.several(texts, "text", "texts")
+    """Return the token ids of each text, without unknown tokens."""
     tokenizer, *_ = static_model()
     unknown = tokenizer.token_to_id("[UNK]")
     plain = [text.replace("_", " ") for text in texts]
@@ -128,9 +109,9 @@ def static_tokens(texts: Sequence[str]) -> list[list[int]]:
 
 
 def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
-    """Return ``minilm-static`` as an embedding of some words; those without one known token are missing.
+    """Return ``minilm-static`` as an embedding of some words, or of all whole words.
 
-    Its vocabulary is open: any other word is made from tokens when it is asked for. None: all whole words.
+    Its vocabulary is open: other words are built from tokens. Words without a known token are missing.
     """
     tokenizer, rows, _, card = static_model()
     facts = {
@@ -141,13 +122,19 @@ def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
         "made_from": card["source"],
     }
     if asked is None:
-        asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
-    spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
+        asked = sorted(
+            token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1
+        )
+    spelt = {
+        word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked
+    }
     ids = dict(zip(asked, static_tokens(asked), strict=True))
     known = [word for word in asked if ids[word]]
     vectors = static_vectors(known)
     partly = [
-        word for word in known if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
+        word
+        for word in known
+        if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
     ]
     notes = notes_of_shared_vectors({word: spelt[word] for word in known})
     if partly:
@@ -163,7 +150,7 @@ def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
             "sha256_vectors": digest_of_vectors((spelt[word] for word in known), vectors),
         },
         matched={word: spelt[word] for word in known if spelt[word] != word},
-        rules={word: "as the tokenizer normalises it" for word in known if spelt[word] != word},
+        rules={word: "as the tokenizer normalizes it" for word in known if spelt[word] != word},
         composed=tuple(word for word in known if len(ids[word]) > 1),
         missing=tuple(word for word in asked if not ids[word]),
         notes=tuple(notes),

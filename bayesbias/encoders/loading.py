@@ -10,7 +10,7 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.embeddings.gensim import GENSIM_DATA
+from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
 from bayesbias.encoders.precomputed import VECTOR_FILES, vectors_encoder

@@ -13,7 +13,7 @@ from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import lies_at
 from bayesbias.core.texts import read_toml
-from bayesbias.embeddings.gensim import GENSIM_DATA
+from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, list_models

@@ -22,7 +22,7 @@ from bayesbias.core.opening import opened, path_of, sha256_file
 from bayesbias.core.unpacking import compression_of, unpacked
 from bayesbias.core.versions import versions_of
 from bayesbias.core.wording import Shortened, number_of, some
-from bayesbias.embeddings.order import ranks_of
+from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.spelling import matched_spellings, spellings_of
 from bayesbias.tables.reading_covariates import covariates_given
 

@@ -194,8 +194,8 @@ def test_more_dimensions_than_words_leave_the_rest_alone():
 def test_gensim_reads_what_was_debiased(tmp_path, binary):
     gensim = pytest.importorskip("gensim")
     result = hard_debias(vectors(), sets=THREE, neutralise=["w0"])
-    path = tmp_path / "out.vec"
-    save_embedding(result.embedding, path, binary=binary)
+    path = tmp_path / ("out.bin" if binary else "out.vec")
+    save_embedding(result.embedding, path)
     read = gensim.models.KeyedVectors.load_word2vec_format(path, binary=binary)
     assert read.index_to_key == list(result.embedding.words)
     assert np.allclose(read.vectors, result.embedding.vectors, atol=1e-6)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gensim.models import KeyedVectors
 from helpers.vector_files import WORDS
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -19,7 +15,6 @@ def vectors():
 
 @pytest.fixture
 def keyed(vectors):
-    gensim = pytest.importorskip("gensim.models")
-    out = gensim.KeyedVectors(vector_size=7)
+    out = KeyedVectors(vector_size=7)
     out.add_vectors(WORDS, vectors)
     return out

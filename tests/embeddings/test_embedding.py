@@ -9,12 +9,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from gensim.models import KeyedVectors
 from helpers.vector_files import GOOD, WORDS, binary_file, text_file
 
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.writing import save_embedding, save_vectors
+from bayesbias.embeddings.writing import save_embedding
 
 
 def test_embedding_value(vectors):
@@ -24,7 +25,8 @@ def test_embedding_value(vectors):
     assert len(e) == 6
     assert np.array_equal(e.vectors_of(["imam", "rabbi", "imam"]), vectors[[2, 0, 2]])
     with pytest.raises(
-        InputError, match=r"'mine': has no vector for some words; found: 'imma, x'; did you mean 'imam'"
+        InputError,
+        match=r"'mine': has no vector for some words; found: 'imma, x'; did you mean 'imam'",
     ):
         e.vectors_of(["imma", "rabbi", "x"])
     with pytest.raises(ValueError, match="read-only"):
@@ -33,12 +35,14 @@ def test_embedding_value(vectors):
     assert np.array_equal(again["imam"], vectors[2])
     with pytest.raises(InputError, match="vectors do not fit the words"):
         Embedding("mine", ("a",), vectors)
-    with pytest.raises(InputError, match="a word stands twice; found: 'imam'"):
+    with pytest.raises(InputError, match="a word occurs twice; found: 'imam'"):
         Embedding("mine", ("imam", "imam"), vectors[:2])
 
 
 def test_repr_is_short_and_says_what_matters():
-    e = load_embedding({"rabbi": [1.0, 2.0], "priest": [3.0, 4.0]}, ["Rabbi", "priest", "imam"], name="mine")
+    e = load_embedding(
+        {"rabbi": [1.0, 2.0], "priest": [3.0, 4.0]}, ["Rabbi", "priest", "imam"], name="mine"
+    )
     assert repr(e) == (
         "<Embedding 'mine': 2 words, 2 dimensions, mapping; 1 missing (imam); 1 by another spelling (Rabbi)>"
     )
@@ -54,55 +58,36 @@ def test_choosing_from_an_embedding_keeps_the_record(tmp_path):
     assert load_embedding(whole) is whole
 
 
-@pytest.mark.parametrize("binary", [False, True])
-@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("ending", [".vec", ".vec.gz", ".bin", ".bin.gz"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_saved_files_come_back(tmp_path, vectors, binary, suffix, dtype):
-    gensim = pytest.importorskip("gensim.models")
+def test_saved_files_come_back_and_gensim_reads_them(tmp_path, vectors, ending, dtype):
     table = vectors.astype(dtype) * np.pi
-    path = tmp_path / f"out.vec{suffix}"
-    save_embedding(Embedding("mine", tuple(WORDS), table), path, binary=binary)
-    theirs = gensim.KeyedVectors.load_word2vec_format(str(path), binary=binary)
+    path = tmp_path / f"out{ending}"
+    save_embedding(Embedding("mine", tuple(WORDS), table), path)
+    theirs = KeyedVectors.load_word2vec_format(str(path), binary="bin" in ending)
     assert theirs.index_to_key == WORDS
     assert np.array_equal(theirs.vectors, table.astype(np.float32))
     ours = load_embedding(path)
+    exact = "vec" in ending and dtype == "f8"
     assert np.array_equal(
-        ours.vectors, table.astype(np.float32) if binary else table.astype(ours.vectors.dtype)
-    ) or (dtype == "f4" and np.array_equal(ours.vectors.astype(np.float32), table))
+        ours.vectors if exact else ours.vectors.astype("f4"), table if exact else theirs.vectors
+    )
 
 
 def test_the_ending_says_how_vectors_are_written(tmp_path, vectors):
-    words = (*WORDS[:5], "new york")
-    mine = Embedding("mine", words, vectors.astype("f8") * np.pi)
-    for name in ("a.npz", "b.npz"):
-        save_vectors(mine, tmp_path / name)
-    back = load_embedding(tmp_path / "a.npz")  # as numpy's own reader has it
-    assert back.provenance["format"] == "npz"
-    assert back.words == words
+    mine = Embedding("mine", (*WORDS[:5], "new york"), vectors.astype("f8") * np.pi)
+    save_embedding(mine, tmp_path / "a.npz")
+    back = load_embedding(tmp_path / "a.npz")
+    assert (back.provenance["format"], back.words) == ("npz", mine.words)
     assert np.array_equal(back.vectors, mine.vectors)
-    with np.load(tmp_path / "b.npz") as arrays:
-        assert arrays["words"].tolist() == list(words)
+    with np.load(tmp_path / "a.npz") as arrays:
         assert np.array_equal(arrays["vectors"], mine.vectors)
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    assert (tmp_path / "a.npz.sha256").read_text().split()[1] == "a.npz"
-    with pytest.raises(InputError, match="cannot hold these words"):
-        save_vectors(mine, tmp_path / "a.txt")
-    plain = Embedding("mine", tuple(WORDS), vectors)
-    forms = {}
-    for name in ("c.txt", "c.vec.gz", "c.bin", "c.bin.gz", "glove.6B.50d", "C.NPZ"):
-        save_vectors(plain, tmp_path / name)
-        again = load_embedding(tmp_path / name)
-        forms[name] = again.provenance["format"]
-        np.testing.assert_allclose(again.vectors, plain.vectors, rtol=1e-7)
-    assert list(forms.values()) == [
-        "word2vec text", "word2vec text, gzipped", "word2vec binary", "word2vec binary, gzipped", "word2vec text", "npz",
-    ]  # fmt: skip
-    for name, found in {"d.npz.gz": r"\.npz\.gz", "d.parquet": r"\.parquet", "d.KV": r"\.KV"}.items():
-        with pytest.raises(
-            InputError, match=f"not written in this form; found: '{found}'; valid: .txt, .vec"
-        ):
-            save_vectors(plain, tmp_path / name)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith("d.")]
+    save_embedding(Embedding("mine", tuple(WORDS), vectors), tmp_path / "glove.6B.50d")
+    assert load_embedding(tmp_path / "glove.6B.50d").provenance["format"] == "word2vec text"
+    with pytest.raises(
+        InputError, match=r"not written in this format; found: '\.parquet'; valid: .txt, .vec"
+    ):
+        save_embedding(mine, tmp_path / "d.parquet")
 
 
 def test_nothing_half_written(tmp_path, vectors):
@@ -143,38 +128,22 @@ def test_progress_goes_to_stderr_and_only_on_a_terminal(tmp_path, capsys, monkey
     clock = iter(range(0, 10_000, 3))
     monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
     path = text_file(tmp_path / "slow.txt", GOOD)
-    load_embedding(path, ["imam"], index=False)
+    load_embedding(path, ["imam"])
     assert capsys.readouterr() == ("", "")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    load_embedding(path, ["imam"], progress=False, index=False)
+    load_embedding(path, ["imam"], progress=False)
     assert terminal.getvalue() == ""
-    load_embedding(path, ["imam"], index=False)
+    load_embedding(path, ["imam"])
     assert "reading slow.txt" in terminal.getvalue()
     assert capsys.readouterr().out == ""
 
 
-def test_words_without_an_order_have_no_rows(vectors):
-    with pytest.raises(InputError, match="words: has no order"):
-        Embedding("mine", tuple(WORDS), vectors).vectors_of({"rabbi", "imam"})
-
-
-@pytest.mark.parametrize("held", ["K\u00f6nig", "Ko\u0308nig"])
-def test_an_accent_may_be_a_mark_of_its_own_on_either_side(held):
-    e = Embedding("e", ("she", held), np.eye(2))
-    for asked in ("K\u00f6nig", "Ko\u0308nig"):
-        assert asked in e
-        assert e[asked].tolist() == e.vectors_of(["she", asked])[1].tolist() == [0, 1]
-    assert "Konig" not in e
-    assert 3 not in e
-    both = Embedding("e", ("K\u00f6nig", "Ko\u0308nig"), np.eye(2))
-    assert [both[w].tolist() for w in both.words] == [[1, 0], [0, 1]]
-
-
 def test_words_with_the_same_vector_are_grouped_in_the_order_asked():
     e = load_embedding(
-        {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, -0.0], "d": [1.0, 1e-12]}, ["c", "A", "a", "b", "d"]
+        {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, -0.0], "d": [1.0, 1e-12]},
+        ["c", "A", "a", "b", "d"],
     )
     assert e.same_vectors() == [("c", "A", "a")]
     assert e.same_vectors(["b", "a", "A"]) == [("a", "A")]

@@ -34,14 +34,17 @@ def test_the_mean_cosine_and_what_a_dimension_carries_pair_by_pair() -> None:
     assert shape.contributions == pytest.approx(by_dimension, abs=1e-12)
     assert shape.contributions.sum() == pytest.approx(shape.mean_cosine, abs=1e-12)
     assert shape.words.dimensions == (1, 2)
-    assert shape.words.share_top == pytest.approx(np.sort(by_dimension)[::-1][:2].sum() / by_dimension.sum())
+    assert shape.words.share_top == pytest.approx(
+        np.sort(by_dimension)[::-1][:2].sum() / by_dimension.sum()
+    )
     assert shape.histogram.tolist() == np.histogram(cosines, EDGES)[0].tolist()
 
 
 def test_its_error_is_the_jackknife_over_words() -> None:
     held = lopsided()
     without = [
-        describe_vectors({w: v for w, v in held.items() if w != word}, top=2).mean_cosine for word in WORDS
+        describe_vectors({w: v for w, v in held.items() if w != word}, top=2).mean_cosine
+        for word in WORDS
     ]
     n = len(WORDS)
     expected = np.sqrt((n - 1) / n * np.sum((np.array(without) - np.mean(without)) ** 2))
@@ -83,7 +86,9 @@ def test_three_dimensions_carry_the_cosine_of_glove_but_not_of_googlenews(
 
 
 def test_what_is_told_of_the_words_asked_for() -> None:
-    shape = describe_vectors("minilm-static", ["clock", "grass", "table", "river", "rabbi"], neighbours=2)
+    shape = describe_vectors(
+        "minilm-static", ["clock", "grass", "table", "river", "rabbi"], neighbours=2
+    )
     assert (shape.words.n_words, shape.n_compared) == (5, 5)
     assert shape.neutral.n_words > 200  # of an open vocabulary all neutral words are to be had
     assert json.dumps(shape.as_dict(), allow_nan=False)
@@ -93,6 +98,8 @@ def test_what_is_told_of_the_words_asked_for() -> None:
         ({"neutral": "2020", "neighbours": 2}, "2020"),
     ]:
         with pytest.raises(InputError, match=said):
-            describe_vectors("minilm-static", ["clock", "grass", "table", "river", "rabbi"], **options)
+            describe_vectors(
+                "minilm-static", ["clock", "grass", "table", "river", "rabbi"], **options
+            )
     with pytest.raises(InputError, match="fewer than 3 words"):
         describe_vectors(load_embedding({"a": [1.0, 0.0], "b": [0.0, 1.0]}))

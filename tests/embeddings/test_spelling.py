@@ -18,7 +18,11 @@ def test_spellings_in_the_stated_order(tmp_path):
         "Title Case",
         "UPPER CASE",
     ]
-    assert [name for name, _ in SEPARATORS][:3] == ["", "spaces as underscores", "underscores as spaces"]
+    assert [name for name, _ in SEPARATORS][:3] == [
+        "",
+        "spaces as underscores",
+        "underscores as spaces",
+    ]
     order = ["new york City", "new york city", "New york city", "New York City", "NEW YORK CITY"]
     order += [word.replace(" ", "_") for word in order]
     order += ["new-york-City", "new-york-city"]

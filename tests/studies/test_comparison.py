@@ -426,7 +426,7 @@ def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing
     vectors = dict(zip(listed.words, listed.vectors, strict=True))
     before = bb.distance_table(vectors, words)
     hard = bb.hard_debias(vectors, words)
-    bb.save_embedding(hard.embedding, tmp_path / "hard.bin", binary=True)
+    bb.save_embedding(hard.embedding, tmp_path / "hard.bin")
     after = bb.distance_table(bb.load_embedding(tmp_path / "hard.bin", words=words.words), words)
     assert find_construction(join_pairs(before, after)[0]).flags == ("equalised", "controls_moved")
     soft = bb.distance_table(bb.soft_debias(vectors, words, lam=100).embedding, words)

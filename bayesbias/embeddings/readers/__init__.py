@@ -1,1 +1,78 @@
-"""One reader a format of vector files, and how a format is told."""
+"""The formats of vector files: one reader a format, and how a format is told from the first bytes.
+
+A new format is one file beside this one and one line in `KNOWN`.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import Shortened
+from bayesbias.embeddings.readers import arrays, binary, fasttext, pickles, tables, text
+from bayesbias.embeddings.readers.common import Format, Head, Layout, opened
+
+# In the order in which they are tried.
+KNOWN: tuple[Format, ...] = (
+    fasttext.FORMAT,
+    arrays.NPZ,
+    arrays.SAFETENSORS,
+    pickles.FORMAT,
+    text.WORD2VEC,
+    binary.FORMAT,
+    tables.FORMAT,
+    text.GLOVE,
+)
+_OTHERS = {
+    b"BZh": "bzip2; unpack it, or compress it with gzip",
+    b"\xfd7zXZ": "xz; unpack it, or compress it with gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
+    b"\x89HDF": "HDF5",
+    b"\x93NUMPY": "a numpy array without words; pass (words, matrix)",
+    b"PAR1": "Parquet; pass pandas.read_parquet(file)",
+    b"{": "JSON",
+}
+_HEAD_BYTES = 1 << 20
+
+
+def valid_formats() -> str:
+    """Name the formats, for messages."""
+    return ", ".join(form.described_as for form in KNOWN)
+
+
+def suffixes() -> tuple[str, ...]:
+    """Return the usual endings of vector files."""
+    return (*dict.fromkeys(suffix for form in KNOWN for suffix in form.suffixes), ".gz")
+
+
+def short_name(path: str | os.PathLike[str]) -> str:
+    """Return the name of a vector file without its endings.
+
+    Examples
+    --------
+    >>> short_name("data/glove.6B.50d.txt.gz")
+    'glove.6B.50d'
+    """
+    name = Path(path).name
+    return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
+
+
+def recognized(path: Path) -> tuple[Format, Layout, bool]:
+    """Return the format of a file, its layout, and whether it is gzipped."""
+    with opened(path, compressed=False) as (stream, _):
+        compressed = stream.read(2) == b"\x1f\x8b"
+    with opened(path, compressed) as (stream, _):
+        head = Head(path, stream.read(_HEAD_BYTES), compressed)
+    if not head.start.strip():
+        raise InputError("is empty", where=path, valid=valid_formats())
+    for form in KNOWN:
+        if layout := form.recognize(head):
+            return form, layout, compressed
+    first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
+    other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
+    raise InputError(
+        "is not a known format of word vectors",
+        where=path,
+        found=other or (Shortened(first) if first.isprintable() else head.start[:20]),
+        valid=valid_formats(),
+    )

@@ -1,104 +1,96 @@
-"""The readers of arrays with a list of words beside them: npz and safetensors."""
+"""The readers of arrays with a list of words: npz and safetensors."""
 
-from __future__ import annotations
-
-import contextlib
+import json
+import zipfile
+import zlib
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import numpy as np
 
-from bayesbias.core.arrays import (
-    check_list_of_texts,
-    check_safetensors,
-    checked_texts,
-    opened_array,
-    opened_arrays,
-    read_exactly,
-    texts_of,
-)
 from bayesbias.core.errors import InputError
-from bayesbias.core.guarding import guarded
-from bayesbias.core.texts import parse_json
-from bayesbias.embeddings.readers.headers import MOST_DIMENSIONS
-from bayesbias.embeddings.readers.rows import CHUNK_BYTES, Format, Gathered, Head, Kind, Reading, Rows
+from bayesbias.embeddings.readers.common import (
+    CHUNK_BYTES,
+    MOST_DIMENSIONS,
+    Format,
+    Head,
+    Layout,
+    Reading,
+    Rows,
+)
+
+_VALID_NPZ = "an .npz file with the arrays 'words' (text, one per row) and 'vectors' (numbers, two dimensions)"
+_VALID_TENSORS = (
+    "the tensor 'vectors' with two dimensions and the metadata entry 'words', a JSON list"
+)
 
 
-def read_npz(asked: Reading) -> Rows:
-    """Read the arrays ``words`` (text, (n,)) and ``vectors`` (numbers, (n, d)), rows streamed."""
-    path, wanted = asked.path, asked.wanted
-    valid = "an .npz file with the arrays 'words' (text, one per row) and 'vectors' (numbers, two dimensions)"
-    with opened_arrays(path, ("words", "vectors"), valid=valid) as archive:
-        with opened_array(archive, "words", path, valid=valid) as (stream, header):
-            if header.dtype.kind != "U" or len(header.shape) != 1:
-                raise InputError(
-                    "the array 'words' does not hold text",
-                    where=path,
-                    found=f"{header.dtype} {header.shape}",
-                    valid="an array of strings, np.array(list_of_words)",
+def read_npz(reading: Reading) -> Rows:
+    """Read the arrays ``words`` (text, (n,)) and ``vectors`` (numbers, (n, d)), a block of rows at a time."""
+    path = reading.path
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            words = archive["words"]
+        if words.dtype.kind != "U" or words.ndim != 1:
+            raise InputError("the array 'words' does not hold text", where=path, valid=_VALID_NPZ)
+        with zipfile.ZipFile(path) as archive, archive.open("vectors.npy") as stream:
+            version = np.lib.format.read_magic(stream)
+            header = (
+                np.lib.format.read_array_header_1_0
+                if version[0] == 1
+                else np.lib.format.read_array_header_2_0
+            )
+            shape, fortran, dtype = header(stream)
+            _check_shape(path, shape, dtype.kind == "f", str(dtype), len(words))
+            if fortran:  # the first index runs fastest, so that all of it is read
+                whole = np.frombuffer(stream.read(), dtype).reshape(shape[::-1]).T
+                return _wanted_rows(
+                    words.tolist(), reading.wanted, shape[1], dtype.itemsize, whole.__getitem__
                 )
-            data = np.frombuffer(read_exactly(stream, header.size, path, valid=valid), header.dtype)
-            words = texts_of(data, f"{path}, words")
-        with opened_array(archive, "vectors", path, valid=valid) as (stream, header):
-            shape, dtype = header.shape, header.dtype
-            _check_tensor(path, shape, dtype.kind == "f" and dtype.itemsize <= 8, str(dtype), len(words))
-            if header.fortran:
-                read = read_exactly(stream, header.size, path, valid=valid)
-                turned = np.frombuffer(read, dtype).reshape(shape[::-1]).T
-                return _wanted_rows(words, wanted, shape[1], dtype.str, lambda i: turned[i])
-            size = dtype.itemsize * shape[1]
-            step = max(1, CHUNK_BYTES // size)
+            step = max(1, CHUNK_BYTES // (dtype.itemsize * shape[1]))
             block, first = np.empty((0, shape[1]), dtype), 0
 
             def row(i: int) -> np.ndarray:
                 nonlocal block, first
                 while i >= first + len(block):
                     first += len(block)
-                    rows = min(step, shape[0] - first)
-                    data = read_exactly(stream, rows * size, path, valid=valid)
+                    data = stream.read(min(step, shape[0] - first) * dtype.itemsize * shape[1])
                     block = np.frombuffer(data, dtype).reshape(-1, shape[1])
-                    asked.tick(first * size)
+                    if not len(block):
+                        raise EOFError("it is truncated")
                 return block[i - first]
 
-            chosen = _wanted_rows(words, wanted, shape[1], dtype.str, row)
-            if len(words):
-                row(len(words) - 1)  # to the end, where the checksum is looked at
-            return chosen
+            return _wanted_rows(words.tolist(), reading.wanted, shape[1], dtype.itemsize, row)
+    except (KeyError, ValueError, EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot be read ({error})", where=path, valid=_VALID_NPZ) from None
 
 
-def read_safetensors(asked: Reading) -> Rows:
+def read_safetensors(reading: Reading) -> Rows:
     """Read the tensor ``vectors`` (n, d) and the metadata entry ``words``, a JSON list of n strings."""
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    path, wanted = asked.path, asked.wanted
-    valid = (
-        "the tensor 'vectors' with two dimensions and the metadata entry 'words', a JSON list of its words"
-    )
-    types = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-    check_safetensors(path, valid=valid)
-    with contextlib.ExitStack() as stack:
-        with guarded(path, "the safetensors file is damaged", valid=valid):
-            file = stack.enter_context(safe_open(path, framework="numpy"))
-            names, facts = sorted(file.keys()), file.metadata() or {}
-        if "vectors" not in names:
-            raise InputError("holds no word vectors", where=path, found=names[:6], valid=valid)
-        with guarded(path, "the safetensors file is damaged", valid=valid):
+    path, sizes = reading.path, {"F16": 2, "F32": 4, "F64": 8}
+    try:
+        with safe_open(path, framework="numpy") as file:
             part = file.get_slice("vectors")
             shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
-        listed, where = facts.get("words", "null"), f"{path}, the metadata entry 'words'"
-        check_list_of_texts(listed, shape[0] if len(shape) == 2 and shape[1] else 0, where, valid=valid)
-        words = parse_json(listed, where, as_written=True)
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
-        words = checked_texts(words, f"{path}, words")
-        _check_tensor(path, shape, dtype in types, dtype, len(words))
-        with guarded(path, "the safetensors file is damaged", valid=valid):
-            rows = _wanted_rows(words, wanted, shape[1], types[dtype], lambda i: part[i : i + 1][0])
-    asked.tick(path.stat().st_size)
+            words = json.loads((file.metadata() or {}).get("words", "null"))
+            if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+                raise InputError(
+                    "the metadata entry 'words' is not a list", where=path, valid=_VALID_TENSORS
+                )
+            _check_shape(path, shape, dtype in sizes, dtype, len(words))
+            rows = _wanted_rows(
+                words, reading.wanted, shape[1], sizes[dtype], lambda i: part[i : i + 1][0]
+            )
+    except (SafetensorError, json.JSONDecodeError, OSError) as error:
+        raise InputError(f"cannot be read ({error})", where=path, valid=_VALID_TENSORS) from None
     return rows
 
 
-def _check_tensor(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, words: int) -> None:
+def _check_shape(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, words: int) -> None:
     if len(shape) != 2 or not floats or shape[0] != words or not 1 <= shape[1] <= MOST_DIMENSIONS:
         raise InputError(
             "'vectors' does not fit 'words'",
@@ -109,44 +101,46 @@ def _check_tensor(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, 
 
 
 def _wanted_rows(
-    words: list[str], wanted: Collection[str] | None, dim: int, dtype: str, row: Callable[[int], np.ndarray]
+    words: list[str],
+    wanted: Collection[str] | None,
+    dim: int,
+    itemsize: int,
+    row: Callable[[int], np.ndarray],
 ) -> Rows:
-    """Gather the wanted rows of a source whose words are known, in their order."""
-    keys = None if wanted is None else set(wanted)
-    chosen = [i for i, word in enumerate(words) if keys is None or word in keys]
-    # half precision is stored, never calculated with
-    gathered = Gathered(dim, "<f8" if dtype.endswith("8") else "<f4", "row", len(chosen))
-    for i in chosen:
-        gathered.add(words[i], row(i), i + 1)
-    return gathered.rows(len(words))
+    """Gather the wanted rows, in the order of the source."""
+    first: dict[str, int] = {}
+    repeats: dict[str, int] = {}
+    for i, word in enumerate(words):
+        if (wanted is None or word in wanted) and first.setdefault(word, i) != i:
+            repeats.setdefault(word, i + 1)
+    # Half precision is stored, never calculated with.
+    vectors = np.empty((len(first), dim), np.float64 if itemsize == 8 else np.float32)
+    for at, i in enumerate(first.values()):
+        vectors[at] = row(i)
+    return Rows(list(first), vectors, [i + 1 for i in first.values()], len(words), repeats=repeats)
 
 
-def _tells_npz(head: Head) -> Kind | None:
-    return Kind(NPZ.name, False) if head.start[:4] == b"PK\x03\x04" and not head.compressed else None
+def _recognize_npz(head: Head) -> Layout | None:
+    return Layout() if head.start[:4] == b"PK\x03\x04" and not head.compressed else None
 
 
-def _tells_safetensors(head: Head) -> Kind | None:
-    start = head.start
-    length = int.from_bytes(start[:8], "little")  # of the JSON that follows
-    known = len(start) > 9 and length < head.path.stat().st_size and start[8:9] == b"{"
-    return Kind(SAFETENSORS.name, head.compressed) if known else None
+def _recognize_safetensors(head: Head) -> Layout | None:
+    length = int.from_bytes(head.start[:8], "little")  # of the JSON that follows
+    known = head.start[8:9] == b"{" and length < head.path.stat().st_size and not head.compressed
+    return Layout() if known else None
 
 
 NPZ = Format(
     name="npz",
-    told_as=".npz with the arrays 'words' and 'vectors'",
+    described_as=".npz with the arrays 'words' and 'vectors'",
     suffixes=(".npz",),
-    tells=_tells_npz,
+    recognize=_recognize_npz,
     read=read_npz,
-    magic=True,
-    gzipped=False,
 )
 SAFETENSORS = Format(
     name="safetensors",
-    told_as=".safetensors with the tensor 'vectors' and the metadata entry 'words'",
+    described_as=".safetensors with the tensor 'vectors' and the metadata entry 'words'",
     suffixes=(".safetensors",),
-    tells=_tells_safetensors,
+    recognize=_recognize_safetensors,
     read=read_safetensors,
-    magic=True,
-    gzipped=False,
 )

@@ -1,191 +1,152 @@
-"""The reader of word2vec text and GloVe text."""
-
-from __future__ import annotations
+"""The readers of word2vec text and GloVe text."""
 
 import collections
-import contextlib
 import itertools
 import re
-from pathlib import Path
-
-import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.lines import blocks_of_lines
-from bayesbias.embeddings.readers.headers import CONTROL, kind_of_headed
-from bayesbias.embeddings.readers.rows import (
-    CHUNK_BYTES,
-    HOW_TO_SKIP,
+from bayesbias.embeddings.readers.common import (
+    MOST_DIMENSIONS,
     Format,
     Gathered,
     Head,
-    Kind,
+    Layout,
     Reading,
     Rows,
-    invalid_utf8,
+    blocks_of_lines,
+    check_utf8,
     is_number,
+    misfit,
     opened,
-    room_for_rows,
     skip_bytes,
 )
 
-LONGEST_TOKEN = 1 << 16  # bytes
-LONGEST_NUMBER = 64
-_BLANKS = re.compile(rb"[\t\r\v\f]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_HEADER = re.compile(rb"\s{0,16}(\d{1,15})[ \t]{1,16}(\d{1,15})\s{0,16}\Z")
 
 
-def read_text(asked: Reading) -> Rows:
+def read_text(reading: Reading) -> Rows:
     """Read word2vec text (with a header) or GloVe text (without one).
 
-    The number of fields is checked on every line, numbers are read on wanted lines only. A token may hold
-    spaces (some of GloVe 840B do): a line is split from the right. `asked.listed` collects words and offsets
-    for the index.
+    The number of fields is checked on every line, numbers are read on wanted lines only. A word
+    may hold spaces (some of GloVe 840B do): a line is split from the right.
     """
-    path, kind, wanted, listed = asked.path, asked.kind, asked.wanted, asked.listed
-    keys = None if wanted is None else {word.encode() for word in wanted}
-    headed = kind.count is not None
-    gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, keys, 2))
-    dim, number, blank, offset = kind.dim, int(headed), 0, kind.start
-    count = 0
-    with opened(path, kind.compressed) as (stream, position):
-        skip_bytes(stream, kind.start)
-        longest = LONGEST_TOKEN + LONGEST_NUMBER * dim
-        for lines in blocks_of_lines(stream, path, most=longest, chunk=CHUNK_BYTES, before=int(headed)):
-            tokens: list[bytes] = []
+    path, layout = reading.path, reading.layout
+    keys = None if reading.wanted is None else {word.encode() for word in reading.wanted}
+    gathered = Gathered(reading, "<f8", 2)
+    dim, before, count = layout.dim, int(layout.count is not None), 0
+    with opened(path, reading.compressed) as (stream, position):
+        skip_bytes(stream, layout.start)
+        for lines in blocks_of_lines(stream, path):
+            words: list[bytes] = []
             for line in lines:
-                number += 1
-                # a trailing blank is how word2vec.c and fastText write
-                if line.count(b" ") - line.endswith(b" ") == dim and not line.startswith(b" ") and not blank:
-                    token = line[: line.find(b" ")]
-                elif not line.strip():
-                    blank = blank or number
-                    token = b""
+                # A trailing blank is how word2vec.c and fastText write.
+                if line.count(b" ") - line.endswith(b" ") == dim and not line.startswith(b" "):
+                    word = line[: line.find(b" ")]
+                elif line.strip():
+                    word = _word_of(reading, line, count + len(words) + 1 + before)
                 else:
-                    if blank:
-                        raise _wrong_length(path, blank, dim, 0, headed)
-                    token = _token_of(path, number, line, dim, headed)
-                tokens.append(token)
-                if token and (keys is None or token in keys):
-                    with contextlib.suppress(UnicodeDecodeError):  # reported for the whole chunk below
-                        gathered.add(
-                            token.decode(), _numbers_of(path, number, line, token, dim, headed), number
-                        )
-            count += len(tokens) - tokens.count(b"")
-            blob = b"\n".join(tokens)
-            if _BLANKS.search(blob):  # a line whose first separator is another than that of the rest
-                for place, token in enumerate(tokens):
-                    if _BLANKS.search(token):
-                        _token_of(path, number - len(tokens) + place + 1, lines[place], dim, headed)
-            if not blob.isascii():
-                bad = invalid_utf8(tokens)
-                if bad and not asked.skip_invalid:
-                    place = number - len(tokens) + bad[0] + 1
-                    raise InputError(
-                        "the word is not valid UTF-8",
-                        where=f"{path}, line {place}",
-                        found=tokens[bad[0]][:60],
-                        hint=HOW_TO_SKIP,
-                    )
-                gathered.skipped += [f"line {number - len(tokens) + i + 1}" for i in bad]
-            if listed is not None:
-                starts = np.cumsum([offset, *(len(line) + 1 for line in lines)])
-                listed.append((blob, starts[:-1]))
-                offset = int(starts[-1])
-            asked.tick(position())
-    if headed and count != kind.count:
-        raise _wrong_count(path, kind, count, "line 1")
-    return gathered.rows(count)
+                    continue
+                words.append(word)
+                if (keys is None or word in keys) and (text := _decoded(word)) is not None:
+                    place = count + len(words)
+                    gathered.add(text, _numbers_of(reading, line, word, place + before), place)
+            if not b"".join(words).isascii():
+                gathered.skipped += check_utf8(reading, words, count + 1, "line", before)
+            count += len(words)
+            reading.tick(position())
+    if layout.count not in (None, count):
+        raise misfit(path, f"{count:,} words", layout)
+    return gathered.rows(count, "line", before)
 
 
-def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> bytes:
-    if b"\r" in line.rstrip(b"\r"):
-        raise InputError(
-            "a line holds a carriage return",
-            where=f"{path}, line {number}",
-            found=line[:60].decode("utf-8", "replace"),
-            hint="files of old Macs end their lines with it alone: save the file with line feeds",
-        )
-    fields = line.split()
-    surplus = len(fields) - dim - 1
-    # more fields than numbers: a token with spaces, unless they are numbers all
-    if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
-        raise _wrong_length(path, number, dim, len(fields) - 1, headed)
-    if surplus == 0:
-        return fields[0]
-    token = line.strip()
-    for _ in range(dim):
-        token = token.rsplit(None, 1)[0]
-    return token
-
-
-def _numbers_of(path: Path, number: int, line: bytes, token: bytes, dim: int, headed: bool) -> list[float]:
-    fields = line.lstrip()[len(token) :].split()
-    # Two blanks for one, or a tab within a number: as many blanks, and fewer or more numbers.
-    if len(fields) != dim:
-        raise _wrong_length(path, number, dim, len(fields), headed)
+def _decoded(word: bytes) -> str | None:
+    """Return a word as text, or None if it is not UTF-8, which `check_utf8` reports."""
     try:
-        values = [float(text) for text in fields]
-    except ValueError:
-        values = []
-    if values and b"_" not in line:
-        return values
+        return word.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _word_of(reading: Reading, line: bytes, number: int) -> bytes:
+    """Return the word of a line with spaces in its word, tabs, or spaces around it."""
+    fields, dim = line.split(), reading.layout.dim
+    surplus = len(fields) - dim - 1
+    # More fields than numbers: a word with spaces, unless all of them are numbers.
+    if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
+        raise _wrong_length(reading, number, len(fields) - 1)
+    return line.strip().rsplit(None, dim)[0] if surplus else fields[0]
+
+
+def _numbers_of(reading: Reading, line: bytes, word: bytes, number: int) -> list[float]:
+    fields = line.lstrip()[len(word) :].split()
+    if len(fields) != reading.layout.dim:
+        raise _wrong_length(reading, number, len(fields))
     if bad := [text for text in fields if not is_number(text)]:
-        raise InputError(
-            "is not a number",
-            where=f"{path}, line {number}",
-            found=bad[0][:60].decode("utf-8", "replace"),
-            valid="numbers",
-        )
-    return values
+        found = bad[0][:60].decode("utf-8", "replace")
+        where = f"{reading.path}, line {number}"
+        raise InputError("is not a number", where=where, found=found, valid="numbers")
+    return list(map(float, fields))
 
 
-def _wrong_length(path: Path, number: int, dim: int, found: int, headed: bool) -> InputError:
-    source = "the header says" if headed else "the other lines hold"
+def _wrong_length(reading: Reading, number: int, found: int) -> InputError:
+    source = "the other lines hold" if reading.layout.count is None else "the header says"
     return InputError(
         "wrong dimension",
-        where=f"{path}, line {number}",
-        found=f"{found} numbers" if found else "no numbers",
-        valid=f"a word and {dim} numbers, as {source}",
+        where=f"{reading.path}, line {number}",
+        found=f"{found} numbers",
+        valid=f"a word and {reading.layout.dim} numbers, as {source}",
         hint="a last line that is too short means a truncated file",
     )
 
 
-def _wrong_count(path: Path, kind: Kind, found: int, where: str) -> InputError:
-    return InputError(
-        "the header does not fit the file",
-        where=f"{path}, {where}",
-        found=f"{found} words",
-        valid=f"{kind.count} words of {kind.dim} numbers, as the header says",
-        hint="the file is truncated, or its header is wrong",
-    )
+def layout_of_headed(head: Head, text: bool) -> Layout | None:
+    """Return the layout of a file with a header of word2vec, if what follows is text (or is not)."""
+    first, _, rest = head.start[head.mark :].partition(b"\n")
+    header = _HEADER.match(first)
+    if not header:
+        return None
+    count, dim = int(header[1]), int(header[2])
+    if count < 1 or not 1 <= dim <= MOST_DIMENSIONS:
+        raise InputError(
+            "the header names no vectors",
+            where=f"{head.path}, line 1",
+            found=first.decode("ascii").strip(),
+            valid=f"how many words (1 or more) and how many dimensions (1 to {MOST_DIMENSIONS})",
+        )
+    sample = rest[:4096].partition(b" ")[2]
+    plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)
+    if text != (not _CONTROL.search(sample) and 2 * plain >= len(sample)):
+        return None
+    return Layout(dim, count, head.mark + len(first) + 1)
 
 
-def _tells_glove(head: Head) -> Kind | None:
+def _layout_of_glove(head: Head) -> Layout | None:
     lines = head.start[head.mark :].split(b"\n")
     if len(lines) > 1:  # the last may be cut
         lines.pop()
     fields = [line.split() for line in lines[:100] if line.strip()]
-    if CONTROL.search(b"".join(lines[:100])) or not any(len(f) > 1 and is_number(f[-1]) for f in fields):
+    if _CONTROL.search(b"".join(lines[:100])) or not any(
+        len(f) > 1 and is_number(f[-1]) for f in fields
+    ):
         return None
-    # numbers at the end of a line, most often; a token may hold blanks, but most do not end in a number
+    # Numbers at the end of a line, most often: a word may hold blanks, but few end in a number.
     lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
     dim = collections.Counter(lengths).most_common(1)[0][0]
-    return Kind(GLOVE.name, head.compressed, dim, None, head.mark) if dim else None
+    return Layout(dim, None, head.mark) if dim else None
 
 
-WORD2VEC_TEXT: Format = Format(
+WORD2VEC = Format(
     name="word2vec text",
-    told_as="word2vec text as also in fastText .vec",
+    described_as="word2vec or fastText text",
     suffixes=(".txt", ".vec", ".w2v"),
-    tells=lambda head: kind_of_headed(head, WORD2VEC_TEXT.name, text=True),
+    recognize=lambda head: layout_of_headed(head, text=True),
     read=read_text,
-    index="lines",
 )
 GLOVE = Format(
     name="GloVe text",
-    told_as="GloVe text",
+    described_as="GloVe text",
     suffixes=(".txt",),
-    tells=_tells_glove,
+    recognize=_layout_of_glove,
     read=read_text,
-    index="lines",
 )

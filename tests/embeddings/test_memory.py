@@ -1,0 +1,95 @@
+"""Vectors that are in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.vector_files import WORDS
+
+import bayesbias as bb
+from bayesbias.core.errors import InputError
+from bayesbias.embeddings.loading import load_embedding
+
+
+def sources(vectors):
+    """The same vectors in every shape."""
+    indexed = pd.DataFrame(vectors, index=WORDS)
+    return {
+        "index": indexed,
+        "column": indexed.rename_axis("Word").reset_index(),
+        "vectors": pd.DataFrame({"word": WORDS, "vector": list(vectors), "model": "m"}),
+        "lists": pd.DataFrame({"embedding": [row.tolist() for row in vectors]}, index=WORDS),
+        "matrix": (WORDS, vectors),
+        "array of words": (np.array(WORDS), vectors.tolist()),
+        "mapping": {word: row.tolist() for word, row in zip(WORDS, vectors, strict=True)},
+    }
+
+
+@pytest.mark.parametrize("kind", sources(np.ones((len(WORDS), 2))))
+def test_every_source_gives_the_same_vectors(vectors, kind):
+    source = sources(vectors)[kind]
+    some = load_embedding(source, ["imam", "Rabbi", "mosque"], name="mine")
+    assert (some.name, some.words, some.missing) == ("mine", ("imam", "Rabbi"), ("mosque",))
+    assert some.matched == {"Rabbi": "rabbi"}
+    np.testing.assert_array_equal(some.vectors, vectors[[2, 0]])
+    everything = load_embedding(source)
+    assert everything.words == tuple(WORDS)
+    np.testing.assert_array_equal(everything.vectors, vectors)
+    assert everything.provenance["count"] == len(WORDS)
+
+
+@pytest.mark.slow
+def test_vectors_in_memory_go_wherever_vectors_are_taken():
+    e = load_embedding("minilm-static", bb.load_wordlist("gender").words)
+    frame = pd.DataFrame(e.vectors, index=list(e.words))
+    right = bb.distance_table(e, "gender").frame["distance"]
+    for given in (frame, (e.words, e.vectors)):
+        np.testing.assert_array_equal(bb.distance_table(given, "gender").frame["distance"], right)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, "is empty"),
+        (
+            {"a": [1, 2], "b": [1, 2, 3]},
+            r"key 'b': is not a vector; found: 'shape \(3,\)'; valid: 2 numbers",
+        ),
+        ({"a": [1, 2], "b": ["x", "y"]}, "key 'b': holds no numbers"),
+        (
+            (["a", "b"], np.ones((3, 2))),
+            r"do not fit the words; found: '2 words and an array of shape \(3, 2\)",
+        ),
+        ((["a", "b"], [[1, 2], [3]]), "rows of several lengths"),
+        ((["a", 2], np.eye(2)), "row 2: is not a word; found: 2; valid: strings"),
+        ((["a", "a"], np.eye(2)), "'a' occurs twice; found: 'row 1 and row 2'"),
+        ((["a", "b"], np.array([[1, 0], [0, np.nan]])), "row 2: the vector of 'b' holds NaN"),
+        ((np.eye(2), ["a", "b"]), "the two are swapped"),
+        (np.eye(3), r"an array has no words: pass \(words, matrix\)"),
+        (3, "cannot be read as word vectors; found: 'int'"),
+        (pd.DataFrame(np.eye(2)), "row 1: is not a word; found: 0; valid: strings"),
+        (
+            pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]),
+            "hold no numbers; found: 'remark'",
+        ),
+        (pd.DataFrame({"word": ["a", "b"], "vector": [[1], [1, 2]]}), "row 2: is not a vector"),
+        (
+            pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["count", 0, 1]),
+            "not dimensions; found: 'count'",
+        ),
+        (
+            pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["d1", "d2", "year"]),
+            "not dimensions; found: 'year'",
+        ),
+    ],
+)
+def test_what_is_not_a_table_of_vectors_is_refused(given, says):
+    with pytest.raises(InputError, match=says):
+        load_embedding(given)
+
+
+@pytest.mark.parametrize("columns", [["a", "b", "c"], ["d1", "d2", "d5"], [7, 8, 9]])
+def test_columns_that_may_be_dimensions_are_taken(columns):
+    assert load_embedding(pd.DataFrame(np.ones((2, 3)), ["a", "b"], columns)).vectors.shape == (
+        2,
+        3,
+    )
