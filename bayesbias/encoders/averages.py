@@ -17,8 +17,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
 from bayesbias.core.texts import read_toml
 from bayesbias.embeddings.embedding import Embedding
-from bayesbias.embeddings.loading import GENSIM_DATA
-from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.loading import GENSIM_DATA, load_embedding
 from bayesbias.embeddings.readers import short_name
 from bayesbias.embeddings.static import list_embeddings, static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder

@@ -21,7 +21,15 @@ __all__ = ["load_encoder"]
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "cbow": ("name",),
     "sentence-transformers": ("max_length", "device", "revision", "name"),
-    "transformers": ("pooling", "layer", "special_tokens", "max_length", "device", "revision", "name"),
+    "transformers": (
+        "pooling",
+        "layer",
+        "special_tokens",
+        "max_length",
+        "device",
+        "revision",
+        "name",
+    ),
 }
 _VALID = (
     f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
@@ -77,7 +85,11 @@ def load_encoder(
     """
     text = None
     if isinstance(spec, str | os.PathLike):
-        text = "" if spec == "" else checks.path(spec, "spec", "a name, or the path of a file or folder")
+        text = (
+            ""
+            if spec == ""
+            else checks.path(spec, "spec", "a name, or the path of a file or folder")
+        )
     kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
     if version is not None and text is not None:
         raise InputError("is for callables", where="version", found=version)
@@ -105,9 +117,16 @@ def load_encoder(
 
 
 def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
-    if isinstance(spec, Encoder) and isinstance(spec.name, str) and spec.name and callable(spec.encode):
+    if (
+        isinstance(spec, Encoder)
+        and isinstance(spec.name, str)
+        and spec.name
+        and callable(spec.encode)
+    ):
         if name is not None or version is not None:
-            raise InputError("an encoder has a name of its own", where="load_encoder", found=spec.name)
+            raise InputError(
+                "an encoder has a name of its own", where="load_encoder", found=spec.name
+            )
         return spec
     if callable(getattr(spec, "encode", None)) and not isinstance(spec, str):
         raise InputError(
@@ -141,7 +160,9 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
             try:
                 options[key] = int(value)
             except ValueError:
-                raise InputError(f"{key} must be a whole number", where=where, found=value) from None
+                raise InputError(
+                    f"{key} must be a whole number", where=where, found=value
+                ) from None
         else:
             options[key] = value
     return target, options
@@ -151,7 +172,9 @@ def _unknown_encoder(text: str) -> InputError:
     kind, colon, _ = text.partition(":")
     path = os.path.expanduser(text)
     if os.path.isdir(path):
-        hint: str | None = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
+        hint: str | None = (
+            f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
+        )
     elif os.path.isfile(path) or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
     elif colon:
