@@ -169,6 +169,8 @@ READERS = {
     "covariates": (".csv", covariates, join_covariates),
     "counts": (".txt", counts, load_counts),
 }
+# A file whose reader raised is closed when the error is gone.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 every_reader = pytest.mark.parametrize("name", READERS)
 
 

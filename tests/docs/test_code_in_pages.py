@@ -4,7 +4,7 @@ import re
 
 import pytest
 from helpers.documents import DOCS, ROOT, blocks_of, pages, run_page
-from helpers.pages import without_figures, without_pictures
+from helpers.pages import without_figures
 
 every_page = pytest.mark.parametrize(
     "path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix()
@@ -20,7 +20,6 @@ every_page = pytest.mark.parametrize(
 @pytest.mark.slow
 def test_short_blocks_run(path, tmp_path, monkeypatch):
     without_figures(monkeypatch)
-    without_pictures(monkeypatch)
     run_page(path, tmp_path, monkeypatch, as_printed=False)
 
 

@@ -1,9 +1,6 @@
 """HTML pages in tests."""
 
-from __future__ import annotations
-
 import base64
-import dataclasses
 import hashlib
 import itertools
 import re
@@ -13,40 +10,13 @@ from html.parser import HTMLParser
 import pytest
 
 
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the drawing of the figures of a page, which takes most of the time."""
-    from bayesbias.report import parts, pictures
-
-    monkeypatch.setattr(
-        pictures, "as_picture", lambda plate, tag="": parts.Picture(f"figure-{plate.name}{tag}", "", "")
-    )
-
-
-def with_plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put an empty drawing in the place of each figure of a page, with its name, caption and alternative text."""
-    from bayesbias.report import pictures
-
-    from bayesbias.plots.plates import on_axes
-
-    drawn = pictures.as_picture
-
-    def plain(plate, tag=""):
-        return drawn(dataclasses.replace(plate, draw=on_axes(lambda *_, ax: ax, None), size=(2, 2)), tag)
-
-    monkeypatch.setattr(pictures, "as_picture", plain)
-
-
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out the drawing of the figures of a run; the files have their names."""
-    from bayesbias.plots import saving
+    """Draw an empty figure for each section, since drawing takes most of the time of a page or a folder."""
+    from matplotlib.figure import Figure
 
-    def draw(result, folder, **_):
-        folder.mkdir()
-        names = [f"{plate.name}.{kind}" for plate in saving.plates_of(result) for kind in ("png", "svg")]
-        for name in names:
-            (folder / name).write_text(f"<svg>{name}</svg>")
+    from bayesbias.core.sections import Section
 
-    monkeypatch.setattr(saving, "save_figures", draw)
+    monkeypatch.setattr(Section, "draw", lambda section: Figure(figsize=(1, 1)))
 
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}

@@ -13,7 +13,7 @@ import pytest
 from bayesbias.findings.of_result import findings_of
 from helpers import monte_carlo as mc
 from helpers.draws import made_up_fit
-from helpers.pages import Page, check_structure, without_pictures
+from helpers.pages import Page, check_structure, without_figures
 from helpers.places import ROOT
 from helpers.seeds import shifted
 from matplotlib.figure import Figure
@@ -157,7 +157,7 @@ def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_path, monkeypatch):
-    without_pictures(monkeypatch)
+    without_figures(monkeypatch)
     result = bb.fit(analysis.table, "sentiment", **QUICK | {"draws": 10, "tune": 10})
     assert not result.diagnostics()["ok"]
     result = bb.studies.with_analysis(result, analysis)
@@ -466,7 +466,7 @@ def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
 
 
 def test_a_plain_fit_has_a_report_too(analysis, tmp_path, monkeypatch):
-    without_pictures(monkeypatch)
+    without_figures(monkeypatch)
     result = bb.fit(analysis.table[analysis.table["classifier"] == "m1"], "sentiment_logit", **QUICK)
     result.save(tmp_path / "fit.nc")
     result.summary(0.5).to_csv(tmp_path / "summary.csv", index=False)

@@ -8,7 +8,7 @@ import pytest
 from bayesbias.cli.sentence_tests import seat_json
 from bayesbias.report.sentences import of_sentences
 from helpers.fits import made_up
-from helpers.pages import without_pictures
+from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias import load_model, sentence_test
@@ -111,7 +111,7 @@ def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made
     json.dumps(printed)
     assert len(printed["slopes"]) == len(result.slopes)
     assert "slopes" not in seat_json(bb.seat("weat7", seed=1, cache=False))
-    without_pictures(monkeypatch)
+    without_figures(monkeypatch)
     page = of_sentences(result, 0.89)  # whose lines in Python name the covariates
     assert "covariates=['year.csv']" in page.again.command
     assert "slopes=['year']" in page.again.command

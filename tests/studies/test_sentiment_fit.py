@@ -11,7 +11,7 @@ from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.runs.sentiment import sentiment_as_json
 from helpers.fits import made_up
-from helpers.pages import without_pictures
+from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli import main, sentiment_analysis
@@ -121,7 +121,7 @@ def test_slopes_are_in_the_result(carried):
 
 
 def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypatch):
-    without_pictures(monkeypatch)
+    without_figures(monkeypatch)
     page = of_sentiment(carried, 0.89)
     assert "Covariates about professions" in [part.title for part in page.sections]
     assert (
@@ -132,7 +132,7 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
 
 
 def test_the_lines_that_make_an_analysis_hold_what_is_not_usual_of_it(carried, monkeypatch):
-    without_pictures(monkeypatch)
+    without_figures(monkeypatch)
     asked = {"n": 5, "clip": 0.01, "prob": 0.9}
     own = bb.sentiment_analysis(bb.list_predictions("m1"), **asked)
     fit = bb.studies.with_analysis(carried, own)
