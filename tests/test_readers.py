@@ -184,7 +184,7 @@ def read(name, content):
         try:
             return reader(path)
         except bb.InputError as error:
-            assert "\n" not in str(error)
+            assert "\n" not in str(error)  # noqa: PT017
             return error
 
 
