@@ -1,10 +1,8 @@
-"""Encoders that average word or token vectors, without torch: ``minilm-static`` and the paper's CBoW baseline.
+"""Encoders that average word or token vectors: ``minilm-static`` and the paper's CBoW baseline.
 
 Source of the baseline: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
 appendix C.
 """
-
-from __future__ import annotations
 
 import os
 import re
@@ -28,11 +26,10 @@ STATIC_ENCODER = "minilm-static"
 
 
 def static_encoder(*, name: str | None = None) -> Encoder:
-    """Return the encoder in the package: ``minilm-static``, which takes a sentence as a whole.
+    """Return the shipped encoder: ``minilm-static``.
 
     A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions; unknown
-    tokens are left out, case and accents are ignored. Needs neither torch nor a network. See
-    `bayesbias.embeddings.static_vectors`.
+    tokens are left out, case and accents are ignored. See `bayesbias.embeddings.static_vectors`.
 
     Parameters
     ----------
@@ -42,7 +39,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
     Returns
     -------
     Encoder
-        Not cached: it makes 10,000 sentences in about a second.
+        Not cached.
 
     Examples
     --------
@@ -66,7 +63,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
     return BuiltEncoder(name or STATIC_ENCODER, static_vectors, provenance=facts, batch_size=None)
 
 
-# Marks before a word, and after it in a piece read backwards: one expression for both would try every end for every beginning.
+# Marks before a word, and after it in a piece read backwards.
 _BEFORE, _AFTER = re.compile(r"\A[^\w']*"), re.compile(r"\A\W*")
 _CLITIC = re.compile(r"(?i)(?<=\w)(n't|'(?:s|m|d|re|ve|ll))$")
 
@@ -97,10 +94,10 @@ def cbow_tokens(sentence: str) -> list[str]:
 def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """Return the paper's baseline: the mean of the word vectors of a sentence.
 
-    Tokens are made as the Penn Treebank makes them: split at blanks; punctuation at either end is a token of
-    its own, and so are ``'s``, ``n't`` and their like; hyphens inside a word stay. Case is kept; a token that
-    the embedding lacks as written is sought in the other spellings that `load_embedding` tries. Tokens found
-    in none are left out of the mean and accounted for; a sentence of which no word is found is an error.
+    Tokens follow the Penn Treebank: split at blanks; punctuation at either end is a token, and so are
+    ``'s``, ``n't`` and the like; hyphens inside a word stay. Case is kept; a token that the embedding
+    lacks is looked for in the other spellings of `load_embedding`. Tokens that are not found are left
+    out of the mean; a sentence without a known word is an error.
 
     Parameters
     ----------
@@ -112,15 +109,14 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     Returns
     -------
     Encoder
-        ``provenance["embedding"]`` is that of the embedding, once a sentence was encoded. Its ``account``
-        holds ``missing`` (token -> number of sentences), ``matched`` (token -> spelling used) and
-        ``lacking`` (sentence -> its tokens without a vector). Not cached: an index of the file is
-        (`load_embedding`).
+        ``provenance["embedding"]`` is that of the embedding, once a sentence was encoded. Its
+        ``account`` holds ``missing`` (token -> number of sentences), ``matched`` (token -> spelling
+        used) and ``lacking`` (sentence -> its tokens without a vector). Not cached.
 
     Raises
     ------
     InputError
-        Where the embedding is unknown; when encoding, where no word of a sentence is found.
+        If the embedding is unknown; when encoding, if no word of a sentence is found.
 
     Notes
     -----
@@ -138,7 +134,10 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """
     if isinstance(embedding, str | os.PathLike):
         text = os.fspath(embedding)
-        if not os.path.isfile(os.path.expanduser(text)) and text not in (*list_embeddings(), *GENSIM_DATA):
+        if not os.path.isfile(os.path.expanduser(text)) and text not in (
+            *list_embeddings(),
+            *GENSIM_DATA,
+        ):
             load_embedding(embedding, ["the"])  # says what is wrong before any work is done
         of = short_name(text)
     else:
@@ -162,11 +161,11 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         }
         if not new:
             return
-        anchor = next(iter(vectors), None)  # with one word that is there, "none is found" is no error
+        anchor = next(
+            iter(vectors), None
+        )  # with one word that is there, "none is found" is no error
         loaded = load_embedding(embedding, [*new, *([anchor] if anchor else [])])
-        facts["embedding"] = {
-            k: v for k, v in loaded.provenance.items() if k not in ("sha256_vectors", "index")
-        }
+        facts["embedding"] = {k: v for k, v in loaded.provenance.items() if k != "sha256_vectors"}
         vectors.update(zip(loaded.words, loaded.vectors, strict=True))
         matched.update(loaded.matched)
         absent.update(loaded.missing)
@@ -182,7 +181,9 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
                     found=", ".join(tokens),
                     hint="leave the sentence out, or use an embedding that has its words",
                 )
-        return np.array([np.mean([vectors[t] for t in tokens if t in vectors], axis=0) for tokens in split])
+        return np.array(
+            [np.mean([vectors[t] for t in tokens if t in vectors], axis=0) for tokens in split]
+        )
 
     def look(sentences: list[str]) -> dict[str, Any]:
         split = {sentence: cbow_tokens(sentence) for sentence in sentences}
@@ -196,4 +197,6 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
             "lacking": {sentence: tokens for sentence, tokens in lacking.items() if tokens},
         }
 
-    return BuiltEncoder(name or f"CBoW {of}".strip(), run, provenance=facts, batch_size=None, look=look)
+    return BuiltEncoder(
+        name or f"CBoW {of}".strip(), run, provenance=facts, batch_size=None, look=look
+    )

@@ -1,15 +1,11 @@
-"""What an encoder is: one small protocol, what is known about one, and one made of a callable.
+"""The protocol of an encoder, what is known about one, and one made of a function.
 
-An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on BERT moved
-from -0.11 to 1.16 by a fault in casing and pooling: so tokenizer, casing, pooling, layer, versions and a hash
-of the weights stand in the `provenance` of every encoder that has them.
+An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on BERT
+moved from -0.11 to 1.16 by a fault in casing and pooling. So the `provenance` of an encoder names
+tokenizer, casing, pooling, layer, versions and a hash of the weights.
 """
 
-from __future__ import annotations
-
-import inspect
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -27,19 +23,18 @@ BATCH_SIZE = 32
 class Encoder(Protocol):
     """What turns sentences into vectors.
 
-    Any object with these two will do. An encoder may also have
+    Any object with these two can be used. An encoder may also have
 
     ``options`` : str
         Its settings as ``key=value`` pairs joined by semicolons, for tables.
     ``provenance`` : mapping
         Where its vectors come from: model, tokenizer, pooling, versions, hashes.
     ``fingerprint`` : str or None
-        Stands for all that the vectors depend on. With it `encode` keeps them on the disk; without it, or
-        with None, it does not.
+        Identifies all that the vectors depend on. Without it `encode` keeps no vectors on the disk.
     ``batch_size`` : int or None
-        How many sentences it is best given at once; None for all.
+        How many sentences it takes at once; None for all.
     ``account(sentences)`` -> dict
-        What became of the sentences: words that were not found, sentences that were cut.
+        Words that were not found, sentences that were cut.
 
     Examples
     --------
@@ -76,16 +71,14 @@ class BuiltEncoder:
     look: Callable[[list[str]], dict[str, Any]] | None = None
 
     def __post_init__(self) -> None:
-        for what, text in (("name", self.name), ("options", self.options)):
-            if not isinstance(text, str) or re.search(r"[\t\r\n]", text) or (what == "name" and not text):
-                raise InputError(
-                    f"is not the {what} of an encoder", where=what, found=text, valid="one line without tabs"
-                )
+        checks.text(self.name, "name")
 
     def encode(self, sentences: Sequence[str], /) -> Any:
+        """Return the vectors of n sentences."""
         return self.run(checks.several(sentences, "sentence", "sentences"))
 
     def account(self, sentences: Sequence[str]) -> dict[str, Any]:
+        """Return what became of the sentences."""
         sentences = checks.several(sentences, "sentence", "sentences")
         return self.look(sentences) if self.look else {}
 
@@ -94,7 +87,7 @@ class BuiltEncoder:
 
 
 def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return what is known about an encoder, whether or not it states it all.
+    """Return what is known about an encoder.
 
     Parameters
     ----------
@@ -105,10 +98,10 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
     Returns
     -------
     dict
-        ``name``, ``options`` (text, may be empty) and ``provenance`` (dict, may be empty). With `sentences`
-        also ``account``: of a `cbow_encoder` ``missing`` (token -> number of sentences), ``matched`` (token
-        -> spelling used) and ``lacking`` (sentence -> its tokens without a vector); of models ``cut``, the
-        sentences longer than ``max_length`` tokens. Empty where the encoder gives none.
+        ``name``, ``options`` and ``provenance``. With `sentences` also ``account``: for a
+        `cbow_encoder` ``missing`` (token -> number of sentences), ``matched`` (token -> spelling used)
+        and ``lacking`` (sentence -> its tokens without a vector); for models ``cut``, the sentences
+        longer than ``max_length`` tokens.
 
     Examples
     --------
@@ -130,8 +123,7 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
 
 
 def checked_sentences(sentences: Iterable[str]) -> list[str]:
-    if isinstance(sentences, Mapping) or hasattr(sentences, "columns"):
-        raise checks.wrong_kind(sentences, "sentences", "[sentence, ...]")
+    """Return a list of sentences, each with more than blanks."""
     texts = checks.several(sentences, "sentence")
     for number, text in enumerate(texts, start=1):
         checks.text(text, f"sentence {number}")
@@ -148,7 +140,7 @@ def function_encoder(
     batch_size: int = BATCH_SIZE,
     options: str = "",
 ) -> Encoder:
-    """Make an encoder of a callable.
+    """Make an encoder from a function.
 
     Parameters
     ----------
@@ -157,12 +149,10 @@ def function_encoder(
     name : str, optional
         Short name; by default that of the function.
     version : str, optional
-        With a name and a version the vectors are kept in the cache of `encode`; without them they are not,
-        since nothing would tell when the function changes. Whoever states a version promises to state another
-        one when the vectors change. The promise is checked on one sentence whenever new sentences join kept
-        ones; where all are kept, the function is not called at all.
+        With a name and a version, `encode` keeps the vectors on the disk. Give another version when
+        the function changes. One sentence is compared whenever new sentences join kept ones.
     batch_size : int
-        Sentences in a call, unless `encode` is told otherwise.
+        Sentences in a call.
     options : str
         Settings, for tables.
 
@@ -224,7 +214,7 @@ def function_encoder(
     checks.count(batch_size, "batch_size")
     own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
     facts: dict[str, Any] = {"source": "a callable", "callable": own}
-    if inspect.isroutine(function):
+    if hasattr(function, "__qualname__"):
         facts["callable"] = f"{function.__module__}.{function.__qualname__}"
     fingerprint = None
     if version is not None:
@@ -234,4 +224,5 @@ def function_encoder(
 
 
 def fingerprint_of(facts: Mapping[str, Any]) -> str:
+    """Return a hash of facts."""
     return sha256_of(json.dumps(facts, sort_keys=True, default=str))

@@ -1,6 +1,4 @@
-"""Encoders made of what names them: a name with options, a path, a callable."""
-
-from __future__ import annotations
+"""Encoders by name and options, path, or function."""
 
 import os
 import urllib.parse
@@ -85,11 +83,7 @@ def load_encoder(
     """
     text = None
     if isinstance(spec, str | os.PathLike):
-        text = (
-            ""
-            if spec == ""
-            else checks.path(spec, "spec", "a name, or the path of a file or folder")
-        )
+        text = checks.path(spec, "spec", "a name, or the path of a file or folder")
     kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
     if version is not None and text is not None:
         raise InputError("is for callables", where="version", found=version)
@@ -107,22 +101,15 @@ def load_encoder(
             return cbow_encoder(target, **options)
         make = transformers_encoder if kind == "transformers" else sentence_transformers_encoder
         return make(target, **options)
-    if Path(text).suffix.lower() in VECTOR_FILES:
-        return vectors_encoder(text, name=name)
-    file, asked, _ = text.partition("?")
-    if asked and Path(file).suffix.lower() in VECTOR_FILES:
+    file = text.partition("?")[0]
+    if Path(file).suffix.lower() in VECTOR_FILES:
         target, options = _parsed_spec("file", text, text)
         return vectors_encoder(target, **options | ({} if name is None else {"name": name}))
     raise _unknown_encoder(text)
 
 
 def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
-    if (
-        isinstance(spec, Encoder)
-        and isinstance(spec.name, str)
-        and spec.name
-        and callable(spec.encode)
-    ):
+    if isinstance(spec, Encoder) and isinstance(spec.name, str) and callable(spec.encode):
         if name is not None or version is not None:
             raise InputError(
                 "an encoder has a name of its own", where="load_encoder", found=spec.name
@@ -141,21 +128,20 @@ def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
 
 def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
     """Split ``NAME?key=value&key=value``; numbers become numbers."""
-    target, asked, query = rest.partition("?")
+    target, _, query = rest.partition("?")
     if not target:
         raise InputError(
             "names no model" if kind != "cbow" else "names no embedding", found=text, valid=_VALID
         )
     options: dict[str, Any] = {}
-    for part in query.split("&") if asked else []:
-        key, equals, value = part.partition("=")
-        key, value = urllib.parse.unquote(key), urllib.parse.unquote(value)
-        where = f"encoder {text!r}"
-        known = _OPTIONS.get(kind, ("name",))  # of files their name alone
-        checks.choice(key, known, "option", where)
-        if not equals or not value or key in options:
-            problem = "the option stands twice" if key in options else "the option has no value"
-            raise InputError(problem, where=where, found=part, valid=f"{key}=VALUE, once")
+    where = f"encoder {text!r}"
+    for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
+        checks.choice(key, _OPTIONS.get(kind, ("name",)), "option", where)
+        if not value:
+            raise InputError(
+                "the option has no value", where=where, found=key, valid=f"{key}=VALUE"
+            )
+        options[key] = value
         if key in ("layer", "max_length"):
             try:
                 options[key] = int(value)
@@ -163,8 +149,6 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
                 raise InputError(
                     f"{key} must be a whole number", where=where, found=value
                 ) from None
-        else:
-            options[key] = value
     return target, options
 
 

@@ -1,21 +1,74 @@
-"""Encoders that run a pretrained model with torch: sentence-transformers, and transformers with a pooling."""
+"""Encoders that run a pretrained model with torch: sentence-transformers, and transformers with a pooling.
 
-from __future__ import annotations
+Source of the poolings: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
+appendix C.
+"""
 
+import contextlib
+import hashlib
+import json
 import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import InputError, nearest, warn_user
+from bayesbias.core.extras import needed
+from bayesbias.core.opening import sha256_file
 from bayesbias.core.versions import versions_of
 from bayesbias.core.wording import number_of
-from bayesbias.encoders import torch_models
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
-from bayesbias.encoders.pooling import POOLINGS
 
 __all__ = ["sentence_transformers_encoder", "transformers_encoder"]
+
+_UNBOUNDED = 10**6
+"""Tokenizers that know no limit state a very large one."""
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """One way to pool: the function, and where it is over one special token alone, which."""
+
+    pool: Callable[[Any, Any, Any], Any]
+    token: str | None = None  # as it is named in messages
+    token_id: str = ""  # the attribute of a tokenizer that tells it
+
+
+def _mean(torch: Any, hidden: Any, seen: Any) -> Any:
+    weights = seen.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def _largest(torch: Any, hidden: Any, seen: Any) -> Any:
+    return hidden.masked_fill(~seen.unsqueeze(-1), -torch.inf).max(dim=1).values
+
+
+def _first(torch: Any, hidden: Any, seen: Any) -> Any:
+    places = torch.arange(seen.shape[1], device=seen.device)
+    return _at(torch, hidden, torch.where(seen, places, seen.shape[1]).min(dim=1).values)
+
+
+def _last(torch: Any, hidden: Any, seen: Any) -> Any:
+    places = torch.arange(seen.shape[1], device=seen.device)
+    return _at(torch, hidden, torch.where(seen, places, -1).max(dim=1).values)
+
+
+def _at(torch: Any, hidden: Any, places: Any) -> Any:
+    return hidden[torch.arange(len(hidden), device=hidden.device), places]
+
+
+POOLINGS: Mapping[str, Pooling] = {
+    "cls": Pooling(_first, token="[CLS]", token_id="cls_token_id"),
+    "mean": Pooling(_mean),
+    "max": Pooling(_largest),
+    "last": Pooling(_last),
+}
+"""How the vectors of a sentence's tokens become one vector."""
 
 
 def sentence_transformers_encoder(
@@ -62,54 +115,56 @@ def sentence_transformers_encoder(
     ...
     bayesbias.InputError: ...unknown option; found: 'maxlength'; valid: max_length, ...
     """
-    torch, _ = torch_models.import_libraries("sentence_transformers")
+    torch, _ = _import_libraries("sentence_transformers")
     from sentence_transformers import SentenceTransformer
 
-    text, local = torch_models.folder_or_hub_name(model)
-    where = torch_models.chosen_device(torch, device)
-    with torch_models.quiet_loading(text, local):
+    text, local = _folder_or_hub_name(model)
+    where = _chosen_device(torch, device)
+    with _quiet_loading(text, local):
         loaded = (
-            SentenceTransformer(text, device=where, revision=revision, trust_remote_code=False).float().eval()
+            SentenceTransformer(text, device=where, revision=revision, trust_remote_code=False)
+            .float()
+            .eval()
         )
     limit = loaded.max_seq_length
     if max_length is not None:
-        torch_models.check_max_length(
-            max_length, limit if limit is not None else torch_models.UNBOUNDED, text
-        )
+        checks.count(max_length, "max_length", 3, None if limit is None else int(limit))
         loaded.max_seq_length = limit = max_length
-    limit = None if limit is None or limit >= torch_models.UNBOUNDED else int(limit)
-    modules = [{"type": type(module).__name__, **torch_models.module_config(module)} for module in loaded]
-    pooling = next((str(m["pooling_mode"]) for m in modules if "pooling_mode" in m), "as the model does")
+    limit = None if limit is None or limit >= _UNBOUNDED else int(limit)
+    modules = [{"type": type(module).__name__, **_module_config(module)} for module in loaded]
+    pooling = next(
+        (str(m["pooling_mode"]) for m in modules if "pooling_mode" in m), "as the model does"
+    )
     tokenizer = getattr(loaded, "tokenizer", None)
     prompt = getattr(loaded, "default_prompt_name", None)
     vital = {
         "library": "sentence-transformers",
-        **torch_models.tokenizer_facts(tokenizer),
+        **_tokenizer_facts(tokenizer),
         "pooling": pooling,
         "modules": modules,
         "prompt": (loaded.prompts or {}).get(prompt) if prompt else None,
         "max_length": limit,
         "precision": "float32",
-        "weights_sha256": torch_models.weights_hash(loaded),
+        "weights_sha256": _weights_hash(loaded),
         "versions": versions_of("sentence-transformers", "transformers", "tokenizers", "torch"),
     }
     facts = {
         "model": text,
-        **torch_models.origin_of_model(text, local, getattr(loaded, "config", None)),
+        **_origin_of_model(text, local, getattr(loaded, "config", None)),
         **vital,
         "device": where,
     }
-    torch_models.warn_of_casing(text, facts["casing"])
+    _warn_of_casing(text, facts["casing"])
 
     def run(sentences: list[str]) -> Any:
         return loaded.encode(
             sentences, batch_size=len(sentences), show_progress_bar=False, convert_to_numpy=True
         )
 
-    look = torch_models.cut_finder(tokenizer, limit) if facts["casing"] != "unknown" else None
+    look = _cut_finder(tokenizer, limit) if facts["casing"] != "unknown" else None
     options = "" if max_length is None else f"max_length={max_length}"
     return BuiltEncoder(
-        name or torch_models.name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
+        name or _name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
     )
 
 
@@ -189,16 +244,21 @@ def transformers_encoder(
     way = POOLINGS[pooling]
     if way.token and special_tokens == "exclude":
         raise InputError(
-            f"{way.token} is itself a special token", found=f"pooling={pooling}, special_tokens=exclude"
+            f"{way.token} is itself a special token",
+            found=f"pooling={pooling}, special_tokens=exclude",
         )
-    torch, transformers = torch_models.import_libraries("transformers")
-    text, local = torch_models.folder_or_hub_name(model)
-    where = torch_models.chosen_device(torch, device)
-    with torch_models.quiet_loading(text, local):
+    torch, transformers = _import_libraries("transformers")
+    text, local = _folder_or_hub_name(model)
+    where = _chosen_device(torch, device)
+    with _quiet_loading(text, local):
         common = {"revision": revision or "main", "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(text, **common)
-        loaded, loading = transformers.AutoModel.from_pretrained(text, output_loading_info=True, **common)
-    random = sorted(key for key in loading["missing_keys"] if "pooler" not in key)  # we never use a pooler
+        loaded, loading = transformers.AutoModel.from_pretrained(
+            text, output_loading_info=True, **common
+        )
+    random = sorted(
+        key for key in loading["missing_keys"] if "pooler" not in key
+    )  # we never use a pooler
     if random:
         raise InputError(
             "the files of the model lack weights, which would be random numbers",
@@ -213,12 +273,15 @@ def transformers_encoder(
     if way.token and getattr(tokenizer, way.token_id) is None:
         others = [name for name, other in POOLINGS.items() if not other.token]
         raise InputError(
-            f"the tokenizer has no {way.token} token", where=text, found=f"pooling={pooling}", valid=others
+            f"the tokenizer has no {way.token} token",
+            where=text,
+            found=f"pooling={pooling}",
+            valid=others,
         )
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
-    most = min((bound for bound in bounds if bound and bound < torch_models.UNBOUNDED), default=None)
+    most = min((bound for bound in bounds if bound and bound < _UNBOUNDED), default=None)
     if max_length is not None:
-        torch_models.check_max_length(max_length, most or torch_models.UNBOUNDED, text)
+        checks.count(max_length, "max_length", 3, most)
     limit = max_length or most
 
     def states(sentences: list[str]) -> tuple[Any, Any]:
@@ -261,7 +324,7 @@ def transformers_encoder(
     vital = {
         "library": "transformers",
         "architecture": type(loaded).__name__,
-        **torch_models.tokenizer_facts(tokenizer),
+        **_tokenizer_facts(tokenizer),
         "pooling": pooling,
         "layer": index,
         "layers": layers,
@@ -269,20 +332,184 @@ def transformers_encoder(
         "max_length": limit,
         "padding": "right",
         "precision": "float32",
-        "weights_sha256": torch_models.weights_hash(loaded),
+        "weights_sha256": _weights_hash(loaded),
         "versions": versions_of("transformers", "tokenizers", "torch"),
     }
     facts = {
         "model": text,
-        **torch_models.origin_of_model(text, local, loaded.config),
+        **_origin_of_model(text, local, loaded.config),
         **vital,
         "device": where,
     }
-    torch_models.warn_of_casing(text, facts["casing"])
+    _warn_of_casing(text, facts["casing"])
     options = f"pooling={pooling};layer={layer}"
     options += ";special_tokens=exclude" if special_tokens == "exclude" else ""
     options += f";max_length={max_length}" if max_length is not None else ""
-    look = torch_models.cut_finder(tokenizer, limit)
+    look = _cut_finder(tokenizer, limit)
     return BuiltEncoder(
-        name or torch_models.name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
+        name or _name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
     )
+
+
+def _import_libraries(wanted: str) -> tuple[Any, Any]:
+    """Import torch and the library, or say how to install them."""
+    instead = "minilm-static, cbow:EMBEDDING, a callable, or a file of vectors"
+    library, torch = needed("encoders", wanted, "torch", purpose="this encoder", instead=instead)
+    return torch, library
+
+
+def _folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
+    """Return the model's folder, or its name on the hub, and whether it is a folder."""
+    text = os.fspath(model)
+    path = Path(os.path.expanduser(text))
+    if os.path.isdir(path):
+        return str(path), True
+    if path.is_file():
+        raise InputError("is a file, not the folder of a model", where=path)
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text) or (
+        os.path.isdir(path.parent) and path.parent != Path(".")
+    ):
+        beside = [str(other) for other in path.parent.glob("*") if os.path.isdir(other)]
+        raise InputError(
+            "no such model",
+            found=text,
+            valid="the folder of a model, or a name on the hub such as owner/name",
+            hint=nearest(str(path), beside),
+        )
+    return text, False
+
+
+@contextlib.contextmanager
+def _quiet_loading(text: str, local: bool) -> Iterator[None]:
+    """Load a model quietly; whatever goes wrong is said in one sentence."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    if local:  # a download shows its bar
+        logging.disable_progress_bar()
+    try:
+        yield
+    except Exception as error:  # from damaged files to a broken line: the libraries raise anything
+        first = str(error).strip().split("\n")[0] or type(error).__name__
+        hint = None if local else "without a network, give the folder of a model"
+        if "trust_remote_code" in str(error):
+            first, hint = (
+                "needs code of its own, which is never run",
+                "choose a model without such code",
+            )
+        raise InputError(
+            f"cannot be loaded: {first}", where=f"model {text!r}", hint=hint
+        ) from error
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _chosen_device(torch: Any, asked: str | None) -> str:
+    """Return the device asked for, or the first accelerator, or the CPU."""
+    have = ["cpu"]
+    if torch.cuda.is_available():
+        have += [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        have.append("mps")
+    if asked is None:
+        return have[1] if len(have) > 1 else "cpu"
+    if (device := "cuda:0" if asked == "cuda" else asked) not in have:
+        raise InputError(
+            "no such device here",
+            where="device",
+            found=asked,
+            valid=have,
+            hint=nearest(asked, have),
+        )
+    return device
+
+
+def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
+    """Return class, hash and casing; the casing as it behaves, since settings have been wrong before."""
+    out = {"tokenizer": type(tokenizer).__name__, "tokenizer_sha256": None, "casing": "unknown"}
+    if callable(tokenizer) and hasattr(tokenizer, "get_vocab"):
+        fast = getattr(tokenizer, "backend_tokenizer", None)
+        whole = (
+            json.loads(fast.to_str()) if fast is not None else {"vocabulary": tokenizer.get_vocab()}
+        )
+        whole = {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+        out["tokenizer_sha256"] = fingerprint_of(whole)
+        probes = ["Amy is an engineer.", "NASA", "The Engineer"]
+        same = [
+            tokenizer(text)["input_ids"] == tokenizer(text.lower())["input_ids"] for text in probes
+        ]
+        out["casing"] = "ignored" if all(same) else "kept"
+    return out
+
+
+def _warn_of_casing(text: str, casing: str) -> None:
+    """Warn where a model's name says (un)cased and its tokenizer does the opposite."""
+    casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
+    if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
+        warn_user(
+            f"model {text!r} is {casings[-1]}cased by its name, but case is {casing} by its tokenizer: "
+            "the tokenizer may not be its own"
+        )
+
+
+def _cut_finder(tokenizer: Any, limit: int | None) -> Callable[[list[str]], dict[str, Any]]:
+    """Make the function that says which sentences are longer than ``limit`` tokens and will be cut."""
+
+    def look(sentences: list[str]) -> dict[str, Any]:
+        if limit is None:
+            return {"cut": [], "max_length": None}
+        # A token takes one byte or more, so that short sentences need no look.
+        long = [
+            s for s in dict.fromkeys(sentences) if len(s.encode("utf-8", "replace")) > limit - 8
+        ]
+        cut = [
+            s
+            for s in long
+            if len(tokenizer(s, truncation=False, verbose=False)["input_ids"]) > limit
+        ]
+        return {"cut": cut, "max_length": limit}
+
+    return look
+
+
+def _weights_hash(model: Any) -> str:
+    """Hash all weights, with their names and shapes: the same model gives the same 64 digits anywhere."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        array = tensor.detach().cpu().contiguous().numpy()
+        digest.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def _module_config(module: Any) -> dict[str, Any]:
+    """Return the plain settings that a module of sentence-transformers tells about itself."""
+    settings: dict[str, Any] = getattr(module, "get_config_dict", dict)()
+    return {
+        key: value
+        for key, value in settings.items()
+        if isinstance(value, str | int | float | bool | None)
+    }
+
+
+def _origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
+    """Say where the weights came from: hashes of local files, or the commit of the download."""
+    if not local:
+        return {"commit": getattr(config, "_commit_hash", None)}
+    weights = sorted(
+        path
+        for path in Path(text).rglob("*")
+        if path.suffix in (".safetensors", ".bin")
+        and path.name.startswith(("model", "pytorch_model"))
+    )
+    return {
+        "files_sha256": {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}
+    }
+
+
+def _name_of_model(text: str) -> str:
+    """Return the last part of a model's path or hub name."""
+    return Path(text).name or text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sqlite3
 import subprocess
@@ -21,7 +20,9 @@ from bayesbias.encoders.encoding import encode
 def test_kept_vectors_come_back_bit_by_bit_and_nothing_is_asked_again(own_cache):
     rng = np.random.default_rng(5)
     table = {s: rng.standard_normal(7).astype(np.float32) for s in SENTENCES}
-    first = encode(function_encoder(lambda s: [table[x] for x in s], name="t", version="1"), SENTENCES)
+    first = encode(
+        function_encoder(lambda s: [table[x] for x in s], name="t", version="1"), SENTENCES
+    )
 
     def never(sentences):
         raise AssertionError(sentences)
@@ -39,11 +40,6 @@ def test_another_version_name_or_option_has_vectors_of_its_own(own_cache):
         encode(function_encoder(fake.encode, **settings), SENTENCES)
         assert len(fake.asked) == 1
     assert kept_in(own_cache) == 40
-    with sqlite3.connect(own_cache) as connection:
-        rows = connection.execute("SELECT name, options, provenance FROM encoders ORDER BY rowid").fetchall()
-    connection.close()
-    assert [row[:2] for row in rows] == [("t", ""), ("t", ""), ("u", ""), ("t", "pooling=cls")]
-    assert json.loads(rows[1][2])["version"] == "2"
 
 
 def test_a_bare_callable_is_not_kept(own_cache, tmp_path):
@@ -52,19 +48,25 @@ def test_a_bare_callable_is_not_kept(own_cache, tmp_path):
     encode(second.encode, SENTENCES)
     assert len(first.asked) == len(second.asked) == 1
     assert not own_cache.exists()
-    with pytest.raises(InputError, match=r"'encode': the vectors of this encoder cannot be kept.*version="):
+    with pytest.raises(
+        InputError, match=r"'encode': the vectors of this encoder cannot be kept.*version="
+    ):
         encode(first.encode, SENTENCES, cache=tmp_path / "mine.sqlite")
 
 
 def test_a_version_needs_a_name():
-    with pytest.raises(InputError, match="a version needs a name of its own; found: \"version='2'\""):
+    with pytest.raises(
+        InputError, match="a version needs a name of its own; found: \"version='2'\""
+    ):
         function_encoder(Fake().encode, version="2")
 
 
 def test_a_function_changed_under_its_version_is_found(own_cache):
     encode(function_encoder(Fake().encode, name="t", version="1"), SENTENCES[:5])
     changed = function_encoder(lambda s: [vector_of(x)[::-1] for x in s], name="t", version="1")
-    with pytest.raises(InputError, match=r"no longer gives the vector that is in the cache.*a new version"):
+    with pytest.raises(
+        InputError, match=r"no longer gives the vector that is in the cache.*a new version"
+    ):
         encode(changed, SENTENCES)
     wider = function_encoder(lambda s: [[*vector_of(x), 1] for x in s], name="t", version="1")
     with pytest.raises(InputError, match="no longer gives the vector that is in the cache"):
@@ -90,28 +92,15 @@ def test_a_file_of_ones_own(tmp_path, own_cache):
 def test_a_file_that_is_no_cache(tmp_path, own_cache):
     path = tmp_path / "text.sqlite"
     path.write_text("not a database, but long enough to look like one" * 10)
-    with pytest.raises(InputError, match=r"text\.sqlite: cannot be used as a cache: file is not a database"):
+    with pytest.raises(
+        InputError, match=r"text\.sqlite: cannot be used as a cache: file is not a database"
+    ):
         encode(Fake(), SENTENCES, cache=path)
     own_cache.parent.mkdir()
     own_cache.write_bytes(path.read_bytes())
     with pytest.warns(UserWarning, match="vectors are not kept: .*file is not a database"):
         made = encode(Fake(), SENTENCES)  # nobody asked for this file: the work is done without
     assert made.shape == (10, 3)
-
-
-@pytest.mark.parametrize(
-    "blob", [b"", b"123", np.full(3, np.nan).tobytes(), np.zeros(3).tobytes(), np.ones(2).tobytes()]
-)
-def test_a_damaged_row_is_made_again(own_cache, blob):
-    good = encode(Fake(), SENTENCES)
-    with sqlite3.connect(own_cache) as connection:
-        connection.execute("UPDATE vectors SET vector = ? WHERE rowid = 4", (blob,))
-    connection.close()
-    fake = Fake()
-    with pytest.warns(UserWarning, match="1 vector in the cache damaged: made again"):
-        np.testing.assert_array_equal(encode(fake, SENTENCES), good)
-    assert [len(batch) for batch in fake.asked] == [1, 1]
-    np.testing.assert_array_equal(encode(Fake(np.negative, at=1), SENTENCES), good)  # mended on the disk
 
 
 def test_a_cache_that_breaks_in_the_middle_costs_no_work(own_cache):
@@ -125,20 +114,6 @@ def test_a_cache_that_breaks_in_the_middle_costs_no_work(own_cache):
     with pytest.warns(UserWarning, match="vectors are no longer kept: .*unable to open"):
         made = encode(Breaking(), SENTENCES, batch_size=3)
     np.testing.assert_array_equal(made, [vector_of(s) for s in SENTENCES])
-
-
-def test_a_batch_is_kept_whole_or_not_at_all(own_cache):
-    encode(Fake(), ["x"])
-    with sqlite3.connect(own_cache) as connection:
-        connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON vectors WHEN (SELECT count(*) FROM vectors) >= 5 "
-            "BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
-        )
-    connection.close()
-    with pytest.warns(UserWarning, match="vectors are no longer kept: .*the disk is full"):
-        made = encode(Fake(), SENTENCES, batch_size=3)
-    np.testing.assert_array_equal(made, [vector_of(s) for s in SENTENCES])
-    assert kept_in(own_cache) == 4  # the fifth vector fits, its batch does not
 
 
 WORKER = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.server
 import json
 import textwrap
@@ -10,7 +9,6 @@ import threading
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.encoders import SENTENCES, Fake, kept_in, vector_of
 
@@ -34,7 +32,12 @@ def test_duplicates_are_encoded_once_and_the_order_is_kept():
 
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [(np.float16, np.float32), (np.float32, np.float32), (np.float64, np.float64), (np.int32, np.float64)],
+    [
+        (np.float16, np.float32),
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.int32, np.float64),
+    ],
 )
 def test_the_type_of_the_numbers(given, expected):
     made = encode(lambda sentences: np.ones((len(sentences), 4), given), SENTENCES, cache=False)
@@ -63,70 +66,27 @@ def test_any_object_with_name_and_encode_is_an_encoder():
     }  # fmt: skip
 
 
-WRONG = {
-    "one vector for all": (lambda made: made[0], r"no table of numbers; found: 'shape \(3,\), type float64'"),
-    "three dimensions": (lambda made: made[:, :, None], r"shape \(3, 3, 1\)"),
-    "no dimension": (lambda made: made[:, :0], r"shape \(3, 0\)"),
-    "complex": (lambda made: made + 1j, "type complex128"),
-    "text": (lambda made: made.astype(str), "type <U"),
-    "ragged": (lambda made: [[1.0], [1.0, 2.0], [3.0]], r"cannot be made an array; found: 'list; "),
-    "masked": (lambda made: np.ma.masked_equal(made, made[0, 0]), "holds numbers that are masked"),
-    "numbered": (lambda made: pd.DataFrame({"id": range(len(made)), "b": 1.0, "c": 2.0}), "the column 'id' is no dimension"),
-    "nothing": (lambda made: None, "type object"),
-    "fewer rows": (lambda made: made[:-1], "another number of vectors; found: 2; valid: 3"),
-    "more rows": (lambda made: np.vstack([made, made]), "another number of vectors; found: 6; valid: 3"),
-    "other dimension": (lambda made: made[:, :2], "changed its dimension; found: 2; valid: 3, as before"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_later_batch_is_named_and_the_earlier_ones_are_kept(own_cache, case):
-    wrong, said = WRONG[case]
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda made: made[0], r"shape \(3,\), type float64"),
+        (lambda made: made.astype(str), "type <U"),
+        (lambda made: [[1.0], [1.0, 2.0], [3.0]], "the encoder failed"),
+        (lambda made: made[:-1], r"found: 'shape \(2, 3\), .*valid: numbers of shape \(3, 3\)"),
+        (lambda made: made[:, :2], r"found: 'shape \(3, 2\)"),
+        (lambda made: made * np.nan, "'This is sentence .*': the vector holds NaN"),
+        (lambda made: made * 0, "the vector holds NaN, infinite or only zero numbers"),
+    ],
+)
+def test_a_wrong_later_batch_is_named_and_the_earlier_ones_are_kept(own_cache, wrong, said):
     with pytest.raises(InputError, match=said) as caught:
         encode(Fake(wrong), SENTENCES, batch_size=3)
-    message = str(caught.value)
-    assert message.startswith("encoder 'fake', batch 2 of 4")  # the rest is cut to one line
-    assert "vectors of 3 sentences are kept in " in message
-    assert kept_in(own_cache) == 3
+    assert str(caught.value).startswith("encoder 'fake', batch 2 of 4")
+    assert "vectors of 3 sentences are kept in " in str(caught.value)
     again = Fake()
     np.testing.assert_array_equal(encode(again, SENTENCES), [vector_of(s) for s in SENTENCES])
     # One known sentence is compared, the seven others are encoded.
     assert [len(batch) for batch in again.asked] == [1, 7]
-
-
-@pytest.mark.parametrize("dtype", ["Float64", "Float32", "Int64", "float64[pyarrow]"])
-def test_frames_of_numbers_that_may_be_missing_are_read(dtype):
-    def framed(made):
-        return pd.DataFrame(
-            {f"d{i}": pd.array(made[:, i].round(), dtype=dtype) for i in range(made.shape[1])}
-        )
-
-    plain = encode(Fake(lambda made: made.round()), SENTENCES, cache=False)
-    np.testing.assert_array_equal(encode(Fake(framed), SENTENCES, cache=False), plain)
-
-
-def spoiled(row, value):
-    def spoil(made):
-        made[row] = value
-        return made
-
-    return spoil
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (np.nan, "holds NaN or infinite numbers; found: '1 such vector in the batch'; valid: finite"),
-        ([1, np.inf, 1], "holds NaN or infinite numbers"),
-        (0.0, "holds only zeros, and no cosine can be computed from it"),
-    ],
-)
-def test_a_broken_vector_is_named_with_its_sentence(own_cache, value, said):
-    fake = Fake(spoiled(1, value))
-    with pytest.raises(InputError, match=said) as caught:
-        encode(fake, SENTENCES, batch_size=3)
-    assert f"encoder 'fake', batch 2 of 4, sentence {fake.asked[1][1]!r}: the vector" in str(caught.value)
-    assert kept_in(own_cache) == 3
 
 
 def test_an_encoder_that_fails_is_named_and_what_it_said():
@@ -146,38 +106,17 @@ def test_an_encoder_that_fails_is_named_and_what_it_said():
 @pytest.mark.parametrize(
     ("sentences", "said"),
     [
-        ("This is love.", "one sentence was given where a list is expected; found: 'This is love.'"),
+        (
+            "This is love.",
+            "one sentence was given where a list is expected; found: 'This is love.'",
+        ),
         ([], "there are no sentences to encode"),
         (["love", ""], "sentence 2: must be a text that is not empty; found: ''"),
-        (["love", " \n"], "sentence 2: must be a text that is not empty"),
-        (["love", None, "x"], "sentence 2: must be a text that is not empty"),
-        (["love", b"x"], "sentence 2: must be a text that is not empty; found: b'x'"),
     ],
 )
 def test_what_is_not_a_list_of_sentences(sentences, said):
     with pytest.raises(InputError, match=said):
         encode("minilm-static", sentences)
-
-
-@pytest.mark.parametrize("size", [0, -3, 1.5, True, "8"])
-def test_what_is_not_a_batch_size(size):
-    with pytest.raises(InputError, match="batch_size: must be a whole number of at least 1; found"):
-        encode(Fake(), SENTENCES, batch_size=size)
-
-
-def test_progress_counts_every_sentence(monkeypatch):
-    said, ticks = [], []
-
-    @contextlib.contextmanager
-    def ticking(*arguments):
-        said.append(arguments)
-        yield ticks.append
-
-    monkeypatch.setattr("bayesbias.encoders.encoding.ticking", ticking)
-    encode(Fake(), SENTENCES[:4])
-    encode(Fake(), SENTENCES * 2, batch_size=4, progress=True)
-    assert said == [("encoding with fake", 4, None), ("encoding with fake", 6, True)]
-    assert ticks == [4, 4, 2]
 
 
 # --- a remote service, as the docstring shows it ------------------------------------------------------
@@ -262,26 +201,10 @@ def test_a_remote_service_that_gives_up_loses_nothing_paid_for(remote, own_cache
         return remote(sentences, tries=2)
 
     with pytest.raises(InputError, match=r"batch 3 .*HTTP Error 503.*8 sentences are kept in"):
-        encode(function_encoder(fail_later, name="some-model", version="2025-01", batch_size=4), SENTENCES)
+        encode(
+            function_encoder(fail_later, name="some-model", version="2025-01", batch_size=4),
+            SENTENCES,
+        )
     assert kept_in(own_cache) == 8
     assert encode(encoder, SENTENCES).shape == (10, 3)
     assert [len(batch) for batch in Service.seen] == [4, 4, 1, 2]
-
-
-def test_a_wrong_key_is_final(remote):
-    Service.troubles = []
-    with pytest.raises(InputError, match="HTTP Error 401"):
-        encode(lambda s: remote(s, key="wrong"), SENTENCES)
-
-
-@pytest.mark.parametrize(
-    "change", [lambda given: given.sort(reverse=True), lambda given: given.append("one more")]
-)
-def test_an_encoder_that_changes_the_list_it_is_given_is_refused(change):
-    class Changing(Fake):
-        def encode(self, sentences):
-            change(sentences)
-            return super().encode(sentences)
-
-    with pytest.raises(InputError, match="the encoder changed the list of sentences that it was given"):
-        encode(Changing(), SENTENCES, cache=False)

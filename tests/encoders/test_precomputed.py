@@ -48,7 +48,9 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
     assert (facts["sentences"], facts["dim"], len(facts["sha256"])) == (10, 6, 64)
     with pytest.raises(InputError, match=r"InferSent\..*: has no vector of 'This is love\.', 'x'"):
         encode(encoder, ["This is love.", sentences[0], "x"])
-    with pytest.raises(InputError, match=r"has no vector of .*did you mean 'This is sentence two\.'"):
+    with pytest.raises(
+        InputError, match=r"has no vector of .*did you mean 'This is sentence two\.'"
+    ):
         encode(encoder, ["This is sentence tow."])
 
 
@@ -57,7 +59,7 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
 def test_vectors_that_do_not_fit(tmp_path, suffix):
     path = saved(tmp_path / f"twice{suffix}", ["a", "b", "a"], np.eye(3))
     with pytest.raises(
-        InputError, match="rows 1 and 3: a sentence stands twice with different vectors; found: 'a'"
+        InputError, match="rows 1 and 3: a sentence occurs twice with different vectors; found: 'a'"
     ):
         vectors_encoder(path)
     same = saved(tmp_path / f"same{suffix}", ["a", "b", "a"], np.eye(3)[[0, 1, 0]])
@@ -68,15 +70,8 @@ def test_vectors_that_do_not_fit(tmp_path, suffix):
         encode(broken, ["a", "b"])
     damaged = tmp_path / f"damaged{suffix}"
     damaged.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match=rf"damaged\{suffix}: (cannot be read as|the zip file is damaged)"):
+    with pytest.raises(InputError, match=rf"damaged\{suffix}: cannot be read as"):
         vectors_encoder(damaged)
-
-
-def test_what_is_no_npz_is_said_without_advice_to_load_it_unsafely(tmp_path):
-    (tmp_path / "junk.npz").write_bytes(b"junk")
-    with pytest.raises(InputError, match=r"junk\.npz: cannot be read as \.npz: it is no such file") as error:
-        vectors_encoder(tmp_path / "junk.npz")
-    assert "allow_pickle" not in str(error.value)
 
 
 def test_pickles_are_refused(tmp_path):
@@ -88,61 +83,23 @@ def test_pickles_are_refused(tmp_path):
 
     path = tmp_path / "evil.npz"
     np.savez(path, sentences=np.array([Evil(), "a"], dtype=object), vectors=np.eye(2))
-    with pytest.raises(
-        InputError, match=r"evil\.npz, sentences: holds an array of objects, which is a pickle"
-    ):
+    with pytest.raises(InputError, match=r"evil\.npz: cannot be read as"):
         vectors_encoder(path)
     assert not witness.exists()
 
 
-@pytest.mark.slow
 def test_files_of_another_layout(tmp_path):
-    import h5py
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = tmp_path / "a.npz"
-    np.savez(path, sentence=np.array(["a"]), vectors=np.eye(1))
-    with pytest.raises(
-        InputError, match=r"lacks the array sentences; found: 'sentence, vectors'.*did you mean 'sentence'"
+    for arrays, said in (
+        ({"sentence": np.array(["a"]), "vectors": np.eye(1)}, "cannot be read as .*sentences"),
+        ({"sentences": np.arange(2), "vectors": np.eye(2)}, "do not fit the sentences"),
+        (
+            {"sentences": np.array(["a", "b"]), "vectors": np.eye(3)},
+            r"found: '2 sentences, vectors of shape \(3, 3\)",
+        ),
     ):
-        vectors_encoder(path)
-    np.savez(path, sentences=np.arange(2), vectors=np.eye(2))
-    with pytest.raises(InputError, match=r"sentences are not text; found: 'shape \(2,\), type int64'"):
-        vectors_encoder(path)
-    np.savez(path, sentences=np.array(["a", "b"]), vectors=np.eye(3))
-    with pytest.raises(
-        InputError, match=r"do not fit the sentences; found: '2 sentences, vectors of shape \(3, 3\)"
-    ):
-        vectors_encoder(path)
-    np.savez(path, sentences=np.array(["a", "b"]), vectors=np.array(["x", "y"]))
-    with pytest.raises(InputError, match="do not fit the sentences"):
-        vectors_encoder(path)
-    path = tmp_path / "a.h5"
-    with h5py.File(path, "w") as file:
-        file["sentences"] = np.arange(2)
-        file.create_group("vectors")
-    with pytest.raises(InputError, match="holds a group 'vectors' where a dataset is expected"):
-        vectors_encoder(path)
-    with h5py.File(path, "w") as file:
-        file["sentences"], file["vectors"] = np.arange(2), np.eye(2)
-    with pytest.raises(InputError, match="sentences are not text"):
-        vectors_encoder(path)
-    path = tmp_path / "vectors.parquet"
-    pq.write_table(pa.table({"sentences": ["a", "b"], "vectors": [[1.0], [1.0, 2.0]]}), path)
-    with pytest.raises(InputError, match="vectors are not all of one dimension"):
-        vectors_encoder(path)
-    pq.write_table(pa.table({"sentences": ["a", "b"], "vectors": [1.0, 2.0]}), path)
-    with pytest.raises(InputError, match="vectors are not lists of numbers; found: 'double'"):
-        vectors_encoder(path)
-    pq.write_table(pa.table({"sentences": ["a", None], "vectors": [[1.0], [2.0]]}), path)
-    with pytest.raises(InputError, match="row 2 of sentences: is not a sentence"):
-        vectors_encoder(path)
-    pq.write_table(pa.table({"texts": ["a"]}), path)
-    with pytest.raises(InputError, match="lacks the column sentences; found: 'texts'"):
-        vectors_encoder(path)
-    with pytest.raises(InputError, match=r"no such file of vectors; did you mean 'vectors\.parquet'"):
-        vectors_encoder(tmp_path / "vector.parquet")
-    (tmp_path / "folder.h5").mkdir()
-    with pytest.raises(InputError, match="is a folder"):
-        load_encoder(tmp_path / "folder.h5")
+        np.savez(path, **arrays)
+        with pytest.raises(InputError, match=said):
+            vectors_encoder(path)
+    with pytest.raises(InputError, match=r"no such file of vectors; did you mean 'a\.npz'"):
+        vectors_encoder(tmp_path / "a.parquet")

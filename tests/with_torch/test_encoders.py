@@ -22,8 +22,12 @@ from bayesbias.core.errors import InputError  # noqa: E402
 from bayesbias.encoders.encoder import describe_encoder  # noqa: E402
 from bayesbias.encoders.encoding import encode  # noqa: E402
 from bayesbias.encoders.loading import load_encoder  # noqa: E402
-from bayesbias.encoders.pooling import POOLINGS, Pooling  # noqa: E402
-from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
+from bayesbias.encoders.pretrained import (  # noqa: E402  # noqa: E402
+    POOLINGS,
+    Pooling,
+    sentence_transformers_encoder,
+    transformers_encoder,
+)
 
 MINILM = Path(packaged.get_model_path())
 # Of very different lengths, so that one batch is padded a lot.

@@ -29,7 +29,7 @@ def read_npz(reading: Reading) -> Rows:
     """Read the arrays ``words`` (text, (n,)) and ``vectors`` (numbers, (n, d)), a block of rows at a time."""
     path = reading.path
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             words = archive["words"]
         if words.dtype.kind != "U" or words.ndim != 1:
             raise InputError("the array 'words' does not hold text", where=path, valid=_VALID_NPZ)
