@@ -42,9 +42,8 @@ from .inference.fitting import fit as fit
 from .inference.posterior import BiasFit as BiasFit
 from .inference.fitting import load_fit as load_fit
 from .inference.prediction import compare_models as compare_models
-from .scores.association import weat as weat
-from .scores.averages import mac as mac
-from .scores.projections import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
+from .scores.association import mac as mac, weat as weat
+from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
 from .studies.sentences import seat as seat
 from .studies.change import compare as compare
 from .studies.wefat import wefat as wefat

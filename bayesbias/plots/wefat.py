@@ -48,7 +48,7 @@ def plates(result: WefatResult) -> list[Plate]:
             f"Association of each target against its {known.covariate}, with the line. Bars: what is not known of a target's "
             "association; band: of the line; both hold what other words of the sets would do to all targets alike. "
             "Between the dashed lines lies a single new target. In bold: off the line.",
-            f"Scatter of {known.n} targets, association against {known.covariate}, with a line of slope "
+            f"Scatter of {result.n} targets, association against {known.covariate}, with a line of slope "
             f"{as_known(result.slope, 'mean', signed=True)} in cosine per standard deviation; the numbers are in the table.",
         ),
         Plate(
@@ -57,7 +57,7 @@ def plates(result: WefatResult) -> list[Plate]:
             inches(WIDTH, _LOW),
             "The correlation of average scores, as published, each divided by the standard deviation of its target's cosines, "
             "and that of true associations, in cosine, whose noise is taken out.",
-            f"r of average scores {known.r:.2f}, interval {known.r_low:.2f} to {known.r_high:.2f}; of true associations "
+            f"r of average scores {known.r:.2f}, interval {known.low:.2f} to {known.high:.2f}; of true associations "
             f"{as_known(true, 'mean', 2)}, {' to '.join(ends_as_known(true, usual=2))}.",
         ),
     ]
@@ -164,7 +164,7 @@ def plot_covariate(result: WefatResult, *, names: bool = True, ax: Axes | None =
         f"{as_known(result.slope, 'mean', signed=True)} [{', '.join(ends_as_known(result.slope, signed=True))}] per standard "
         "deviation."
     ).replace("-", "−")
-    subtitle = f"{result.published.name}: {result.n} targets. {numbers}"
+    subtitle = f"{result.published.data}: {result.n} targets. {numbers}"
     handles = [
         marks.line_handle(
             COLOUR["associated"],
@@ -231,7 +231,7 @@ def plot_correlations(result: WefatResult, *, ax: Axes | None = None) -> Axes:
     known, true = _checked(result).published, result.true_correlation
     ax = axes_or_new(ax, inches(WIDTH, _LOW))
     share = as_percent(result.prob)
-    exact = Estimated(known.r, math.nan, known.r_low, known.r_high)
+    exact = Estimated(known.r, math.nan, known.low, known.high)
     rows = ((exact, "different"), (true, "associated"))
     for row, (of, look) in enumerate(rows):
         mean, low, high = of.mean, of.hpdi_low, of.hpdi_high
@@ -247,7 +247,7 @@ def plot_correlations(result: WefatResult, *, ax: Axes | None = None) -> Axes:
         text = f"{as_known(of, 'mean', 2)}\n[{', '.join(ends_as_known(of, usual=2))}]".replace("-", "−")
         headings.write_aside(ax, row, text)
     ax.axvline(0, color=FAINT, linewidth=pt(0.7), zorder=0, label="_zero")
-    ends = [0.0, known.r_low, known.r_high, true.hpdi_low, true.hpdi_high]
+    ends = [0.0, known.low, known.high, true.hpdi_low, true.hpdi_high]
     ax.set_xlim(max(-1.0, min(ends) - 0.05), min(1.0, max(ends) + 0.05))
     ax.set_yticks([0, 1], ["average scores", "true associations"])
     ax.set_ylim(1.6, -0.6)
@@ -270,5 +270,5 @@ def plot_correlations(result: WefatResult, *, ax: Axes | None = None) -> Axes:
             for name, (of, _) in zip(names, rows, strict=True)
         ]
     )
-    headings.add_headings(ax, "Two correlations", f"{known.name}, {result.n} targets", handles, data)
+    headings.add_headings(ax, "Two correlations", f"{known.data}, {result.n} targets", handles, data)
     return ax

@@ -1,166 +1,35 @@
-"""WEAT, the word embedding association test: its statistic, effect size and p-value, on the models' own pairs.
+"""Scores of distances: WEAT, SC-WEAT and MAC (equations 2-4, 6 and 7 of the seed paper).
 
-Scores in common use are here to be understood, not to be recommended: each averages averages, and what that
-hides is the subject of `bayesbias.simulation`. Every result says which words went in and which were missing,
-and has a table of pairs from which the score can be followed by hand.
-
-Sources: equations 2-4 of Dobrzeniecka and Urbaniak (2024), "A Bayesian Approach to Uncertainty in Word Embedding Bias
-Estimation", doi:10.1162/coli_a_00507 (the seed paper; its equations and sections are counted as in the manuscript,
-"A bayesian method of cosine-based word2vec bias"); Caliskan, Bryson and Narayanan (2017) and May et al. (2019).
+They average before they compare; `bayesbias.simulation` shows what that hides.
 """
 
-from __future__ import annotations
-
 import math
-import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias.core import checks
-from bayesbias.core.digits import p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import number_of, some
-from bayesbias.embeddings.embedding import Embedding
-from bayesbias.scores.partitions import error_of_p
-from bayesbias.scores.permutation import (
-    Method,
-    PermutationResult,
-    permutation_test,
-    refuse_no_scores,
-    row_of_numbers,
-)
-from bayesbias.scores.stereotypes import (
-    ROUNDING,
-    ScoreResult,
-    called_set,
-    caveats,
-    frame_of_rows,
-    stereotype_grid,
-    table_of_source,
-    two_classes,
-)
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.core.wording import some
+from bayesbias.scores.inputs import Grid, grid_of
+from bayesbias.scores.permutation import Method, finite_scores, permutation_test
+from bayesbias.scores.resampling import sign_flip_test
+from bayesbias.scores.score import ROUNDING, Score
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.scores.measures import Given
-
-__all__ = ["DENOMINATORS", "WeatResult", "effect_size", "largest_effect_size", "weat"]
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
 """What the effect size divides by; see `effect_size`."""
-SOURCE = "Caliskan, Bryson and Narayanan (2017)"
-DEFECTS = (
-    "the attribute words count as fixed, so the p-value says nothing of others like them; the effect size is a difference over "
-    "the spread of the words' own means, so that a small association that is alike in all of them makes a large one, and it has "
-    "no interval (Dobrzeniecka and Urbaniak, 2024); other attribute words may turn it (Ethayarajh, Duvenaud and Hirst, 2019)"
-)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WeatResult(ScoreResult):
-    """WEAT: its statistic, effect size and p-value.
-
-    Attributes
-    ----------
-    name : str
-        The table, or the word list and the vectors.
-    classes : tuple of str
-        The names of X and Y.
-    attribute_classes : tuple of str
-        The names of A and B; those of X and Y where a list names them by their class.
-    x, y, a, b : tuple of str
-        The words of the four sets that were used.
-    scores : dict of str to float
-        s(w, A, B) of each word of X and Y (equation 2): mean cosine similarity with A less that with B.
-    statistic : float
-        s(X, Y, A, B), the sum of the scores over X less the sum over Y (equation 3).
-    effect_size : float or None
-        Equation 4, see `effect_size`. None where all scores are equal.
-    largest_effect_size : float or None
-        What the effect size cannot exceed with so many words, see `largest_effect_size`.
-    denominator : str
-        One of `DENOMINATORS`.
-    p_value, p_lower, p_upper, p_method, sides
-        See `PermutationResult`; `p_lower` and `p_upper` are None with the method ``"normal"``.
-    n_x, n_y, n_a, n_b : int
-        The numbers of words used.
-    permutation : PermutationResult
-        All about the p-value.
-    dropped : tuple of str
-        Words of the four sets that the vectors lack.
-    notes : tuple of str
-        What else a reader should know.
-    """
-
-    classes: tuple[str, str]
-    attribute_classes: tuple[str, str]
-    x: tuple[str, ...]
-    y: tuple[str, ...]
-    a: tuple[str, ...]
-    b: tuple[str, ...]
-    scores: dict[str, float]
-    statistic: float
-    effect_size: float | None
-    largest_effect_size: float | None
-    denominator: str
-    p_value: float
-    p_lower: float | None
-    p_upper: float | None
-    p_method: str
-    sides: int
-    n_x: int
-    n_y: int
-    n_a: int
-    n_b: int
-    permutation: PermutationResult
-
-    def __repr__(self) -> str:
-        effect = "none" if self.effect_size is None else f"{self.effect_size:.3f}"
-        limit = "" if self.largest_effect_size is None else f" of at most {self.largest_effect_size:.3f}"
-        return (
-            f"<WeatResult {self.name}: {self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, "
-            f"{self.n_a} + {self.n_b} attributes; effect size {effect}{limit} ({self.denominator}); "
-            f"p {self._p_text(4)} ({self.p_method}, {self.sides}-sided); {number_of(len(self.dropped), 'word')} dropped>"
-        )
-
-    def in_words(self) -> list[str]:
-        """Say what was found, in lines for the screen."""
-        effect = "none" if self.effect_size is None else f"{self.effect_size:.4f}"
-        most = "" if self.largest_effect_size is None else f", at most {self.largest_effect_size:.4f}"
-        bounds = "" if self.p_lower in (None, self.p_upper) else f", {self.p_lower:.6g} to {self.p_upper:.6g}"
-        a, b = (
-            called_set(letter, name, self.classes, n)
-            for letter, name, n in zip("AB", self.attribute_classes, (self.n_a, self.n_b), strict=True)
-        )
-        return [
-            f"WEAT, {self.name}",
-            f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), {a}, {b}",
-            f"  statistic {self.statistic:.6f}",
-            f"  effect size {effect} ({self.denominator}{most})",
-            f"  p {self._p_text(6)} ({self.p_method}, {self.sides}-sided{bounds})",
-            *caveats(DEFECTS, SOURCE),
-        ]
-
-    def _p_text(self, digits: int) -> str:
-        return p_printed(self.p_value, error_of_p(self.p_lower, self.p_upper, self.p_method), digits)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what the command prints as JSON: of the permutation test what is not said already."""
-        out = self.as_dict()
-        keys = ("partitions", "ties", "rigorous", "samples", "seed", "note")
-        return {**out, "permutation": {key: out["permutation"][key] for key in keys}}
+CONVENTIONS = ("class_means", "all_pairs")
+"""What MAC averages; see `mac`."""
 
 
 def weat(
-    source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
-    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    source: Any,
+    wordlist: Any = None,
     *,
     classes: Sequence[str] | None = None,
     denominator: str = "union_n_minus_1",
@@ -169,11 +38,11 @@ def weat(
     samples: int = 99_999,
     seed: int | None = None,
     rel_width: float = 0.02,
-) -> WeatResult:
+) -> Score:
     """Compute the Word Embedding Association Test.
 
-    X is the first protected class and Y the second; A are the attributes associated with X, B those with
-    Y. Control words play no part.
+    X is the first protected class and Y the second; A are the attributes associated with X, B those with Y.
+    Control words play no part.
 
     Parameters
     ----------
@@ -182,8 +51,7 @@ def weat(
     wordlist : optional
         What `load_wordlist` takes.
     classes : pair of str, optional
-        The protected classes to take as X and Y. Needed where there are more than two; in reverse
-        order they swap X with Y and A with B.
+        The protected classes to take as X and Y; needed where there are more than two.
     denominator : {"union_n_minus_1", "union_n", "pooled"}
         Of the effect size, see `effect_size`.
     p, sides, samples, seed, rel_width
@@ -191,108 +59,92 @@ def weat(
 
     Returns
     -------
-    WeatResult
-        Its ``pairs()`` have ``protected_word, set`` (X or Y)``, attribute, attribute_set`` (A or B)``,
-        distance, similarity, weight``; the sum of weight times similarity is the statistic.
+    Score
+        The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides, p_lower, p_upper,
+        attribute_classes, x, y, a, b, scores`` (s of each word) and ``permutation``. Its ``pairs()`` have
+        ``protected_word, set, attribute, attribute_set, distance, similarity, weight``; the sum of weight times
+        similarity is the statistic.
 
     Raises
     ------
     InputError
-        Unless there are two classes, each with a word and an attribute; where a word stands in both X and Y;
-        where a word has no pair with one of the attribute sets; for unknown options.
+        If there are not two classes, a word stands in both, or a word has no pair with one of the attribute sets.
 
     Notes
     -----
-    Equations 2-4 of the seed paper. One word is enough for a set. An attribute may stand in both A and B.
-    If A and B are equal every score is 0: the statistic is 0, p is 1, and there is no effect size. A
-    protected word that is an attribute too is not compared with itself (see `pairs`).
+    Equations 2-4 of the seed paper. An attribute may stand in both A and B. If A and B are equal every score is 0: p is
+    1, and there is no effect size. A protected word that is an attribute too is not compared with itself.
 
     Examples
     --------
     >>> from bayesbias import weat
     >>> result = weat("minilm-static", "weat7")
-    >>> round(result.effect_size, 2), round(result.largest_effect_size, 2), result.p_method
+    >>> round(result.value, 2), round(result.largest_effect_size, 2), result.p_method
     (1.37, 1.94, 'exact')
     >>> pairs = result.pairs()
     >>> bool(abs((pairs["weight"] * pairs["similarity"]).sum() - result.statistic) < 1e-12)
     True
     """
+    import pandas as pd
+
     checks.choice(denominator, DENOMINATORS, "denominator")
-    grid = stereotype_grid(table_of_source(source, wordlist))
-    x_class, y_class = two_classes(grid, classes)
-    sets = {c: [w for w in grid.words if grid.word_class[w] == c] for c in (x_class, y_class)}
-    a, b = grid.own_attributes[x_class], grid.own_attributes[y_class]
-    notes = list(grid.notes)
+    grid = grid_of(source, wordlist)
+    x_class, y_class = grid.two_classes(classes)
+    x, y = grid.words_of(x_class), grid.words_of(y_class)
+    a, b = grid.own[x_class], grid.own[y_class]
     scores: dict[str, float] = {}
     rows = []
-    for side, c in (("X", x_class), ("Y", y_class)):
-        for word in sets[c]:
+    for side, sign, words in (("X", 1, x), ("Y", -1, y)):
+        for word in words:
             means = []
-            for letter, attributes in (("A", a), ("B", b)):
-                distances = [(v, grid.distance[word, v]) for v in attributes if (word, v) in grid.distance]
-                if not distances:
-                    raise InputError(
-                        f"the protected word {word!r} has no pair with an attribute of set {letter}",
-                        where=grid.name,
-                        valid="at least one pair with either set",
-                    )
-                means.append(math.fsum(1.0 - d for _, d in distances) / len(distances))
-                weight = (1 if side == "X" else -1) * (1 if letter == "A" else -1) / len(distances)
-                rows += [(word, side, v, letter, d, 1.0 - d, weight) for v, d in distances]
+            for letter, turn, attributes in (("A", 1, a), ("B", -1, b)):
+                near = grid.near(word, attributes, letter)
+                means.append(math.fsum(1.0 - d for d in near.values()) / len(near))
+                weight = sign * turn / len(near)
+                rows += [(word, side, v, letter, d, 1.0 - d, weight) for v, d in near.items()]
             # Equal means differ in their last bits; without this, noise would pass for a score.
             scores[word] = means[0] - means[1] if abs(means[0] - means[1]) > ROUNDING else 0.0
-    if len(rows) < len(scores) * (len(a) + len(b)):
-        notes.append(
-            f"{len(scores) * (len(a) + len(b)) - len(rows)} pairs do not exist; their words' means are over the others"
-        )
-    both = [v for v in a if v in set(b)]
+    notes = list(grid.notes)
+    if lost := len(scores) * (len(a) + len(b)) - len(rows):
+        notes.append(f"{lost} pairs do not exist; the means of their words are over the others")
     if set(a) == set(b):
         notes.append("A and B are the same words, so every score is 0 and there is no effect size")
-    elif both:
-        notes.append(
-            f"in both A and B: {some(both)}; their similarities cancel as far as the sets' sizes agree"
-        )
-    x, y = sets[x_class], sets[y_class]
+    elif both := [v for v in a if v in set(b)]:
+        notes.append(f"in both A and B: {some(both)}; their similarities cancel as far as the sizes of the sets agree")
     scores_x, scores_y = [scores[w] for w in x], [scores[w] for w in y]
     effect = effect_size(scores_x, scores_y, denominator)
     if effect is None and set(a) != set(b):
         notes.append("the scores do not vary, so there is no effect size")
-    test = permutation_test(
-        scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
-    )
+    test = permutation_test(scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width)
     columns = ["protected_word", "set", "attribute", "attribute_set", "distance", "similarity", "weight"]
-    return WeatResult(
-        name=grid.name,
+    return Score(
+        name="weat",
+        data=grid.name,
+        label="effect size",
+        value=effect,
+        p_value=test.p_value,
+        p_method=test.method,
+        n={"x": len(x), "y": len(y), "a": len(a), "b": len(b)},
+        classes=(x_class, y_class),
         dropped=grid.missing((x_class, y_class)),
         notes=tuple(notes),
-        _pairs=frame_of_rows(rows, columns),
-        classes=(x_class, y_class),
-        attribute_classes=(grid.attributes_called(x_class), grid.attributes_called(y_class)),
-        x=tuple(x),
-        y=tuple(y),
-        a=tuple(a),
-        b=tuple(b),
-        scores=scores,
-        statistic=test.statistic,
-        effect_size=effect,
-        largest_effect_size=largest_effect_size(len(x), len(y), denominator),
-        denominator=denominator,
-        p_value=test.p_value,
-        p_lower=test.p_lower,
-        p_upper=test.p_upper,
-        p_method=test.method,
-        sides=test.sides,
-        n_x=len(x),
-        n_y=len(y),
-        n_a=len(a),
-        n_b=len(b),
-        permutation=test,
+        details={
+            "statistic": test.statistic,
+            "largest_effect_size": largest_effect_size(len(x), len(y), denominator),
+            "denominator": denominator,
+            "sides": test.sides,
+            "p_lower": test.p_lower,
+            "p_upper": test.p_upper,
+            "attribute_classes": (grid.called(x_class), grid.called(y_class)),
+            **{"x": tuple(x), "y": tuple(y), "a": tuple(a), "b": tuple(b)},
+            "scores": scores,
+            "permutation": test,
+        },
+        table=pd.DataFrame(rows, columns=columns),
     )
 
 
-def effect_size(
-    scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1"
-) -> float | None:
+def effect_size(scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1") -> float | None:
     """Return WEAT's effect size: the difference of the mean scores over their standard deviation.
 
     Parameters
@@ -306,12 +158,12 @@ def effect_size(
     Returns
     -------
     float or None
-        None where the standard deviation is 0, or cannot be had (``pooled`` with two words).
+        None where the standard deviation is 0, or does not exist (``pooled`` with two words).
 
     Raises
     ------
     InputError
-        For an empty set, a score that is not finite, or an unknown denominator.
+        If a set is empty, a score is not finite, or the denominator is unknown.
 
     Notes
     -----
@@ -326,10 +178,7 @@ def effect_size(
     True
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
-    x, y = _finite_scores(scores_x, "scores_x"), _finite_scores(scores_y, "scores_y")
-    size = max(map(abs, x + y))
-    if size and not 1 / checks.LARGEST < size < checks.LARGEST:  # whose squares are no numbers
-        x, y = [v / size for v in x], [v / size for v in y]
+    x, y = (finite_scores(s, name).tolist() for s, name in ((scores_x, "scores_x"), (scores_y, "scores_y")))
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     if denominator == "pooled":
         squares = [(v - mean_x) ** 2 for v in x] + [(v - mean_y) ** 2 for v in y]
@@ -366,7 +215,7 @@ def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1"
     Raises
     ------
     InputError
-        For a set without words, or an unknown denominator.
+        If a set has no words, or the denominator is unknown.
 
     Examples
     --------
@@ -374,23 +223,271 @@ def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1"
     [1.414, 1.732, 1.936, 1.984]
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
-    checks.count(n_x, "n_x")
-    checks.count(n_y, "n_y")
-    n = n_x + n_y
+    n = checks.count(n_x, "n_x") + checks.count(n_y, "n_y")
     if denominator == "pooled":
         return None
     return math.sqrt(n * (n - (denominator == "union_n_minus_1")) / (n_x * n_y))
 
 
-def _finite_scores(scores: npt.ArrayLike, name: str) -> list[float]:
-    array = np.asarray(scores)
-    if array.ndim != 1 or len(array) == 0:
-        raise InputError("must be a list of at least one score", where=name, found=array.shape)
-    numbers = row_of_numbers(array, name)
-    refuse_no_scores(numbers, name)
-    return numbers.tolist()
+def sc_weat(
+    source: Any,
+    wordlist: Any = None,
+    *,
+    classes: Sequence[str] | None = None,
+    sides: Literal[1, 2] = 1,
+    prob: float = 0.89,
+    samples: int = 99_999,
+    seed: int | None = None,
+) -> dict[str, Score]:
+    """Compute the Single-Category Word Embedding Association Test of each of two classes.
+
+    Parameters
+    ----------
+    source, wordlist, classes
+        As in `weat`.
+    sides : {1, 2}, default 1
+        1 asks whether the words are nearer to their own attributes (X to A, Y to B), 2 whether they are nearer to either.
+    prob, samples, seed
+        As in `sign_flip_test`.
+
+    Returns
+    -------
+    dict of str to Score
+        By class. The value is the mean over its words of mean cosine with A minus mean cosine with B: positive is nearer
+        to A. Details: ``mean_score`` and ``scores``, where each word's difference is divided by the SD of its
+        cosines; ``coverage, p_lower, p_upper, sides, seed, attribute_classes, a, b``. The ``pairs()`` have
+        ``protected_word, mean_a, mean_b, sd, score``.
+
+    Raises
+    ------
+    InputError
+        As `weat`.
+
+    Notes
+    -----
+    A score is ES(w, A, B) of Caliskan et al. (2017). The test flips the signs of the words' differences of mean cosines, as
+    PsychWordVec does. For the p-value of a single word, with A and B divided anew, use `permutation_test`.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import sc_weat
+    >>> result = sc_weat("minilm-static", "weat7")
+    >>> {name: (round(score.mean_score, 2), round(score.p_value, 4)) for name, score in result.items()}
+    {'math': (-0.53, 0.9844), 'arts': (-1.14, 0.0039)}
+    """
+    import pandas as pd
+
+    grid = grid_of(source, wordlist)
+    chosen = grid.two_classes(classes)
+    a, b = (grid.own[c] for c in chosen)
+    out = {}
+    # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer to their own?
+    for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
+        rows = []
+        for word in grid.words_of(c):
+            near, far = (
+                [1.0 - d for d in grid.near(word, side, letter).values()] for side, letter in ((a, "A"), (b, "B"))
+            )
+            mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
+            sd = statistics.stdev([*near, *far])
+            rows.append((word, mean_a, mean_b, sd, (mean_a - mean_b) / sd if sd > ROUNDING else None))
+        test = sign_flip_test(
+            [sign * (row[1] - row[2]) for row in rows], sides=sides, prob=prob, samples=samples, seed=seed
+        )
+        seed = test.seed if seed is None else seed
+        ends = [test.low, test.high][::sign]
+        notes = list(grid.notes)
+        if still := [row[0] for row in rows if row[4] is None]:
+            notes.append(f"no score, since their cosines do not vary: {', '.join(still)}")
+        if test.low is None:
+            notes.append(f"{test.n} words are too few for a {100 * prob:g}% interval")
+        scores = {row[0]: row[4] for row in rows if row[4] is not None}
+        out[c] = Score(
+            name="sc_weat",
+            data=f"{c} of {grid.name}",
+            label="difference",
+            value=sign * test.mean,
+            low=None if ends[0] is None else sign * ends[0],
+            high=None if ends[1] is None else sign * ends[1],
+            prob=prob,
+            p_value=test.p_value,
+            p_method=test.method,
+            n={"words": test.n, "a": len(a), "b": len(b)},
+            classes=chosen,
+            dropped=grid.missing(chosen),
+            notes=tuple(notes),
+            details={
+                "mean_score": math.fsum(scores.values()) / len(scores) if scores else None,
+                "coverage": test.coverage,
+                "sides": sides,
+                "nearer": "A where positive" + ("; p asks for its own attributes" if sides == 1 else ""),
+                "p_lower": test.p_lower,
+                "p_upper": test.p_upper,
+                "seed": test.seed,
+                "attribute_classes": tuple(map(grid.called, chosen)),
+                "scores": scores,
+                **{"a": tuple(a), "b": tuple(b)},
+            },
+            table=pd.DataFrame(rows, columns=["protected_word", "mean_a", "mean_b", "sd", "score"]),
+        )
+    return out
 
 
-def measured_weat(given: Given, **settings: Any) -> WeatResult:
-    """Compute WEAT as the command does."""
-    return weat(given.table, classes=given.classes, **settings)
+def mac(
+    source: Any,
+    wordlist: Any = None,
+    *,
+    against: Any = None,
+    words: Iterable[str] | Literal["all", "evaluation"] = "all",
+    convention: str = "class_means",
+) -> Score:
+    """Compute the mean average cosine distance, and test it against that of a second table.
+
+    Parameters
+    ----------
+    source, wordlist
+        As in `weat`.
+    against : PairTable, DataFrame or path of a table, optional
+        The same pairs from other vectors, such as debiased ones. Pairs that only one of the two tables has
+        are left out of both scores, and noted.
+    words : iterable of str, "all" or "evaluation", default "all"
+        The protected words to average over. Published values are over the evaluation sets of the word list, where it has
+        any; ``evaluation`` takes these.
+    convention : {"class_means", "all_pairs"}
+        ``class_means`` averages over a class's attributes first (Manzini et al., 2019, and WEFE), so that
+        short lists weigh as much as long ones. With ``all_pairs`` every pair weighs the same. The
+        t-test is on the averages S(t, A_j) either way.
+
+    Returns
+    -------
+    Score
+        The value is the mean distance, in [0, 2]; 1 means unrelated. Details: ``against`` (the second value), ``difference, t,
+        df``, ``data_against, convention, words, attribute_classes``.
+        Its ``pairs()`` have ``protected_word, attribute, attribute_class, distance, distance_against, weight``;
+        the sum of weight times distance is the value.
+
+    Raises
+    ------
+    InputError
+        If a word is not in the table, the tables have no pair in common, or the convention is unknown.
+
+    Notes
+    -----
+    Equations 6 and 7 of the seed paper, on distances. The averages of one class are over the same few attributes, so
+    they rise and fall together; the t-test treats them as independent. `simulate_grid` shows what that costs.
+
+    Examples
+    --------
+    >>> from bayesbias import mac
+    >>> result = mac("minilm-static", "religion")
+    >>> round(result.value, 3), result.n["averages"], result.t is None
+    (0.98, 45, True)
+    """
+    import pandas as pd
+    from scipy import stats
+
+    checks.choice(convention, CONVENTIONS, "convention")
+    grid = grid_of(source, wordlist)
+    other = None if against is None else grid_of(against)
+    notes = list(grid.notes)
+    missing = [w for side in grid.missing_words.values() for w in side]
+    if words == "evaluation":
+        chosen = _evaluation_words(grid, wordlist, missing) or [*grid.word_class, *missing]
+        if left := [w for w in grid.word_class if w not in set(chosen)]:
+            notes.append(f"over the evaluation sets of the word list, without {some(left)}")
+    elif isinstance(words, str) and words == "all":
+        chosen = [*grid.word_class, *missing]
+    else:
+        chosen = list(dict.fromkeys(checks.several(words, "word", "words")))
+    for word in chosen:
+        if word not in grid.word_class and word not in missing:
+            raise checks.unknown(word, grid.word_class, "protected word", grid.name)
+    rows: list[tuple[str, str, str, float, float | None]] = []
+    left_out: dict[str, None] = {}
+    for word in (w for w in chosen if w in grid.word_class):
+        for c, attributes in grid.sets.items():
+            for v in (v for v in attributes if (word, v) in grid.distance):
+                if other is None or (word, v) in other.distance:
+                    second = None if other is None else other.distance[word, v]
+                    rows.append((word, v, c, grid.distance[word, v], second))
+                else:
+                    left_out[word if word not in other.word_class else v] = None
+    if not rows:
+        raise InputError(
+            "no pair is left" if other is None else "the tables have no pair in common",
+            where=grid.name,
+            found=None if other is None else other.name,
+        )
+    if left_out and other is not None:
+        notes.append(f"left out, since {other.name} has no such pairs: {some(left_out)}")
+    columns = ["protected_word", "attribute", "attribute_class", "distance", "distance_against"]
+    pairs = pd.DataFrame(rows, columns=columns).astype({"distance_against": "Float64"})
+    groups = pairs.groupby(columns[:3:2], sort=False)
+    averages = groups[columns[3:]].mean().reset_index()
+    if convention == "class_means":
+        pairs["weight"] = 1.0 / (len(averages) * groups["distance"].transform("size"))
+    else:
+        pairs["weight"] = 1.0 / len(pairs)
+    mean_of = averages if convention == "class_means" else pairs
+    value = math.fsum(mean_of["distance"]) / len(mean_of)
+    second = difference = t = df = p_value = None
+    if other is not None:
+        second = math.fsum(mean_of["distance_against"]) / len(mean_of)
+        difference = value - second
+        changes = np.sort((averages["distance"] - averages["distance_against"]).to_numpy(dtype=float))
+        df = len(changes) - 1
+        if df and float(np.std(changes, ddof=1)) > ROUNDING:
+            test = stats.ttest_1samp(changes, 0.0)
+            t, p_value = float(test.statistic), float(test.pvalue)
+        else:
+            notes.append("the differences of the averages do not vary, so there is no t-test")
+    return Score(
+        name="mac",
+        data=grid.name,
+        label="mean distance",
+        value=value,
+        p_value=p_value,
+        p_method=None if p_value is None else "paired t-test, two-sided",
+        n={"words": pairs["protected_word"].nunique(), "averages": len(averages), "pairs": len(pairs)},
+        dropped=tuple(
+            dict.fromkeys(
+                [
+                    *(w for w in chosen if w in missing),
+                    *(w for s in grid.sets for w in grid.missing_attributes.get(s, [])),
+                ]
+            )
+        ),
+        notes=tuple(notes),
+        details={
+            "against": second,
+            "difference": difference,
+            "t": t,
+            "df": df,
+            "data_against": None if other is None else other.name,
+            "convention": convention,
+            "words": tuple(pairs["protected_word"].unique()),
+            "attribute_classes": tuple(pairs["attribute_class"].unique()),
+        },
+        table=pairs,
+    )
+
+
+def _evaluation_words(grid: Grid, wordlist: Any, missing: Sequence[str]) -> list[str]:
+    """Return the words of the evaluation sets of a word list; none where it has none.
+
+    A table from a file names no list. It is that of a shipped list with the same protected words in the same classes.
+    """
+    words: WordList | None = None
+    if wordlist is not None:
+        words = load_wordlist(wordlist, controls="none")
+    else:
+        lost = {(w, c) for c, group in grid.missing_words.items() for w in group}
+        for name in list_wordlists():
+            listed = load_wordlist(name, controls="none")
+            own = {(w, c.name) for c in listed.classes for w in c.protected}
+            if listed.evaluation_sets and own == {*grid.word_class.items(), *lost}:
+                words = listed
+    if words is None:
+        return []
+    known = {*grid.word_class, *missing}
+    return [w for w in dict.fromkeys(w for s in words.evaluation_sets for w in s) if w in known]

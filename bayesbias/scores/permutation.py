@@ -8,27 +8,19 @@ Sources: Caliskan, Bryson and Narayanan (2017); May et al. (2019), appendix A an
 correction; Holm (1979).
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias.core import checks
-from bayesbias.core.digits import p_printed
 from bayesbias.core.errors import InputError
-from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
-from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_sampling, sampling_width
+from bayesbias.scores import counting
 
-__all__ = ["PermutationResult", "holm", "permutation_test"]
-
-_LARGEST = 1e300
 Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
-_METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,13 +81,10 @@ class PermutationResult:
     note: str
 
     def __repr__(self) -> str:
-        sides = "one side" if self.sides == 1 else "two sides"
-        known = self.method != "exact" and self.p_lower is not None
-        within = f" ({self.p_lower:.3g} to {self.p_upper:.3g})" if known else ""
-        p = p_printed(self.p_value, error_of_p(self.p_lower, self.p_upper, self.method), 3)
+        within = f" ({self.p_lower:.3g} to {self.p_upper:.3g})" if self.p_lower not in (None, self.p_upper) else ""
         return (
-            f"PermutationResult: p = {p}{within}, {sides}, statistic {self.statistic:.6g} of {self.n_x} and "
-            f"{self.n_y} words\n  {self.method}: {self.note}"
+            f"PermutationResult: p = {self.p_value:.3g}{within}, {self.sides}-sided, statistic {self.statistic:.6g} of "
+            f"{self.n_x} and {self.n_y} words\n  {self.method}: {self.note}"
         )
 
 
@@ -174,45 +163,38 @@ def permutation_test(
     >>> result.p_value, result.ties, result.partitions, result.method
     (0.15, 2, 20, 'exact')
     """
-    x = _checked_scores(scores_x, "scores_x")
-    y = _checked_scores(scores_y, "scores_y")
-    _check_options(method, sides, samples, seed, rel_width)
-    statistic = math.fsum(x) - math.fsum(y)
-    partitions = math.comb(len(x) + len(y), len(x))
+    x, y = finite_scores(scores_x, "scores_x"), finite_scores(scores_y, "scores_y")
+    checks.choice(method, get_args(Method), "method")
+    checks.choice(sides, (1, 2), "number of sides", "sides")
+    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
+    checks.positive(rel_width, "rel_width")
+    n, partitions = len(x) + len(y), math.comb(len(x) + len(y), len(x))
+    question = counting.Question.ask(x, y, sides)
+    sizes = f"{len(x)} and {len(y)} words"
 
     def result(
-        used: str,
-        p: float,
-        bounds: tuple[float, float] | None,
-        note: str,
-        *,
-        ties: int | None = None,
-        samples: int | None = None,
-        seed: int | None = None,
+        method: str, p: float, bounds: tuple[float | None, float | None], note: str, **more: Any
     ) -> PermutationResult:
         return PermutationResult(
-            statistic=statistic,
+            statistic=math.fsum(x) - math.fsum(y),
             p_value=p,
-            p_lower=None if bounds is None else bounds[0],
-            p_upper=None if bounds is None else bounds[1],
-            rigorous=used in ("exact", "bounds"),
-            method=used,
+            p_lower=bounds[0],
+            p_upper=bounds[1],
+            rigorous=method in ("exact", "bounds"),
+            method=method,
             sides=sides,
             n_x=len(x),
             n_y=len(y),
             partitions=partitions,
-            ties=ties,
-            samples=samples,
-            seed=seed,
             note=note,
+            **{"ties": None, "samples": None, "seed": None, **more},
         )
 
-    question = Question.ask(x, y, sides)
     if method == "normal":
-        p, note = p_by_normal(question)
-        return result("normal", p, None, note)
+        p, note = counting.p_by_normal(question)
+        return result("normal", p, (None, None), note)
     if method in ("auto", "exact"):
-        counted = count_all(question)
+        counted = counting.count_all(question)
         if counted is not None:
             count, ties, note = counted
             p = count / partitions
@@ -220,28 +202,30 @@ def permutation_test(
         if method == "exact":
             raise InputError(
                 "too many words for an exact p-value",
-                found=f"{len(x)} and {len(y)} words",
+                found=sizes,
                 valid="about 25 and 25, more where p is small",
                 hint="method='bounds' gives certain bounds, method='auto' what is best",
             )
-    if method == "bounds" and len(question.values) > MOST_WORDS_COUNTED:
+    if method == "bounds" and n > counting.MOST_WORDS_COUNTED:
         raise InputError(
             "too many words for bounds",
-            found=f"{len(x)} and {len(y)} words",
-            valid=f"{MOST_WORDS_COUNTED} together",
+            found=sizes,
+            valid=f"{counting.MOST_WORDS_COUNTED} together",
             hint="use method='montecarlo'",
         )
-    if method in ("auto", "bounds") and len(question.values) <= MOST_WORDS_COUNTED:
-        lower, upper, note = bound_all(question, rel_width, samples if method == "auto" else None)
-        p_lower, p_upper = _divide_down(lower, partitions), _divide_up(upper, partitions)
+    if method in ("auto", "bounds") and n <= counting.MOST_WORDS_COUNTED:
+        lower, upper, note = counting.bound_all(question, rel_width, samples if method == "auto" else None)
+        # Rounded outward, so that the bounds stay certain.
+        p_lower = lower / partitions if lower in (0, partitions) else math.nextafter(lower / partitions, 0.0)
+        p_upper = upper / partitions if upper in (0, partitions) else math.nextafter(upper / partitions, 1.0)
         width = p_upper - p_lower
         # A sample is taken instead only where its interval would be the narrower of the two.
-        if method == "bounds" or width <= rel_width * p_upper or width <= sampling_width(p_upper, samples):
+        good = width <= rel_width * p_upper or width <= counting.sampling_width(p_upper, samples)
+        if method == "bounds" or good:
             middle = math.sqrt(p_lower) * math.sqrt(p_upper)
             return result("bounds", min(max(middle, p_lower), p_upper), (p_lower, p_upper), note)
-    samples = int(samples)
-    seed = secrets.randbits(32) if seed is None else int(seed)
-    p, interval, note = p_by_sampling(question, samples, seed)
+    seed = secrets.randbits(32) if seed is None else checks.seed(seed, most=None)
+    p, interval, note = counting.p_by_sampling(question, samples, seed)
     return result("montecarlo", p, interval, note, samples=samples, seed=seed)
 
 
@@ -277,68 +261,21 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = row_of_numbers(p_values, "p_values")
-    outside = np.flatnonzero(~((p >= 0) & (p <= 1)))
-    if outside.size:
-        raise InputError(
-            "not a p-value", where=f"p_values[{outside[0]}]", found=float(p[outside[0]]), valid="0 to 1"
-        )
+    p = np.asarray(p_values, dtype=float)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise InputError("not a row of p-values", where="p_values", found=p_values, valid="0 to 1")
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
     return adjusted
 
 
-def _divide_down(count: int, partitions: int) -> float:
-    """Return count / partitions, rounded so that it is certainly not too high."""
-    p = count / partitions
-    return p if count in (0, partitions) else math.nextafter(p, 0.0)
-
-
-def _divide_up(count: int, partitions: int) -> float:
-    p = count / partitions
-    return p if count in (0, partitions) else math.nextafter(p, 1.0)
-
-
-def row_of_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
-    """Return one row of real numbers; texts are none."""
+def finite_scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    """Return one row of finite numbers, at least one."""
     try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError("must be one row of numbers", where=name, found="rows of unequal length") from None
-    if array.dtype.kind not in "iuf" and array.size:
-        raise InputError("must hold real numbers", where=name, found=str(array.dtype))
-    if array.ndim != 1:
-        raise InputError("must be one row of numbers", where=name, found=f"shape {array.shape}")
-    return array.astype(np.float64)
-
-
-def refuse_no_scores(scores: npt.NDArray[np.float64], name: str) -> None:
-    """Refuse numbers that are no scores: such that are not finite, or too large for the sum of many."""
-    bad = np.flatnonzero(~(np.abs(scores) < _LARGEST))
-    if bad.size:
-        found = float(scores[bad[0]])
-        raise InputError(
-            "is too large for a score" if np.isfinite(found) else "not a score",
-            where=f"{name}[{bad[0]}]",
-            found=found,
-            valid=f"a finite number below {_LARGEST:g} in size",
-        )
-
-
-def _checked_scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
-    scores = row_of_numbers(values, name)
-    if not scores.size:
-        raise InputError("the set has no words", where=name, valid="at least one score")
-    refuse_no_scores(scores, name)
+        scores = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        scores = np.array([np.nan])
+    if scores.ndim != 1 or not scores.size or not np.isfinite(scores).all():
+        raise InputError("expected one or more finite scores", where=name, found=values)
     return scores
-
-
-def _check_options(method: str, sides: int, samples: int, seed: int | None, rel_width: float) -> None:
-    checks.choice(method, _METHODS, "method")
-    if sides not in (1, 2):
-        raise InputError("a test has one side or two", where="sides", found=sides, valid="1 or 2")
-    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
-    if seed is not None:
-        checks.seed(seed, most=None)
-    checks.positive(rel_width, "rel_width")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.scores.partitions import clopper_pearson
+from bayesbias.scores.counting import clopper_pearson
 from bayesbias.simulation.nulls import SPREADS, Floats, chunks_of_draws, refuse_large
 from bayesbias.simulation.questions import METHODS
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
-from bayesbias.scores.partitions import error_of_quantile
+from bayesbias.scores.counting import error_of_quantile
 from bayesbias.simulation.accounting import standard_error_of_share
 
 if TYPE_CHECKING:

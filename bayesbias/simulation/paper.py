@@ -30,7 +30,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.scores.partitions import error_of_quantile
+from bayesbias.scores.counting import error_of_quantile
 from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom
 

@@ -29,7 +29,8 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.contrasts import described_mixtures
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.scores.factual import SAMPLES, WefatScore, at_prob, wefat_score
+from bayesbias.scores.score import Score
+from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
 from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlation
 from bayesbias.tables.reading_covariates import covariates_given
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
@@ -71,7 +72,7 @@ class WefatResult:
 
     Attributes
     ----------
-    published : WefatScore
+    published : Score
         The published test: scores of the targets, Pearson's r with the covariate, its interval by Fisher's z, permutation p.
     slope : Estimated
         How the association of a target, in cosine, grows with one standard deviation of the covariate.
@@ -97,11 +98,11 @@ class WefatResult:
     >>> import bayesbias as bb
     >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, draws=100, tune=100, chains=2, seed=1)
-    >>> found.published.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
+    >>> found.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
     (6, 6, True)
     """
 
-    published: WefatScore
+    published: Score
     slope: Estimated
     true_correlation: Estimated
     frame: pd.DataFrame
@@ -118,22 +119,23 @@ class WefatResult:
     @property
     def sets(self) -> tuple[str, str]:
         """The names of the sets: an association above zero is nearness to the first."""
-        return self.published.classes
+        first, second = self.published.classes
+        return first, second
 
     @property
     def r(self) -> float:
         """Pearson's r of published scores and the covariate."""
-        return self.published.r
+        return float(self.published.r)
 
     @property
-    def p_value(self) -> float:
+    def p_value(self) -> float | None:
         """Of r, by permutations."""
         return self.published.p_value
 
     @property
     def n(self) -> int:
         """The number of targets."""
-        return self.published.n
+        return self.published.n["words"]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -149,7 +151,7 @@ class WefatResult:
         """Say what was found, in lines."""
         slope, true, known = self.slope, self.true_correlation, self.published
         lines = [
-            *known.in_words()[:-1],
+            *known.lines(),
             f"  true association: r = {as_known(true, 'mean', 2)} ({as_percent(self.prob)} HPDI "
             f"{' to '.join(ends_as_known(true, usual=2))}), for new words and targets like these",
             f"  one standard deviation of {known.covariate} ({self.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
@@ -193,8 +195,12 @@ class WefatResult:
 
     def summary(self) -> dict[str, Any]:
         """Return the figures, for JSON."""
+        known = self.published.as_dict()
         return {
-            **self.published.as_json(),
+            "name": known["data"],
+            **{"r": known["value"], "r_low": known["low"], "r_high": known["high"], "n": self.n},
+            **{key: known[key] for key in ("dropped", "notes", "classes", "prob", "p_value", "p_method")},
+            **known["details"],
             "slope": vars(self.slope),
             "slope_per_unit": vars(self.slope_per_unit),
             "true_correlation": vars(self.true_correlation),
@@ -356,7 +362,7 @@ def wefat(
     )
     chosen = read[published.covariate]
     about = {
-        "name": published.name,
+        "name": published.data,
         "wordlist": {
             "name": listed.name,
             "sha256": listed.sha256,
@@ -371,7 +377,7 @@ def wefat(
 
 
 def of_published(
-    published: WefatScore,
+    published: Score,
     cosines: np.ndarray,
     targets: Sequence[str],
     *,
@@ -399,7 +405,7 @@ def of_published(
     return of_fit(published, fitted, targets, prob=prob, seed=seed)
 
 
-def _standard(published: WefatScore, targets: Sequence[str]) -> tuple[np.ndarray, float, float]:
+def _standard(published: Score, targets: Sequence[str]) -> tuple[np.ndarray, float, float]:
     """Return the covariate of the targets in standard deviations from its mean, and both."""
     number = np.array([published.covariates[word] for word in targets])
     center, scale = float(number.mean()), float(number.std(ddof=1))
@@ -407,7 +413,7 @@ def _standard(published: WefatScore, targets: Sequence[str]) -> tuple[np.ndarray
 
 
 def of_fit(
-    published: WefatScore,
+    published: Score,
     fitted: BiasFit,
     targets: Sequence[str],
     *,
@@ -418,7 +424,8 @@ def of_fit(
     """Return what a fit of the model `covariate` says; no draw is made but those that its seed determines."""
     import pandas as pd
 
-    sets = published.classes
+    first, second = published.classes
+    sets = first, second
     x, center, scale = _standard(published, targets)
     asked = Lines(fitted)
     line = asked.mixtures(slope_row(asked.reduced, sets))

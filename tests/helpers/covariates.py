@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from bayesbias.scores.factual import WefatScore, again
+from bayesbias.scores.score import Score
+from bayesbias.scores.wefat import fisher_interval
 from bayesbias.studies.wefat import WefatResult, of_fit
 from helpers.fits import made_up
 
@@ -38,11 +39,17 @@ def made_up_test(
     pairs = pd.DataFrame(
         {"word": names, "mean_a": cosines[:3].mean(axis=0), "mean_b": cosines[3:].mean(axis=0), "sd": sd}
     ).assign(score=list(scores.values()), covariate=covariate)
-    published = WefatScore(
-        "made up", ("hers",), ("a note",), pairs, "percent_women", ("female", "male"), r, r - 0.1, r + 0.05, prob, 0.001,
-        "montecarlo", 999, 1, targets, ("zzx",), scores, dict(zip(names, covariate.tolist(), strict=True)), a, b,
+    low, high = fisher_interval(r, targets, prob)
+    published = Score(
+        name="wefat", data="made up", label="r", value=r, low=low, high=high, prob=prob, p_value=0.001, p_method="montecarlo",
+        n={"words": targets, "a": 3, "b": 3}, classes=("female", "male"), dropped=("hers",), notes=("a note",),
+        details={
+            "covariate": "percent_women", "r_undivided": float(np.corrcoef(gap, covariate)[0, 1]), "samples": 999, "seed": 1,
+            "missing": ("zzx",), "scores": scores, "covariates": dict(zip(names, covariate.tolist(), strict=True)),
+            "a": a, "b": b,
+        },
+        table=pairs,
     )  # fmt: skip
-    published = again(published, most=10_000)
     frame = pd.DataFrame(
         {
             "set_word": np.repeat([*a, *b], targets),

@@ -261,7 +261,7 @@ def test_scores_are_weat_and_mac():
     gaps = np.array([f[0, c, c] - np.delete(f[0, c], c).mean() for c in range(3)])
     assert _part(found, "class", "against_zero").universe[0] == pytest.approx((gaps**2).mean(), rel=1e-12)
     # MAC is linear in the cells: its variance is that of a mean of three of them.
-    macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).mac for c in range(3)]
+    macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).value for c in range(3)]
     assert macs == pytest.approx(f[0].mean(axis=1), rel=1e-12)
     fs = float(_spreads(design)["fs"])
     assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)

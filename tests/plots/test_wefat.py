@@ -45,7 +45,7 @@ def test_both_correlations_have_their_interval(result) -> None:
     ax = plot_correlations(result, ax=Figure().subplots())
     spans = [line.get_xdata().tolist() for line in ax.lines if line.get_label() == "_interval"]
     known, true = result.published, result.true_correlation
-    assert spans == [[known.r_low, known.r_high], [true.hpdi_low, true.hpdi_high]]
+    assert spans == [[known.low, known.high], [true.hpdi_low, true.hpdi_high]]
 
 
 def test_plates_and_what_is_no_test(result) -> None:

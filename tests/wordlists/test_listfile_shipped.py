@@ -218,7 +218,7 @@ def test_the_wefat_list_is_the_published_one(shared) -> None:
     import json
 
     published = json.loads(
-        (shared / "data" / "covariates" / "wefat_occupations.json").read_text(encoding="utf-8")
+        (shared / "data" / "facts" / "wefat_occupations.json").read_text(encoding="utf-8")
     )
     female, male = load_wordlist("wefat").classes
     assert (list(female.protected), list(male.protected)) == (published["female"], published["male"])

@@ -36,13 +36,11 @@ def test_scores_and_r_word_by_word() -> None:
     theirs = stats.pearsonr(list(scores.values()), list(VALUES.values()))
     assert result.r == pytest.approx(theirs.statistic, abs=1e-12)
     undivided = stats.pearsonr(gaps, list(VALUES.values())).statistic
-    assert result.as_json()["r_undivided"] == pytest.approx(undivided, abs=1e-12)
+    assert result.r_undivided == pytest.approx(undivided, abs=1e-12)
     ends = theirs.confidence_interval(0.8)
-    assert (result.r_low, result.r_high) == pytest.approx((ends.low, ends.high), abs=1e-10)
-    assert (result.n, result.missing, result.dropped, result.covariates) == (7, (), (), VALUES)
-    orders = [
-        np.corrcoef(list(scores.values()), order)[0, 1] for order in itertools.permutations(VALUES.values())
-    ]
+    assert (result.low, result.high) == pytest.approx((ends.low, ends.high), abs=1e-10)
+    assert (result.n["words"], result.missing, result.dropped, result.covariates) == (7, (), (), VALUES)
+    orders = [np.corrcoef(list(scores.values()), order)[0, 1] for order in itertools.permutations(VALUES.values())]
     assert result.p_method == "exact"
     assert result.p_value == pytest.approx(np.mean(np.abs(orders) >= abs(result.r) - 1e-12))
 
@@ -59,18 +57,6 @@ def test_of_many_words_orders_are_drawn() -> None:
     assert bb.scores.wefat_score(held, LIST, {"f": values}, samples=500).seed is not None
 
 
-def test_a_p_that_no_drawn_order_reached_is_a_bound() -> None:
-    words = [f"w{i}" for i in range(30)]
-    held = vectors(6, [*X, *Y, *words])
-    scores = bb.scores.wefat_score(
-        held, LIST, {"f": dict.fromkeys(words, 1.0) | {"w0": 2.0}}, samples=99, seed=1
-    ).scores
-    result = bb.scores.wefat_score(held, LIST, {"f": scores}, samples=999, seed=1)
-    assert result.p_value == pytest.approx(1 / 1000)
-    assert result.p_text(4) == "at most 0.001"
-    assert "p at most 0.001 (permutation" in " ".join(result.in_words())
-
-
 def test_the_order_of_the_classes_is_the_sign() -> None:
     one = bb.scores.wefat_score(VECTORS, LIST, {"f": VALUES})
     other = bb.scores.wefat_score(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
@@ -85,15 +71,15 @@ def test_words_that_cannot_be_scored_are_named() -> None:
     result = bb.scores.wefat_score(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
     assert result.missing == ("job1", "nothing")
     assert result.dropped == ("y4",)
-    assert "words of the two sets themselves are not scored: x1" in result.notes
-    assert result.n == 6
+    assert "words of the two sets are not scored: x1" in result.notes
+    assert result.n["words"] == 6
 
 
 def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
     path = tmp_path / "covariates.csv"
     path.write_text("word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items()))
     result = bb.scores.wefat_score(VECTORS, LIST, path)
-    assert result.n == 6
+    assert result.n["words"] == 6
     assert result.notes == (f"no f is given of {JOBS[0]}",)
 
 
@@ -101,14 +87,13 @@ def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
     ("covariates", "covariate", "said"),
     [
         (None, None, "no covariate to correlate with"), ({"f": VALUES, "g": VALUES}, None, "name the covariate"),
-        ({"covariate": VALUES}, "fct", "did you mean 'covariate'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
-        ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all 7 words"),
+        ({"covariate": VALUES}, "covarate", "did you mean 'covariate'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is not a number"),
+        ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all words"),
         (
             {"f": {job: 0.1 + 0.2 if i else 0.3 for i, job in enumerate(JOBS)}},
             None,
-            "is the same for all 7 words",
+            "is the same for all words",
         ),
-        ({"f": {job: k * 1e300 for k, job in enumerate(JOBS)}}, None, "too large or too small"),
         ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
         ({"f": {"x1": 1.0}}, None, "no word has the covariate"),
     ],
@@ -116,9 +101,7 @@ def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
 def test_what_cannot_be_correlated(covariates, covariate, said: str) -> None:
     with pytest.raises(InputError, match=said):
         bb.scores.wefat_score(VECTORS, LIST, covariates, covariate)
-    with pytest.raises(
-        InputError, match=r"two protected classes.*--classes X,Y of the command, classes=\(X, Y\)"
-    ):
+    with pytest.raises(InputError, match="two protected classes"):
         bb.scores.wefat_score(VECTORS, "religion", {"f": VALUES})
     with pytest.raises(InputError, match="two different protected classes"):
         bb.scores.wefat_score(VECTORS, "religion", {"f": VALUES}, classes=("islam", "islam"))
@@ -130,9 +113,7 @@ def occupations(shared) -> dict[str, float]:
     """Percent women of each occupation, over its rows by employment."""
     total: dict[str, float] = {}
     women: dict[str, float] = {}
-    with open(
-        shared / "data" / "covariates" / "occupations_bls_2015.tsv", encoding="utf-8", newline=""
-    ) as file:
+    with open(shared / "data" / "facts" / "occupations_bls_2015.tsv", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             for label in {row[f"label{i}"] for i in range(1, 6)} - {"", None}:
                 total[label] = total.get(label, 0) + float(row["TotalEmployed"])
@@ -162,7 +143,7 @@ def test_the_published_correlation_of_names(shared) -> None:
         share[name] = 100 * float(women) / (float(women) + float(men))
     vectors = shared / "data" / "vectors" / "glove840B_union_300d.txt"
     found = bb.scores.wefat_score(vectors, "wefat", {"percent_women": share}, seed=1, samples=999)
-    assert (found.n, found.missing, found.p_value) == (50, (), 1 / 1000)
+    assert (found.n["words"], found.missing, found.p_value) == (50, (), 1 / 1000)
     assert round(found.r, 4) == 0.8400
     assert round(found.r_undivided, 4) == 0.8341
 
@@ -205,11 +186,9 @@ def test_the_published_correlation(shared, tmp_path) -> None:
 def test_two_spellings_of_one_word_have_one_value(tmp_path):
     women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "Nurse": 88.0}
     result = bb.scores.wefat_score("minilm-static", "wefat", {"women": women})
-    assert (result.n, any("which counts once" in note for note in result.notes)) == (4, True)
+    assert (result.n["words"], any("which counts once" in note for note in result.notes)) == (4, True)
     file = tmp_path / "women.csv"
-    file.write_text(
-        "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
-    )
+    file.write_text("word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items()))
     with pytest.raises(InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89") as error:
         bb.wefat("minilm-static", "wefat", file, seed=1)
     assert "one value a word" in str(error.value)
@@ -220,18 +199,3 @@ def test_a_series_is_a_covariate_and_a_mapping_without_its_name_is_none():
     assert bb.scores.wefat_score("minilm-static", "wefat", series).covariate == "women"
     with pytest.raises(InputError, match="the covariate has no name"):
         bb.scores.wefat_score("minilm-static", "wefat", series.to_dict())
-
-
-def test_words_made_of_pieces_are_named():
-    values = {"nurse": 9.0, "enginer": 1.0, "teacher": 7.0, "pilot": 1.0, "lawyer": 3.5}
-    notes = bb.scores.wefat_score("minilm-static", "wefat", {"women": values}).notes
-    assert notes == ("1 word is made of pieces, as a misspelt one would be: enginer",)
-
-
-def test_words_without_a_score_are_no_words_without_a_vector() -> None:
-    """The cosines of a word that is as near to every word of the sets do not vary, and divide nothing."""
-    held = {**{word: [1.0, 0.0] for word in (*X, *Y)}, **{job: [0.5, 1.0 + i] for i, job in enumerate(JOBS)}}
-    with pytest.raises(
-        InputError, match=r"fewer than 4 words have a vector, the covariate and a score.*job0.*do not vary"
-    ):
-        bb.scores.wefat_score(held, LIST, {"share": VALUES})

@@ -1,0 +1,608 @@
+"""Scores that need vectors: direct bias, relative norm distance, RIPA, ECT and RNSB.
+
+Sources: equations 1 and 5 of the seed paper; Bolukbasi et al. (2016), Garg et al. (2018), Ethayarajh, Duvenaud and Hirst
+(2019), Dev and Phillips (2019), Sweeney and Najafian (2019).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.wording import some
+from bayesbias.scores.inputs import Array, classes_of_list, defining_pairs, vectors_of
+from bayesbias.scores.resampling import RESAMPLES, percentile_interval
+from bayesbias.scores.score import ROUNDING, Score
+from bayesbias.wordlists.listfile import load_wordlist
+
+
+def direct_bias(
+    embedding: Any,
+    wordlist: Any = None,
+    *,
+    words: Iterable[str] | None = None,
+    sets: Iterable[Sequence[str]] | None = None,
+    strictness: float = 1.0,
+) -> Score:
+    """Compute the direct bias of words along the direction that pairs of words define.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist : optional
+        What `load_wordlist` takes. Its attributes are the words, its definitional sets the pairs.
+    words : iterable of str, optional
+        The words that ought to be neutral, instead of the list's attributes.
+    sets : iterable of pairs of str, optional
+        The pairs, such as ``("he", "she")``, instead of the list's definitional sets.
+    strictness : float, default 1
+        The exponent c, at least 0. With 0 a word counts fully unless it is exactly at right angles to the
+        direction.
+
+    Returns
+    -------
+    Score
+        The value is the mean of |cos(w, g)|^c, in [0, 1]. Details: ``strictness, explained`` (the share of the pair
+        differences' sum of squares along g), ``direction`` (g, of length 1, toward the first words of the pairs),
+        ``towards, away, words``. Its ``pairs()`` have ``word, cosine, contribution``.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs or no words with vectors, or the differences of the pairs cancel.
+
+    Notes
+    -----
+    Equation 1 of the seed paper. Vectors have length 1 before anything else (Bolukbasi et al., 2016). The direction is
+    the first principal component of the pair differences *around zero*: around their mean it would be what they differ
+    in, not what they share. Its sign is that of the mean difference.
+
+    Examples
+    --------
+    >>> from bayesbias import direct_bias
+    >>> result = direct_bias("minilm-static", "gender")
+    >>> round(result.value, 3), result.towards[:2], result.away[:2]
+    (0.11, ('he', 'his'), ('she', 'hers'))
+    """
+    import pandas as pd
+
+    strictness = checks.not_negative(strictness, "strictness")
+    listed = None if wordlist is None else load_wordlist(wordlist, controls="none")
+    where = "direct bias" if listed is None else f"word list {listed.name}"
+    if listed is not None:
+        words = listed.attribute_words if words is None else words
+        sets = listed.definitional_sets if sets is None else sets
+    wanted = checks.distinct(checks.several(words or (), "word", "words"), "a word", "words")
+    if not wanted:
+        raise InputError("no words are given to measure", where=where, valid="a word list, or words=[...]")
+    couples = defining_pairs(sets, where)
+    held = vectors_of(embedding, [*(w for couple in couples for w in couple), *wanted])
+    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
+    present = held.known(wanted, f"word of {len(wanted)}")
+    differences = _differences(held, used, couples)
+    direction, explained = _main_direction(differences) or (None, 0.0)
+    if direction is None:
+        raise InputError(
+            "the pair differences cancel, so no direction is theirs",
+            where=held.name,
+            hint="is the first word of every pair of the same class?",
+        )
+    notes = list(held.notes)
+    if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
+        notes.append(f"against the direction of the others: {some('/'.join(pair) for pair in against)}")
+    cosines = held.rows(present) @ direction
+    cosines[np.abs(cosines) <= ROUNDING] = 0.0
+    parts = np.where(cosines == 0, 0.0, np.minimum(np.abs(cosines), 1.0) ** strictness)
+    return Score(
+        name="direct_bias",
+        data=held.name,
+        label="mean share",
+        value=math.fsum(parts) / len(parts),
+        n={"words": len(present), "pairs": len(used)},
+        dropped=held.missing,
+        notes=tuple(notes),
+        details={
+            "strictness": strictness,
+            "explained": explained,
+            "towards": tuple(m for m, _ in used),
+            "away": tuple(f for _, f in used),
+            "words": tuple(present),
+            "direction": direction,
+        },
+        table=pd.DataFrame({"word": present, "cosine": cosines, "contribution": parts}),
+    )
+
+
+def relative_norm_distance(
+    embedding: Any,
+    wordlist: Any,
+    *,
+    classes: Sequence[str] | None = None,
+    words: Iterable[str] | None = None,
+    unit: bool = True,
+) -> Score:
+    """Compute how much nearer words are to the mean vector of one class than to that of another.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist
+        What `load_wordlist` takes.
+    classes : pair of str, optional
+        The protected classes to take as X and Y, as in `weat`.
+    words : iterable of str, optional
+        The words whose distances are compared; by default the attributes of both classes.
+    unit : bool, default True
+        Bring all vectors to length 1 first (Garg et al., 2018). If not, the result is in the units of the
+        vectors, and grows with them.
+
+    Returns
+    -------
+    Score
+        The value is the sum over words of the distance to the mean vector of X minus that to the mean vector of Y; below
+        zero: nearer to X. Details: ``mean`` (per word), ``x, y, words``. Its ``pairs()`` have ``word, distance_x,
+        distance_y, difference``.
+
+    Raises
+    ------
+    InputError
+        If there are not two classes, each with a word in the vocabulary, or no word has a vector.
+
+    Notes
+    -----
+    Equation 5 of the seed paper, with Euclidean distances.
+
+    Examples
+    --------
+    >>> from bayesbias import relative_norm_distance
+    >>> result = relative_norm_distance("minilm-static", "gender")
+    >>> round(result.value, 3), result.classes, result.n["words"]
+    (-0.147, ('man', 'woman'), 25)
+    """
+    import pandas as pd
+
+    listed = load_wordlist(wordlist, controls="none")
+    x, y = classes_of_list(listed, classes)
+    wanted = [*x.attributes, *y.attributes] if words is None else checks.several(words, "word", "words")
+    held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
+    own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
+    present = held.known(wanted, "word")
+    far = [np.linalg.norm(held.rows(present) - held.rows(sorted(side)).mean(axis=0), axis=1) for side in own]
+    value = math.fsum(far[0] - far[1])
+    return Score(
+        name="relative_norm_distance",
+        data=f"{listed.name} in {held.name}",
+        label="sum of differences",
+        value=value,
+        n={"x": len(own[0]), "y": len(own[1]), "words": len(present)},
+        classes=(x.name, y.name),
+        dropped=held.missing,
+        notes=tuple(held.notes),
+        details={
+            "mean": value / len(present),
+            "nearer": "X where negative",
+            **{"x": tuple(own[0]), "y": tuple(own[1]), "words": tuple(present)},
+        },
+        table=pd.DataFrame(
+            {"word": present, "distance_x": far[0], "distance_y": far[1], "difference": far[0] - far[1]}
+        ),
+    )
+
+
+def ripa(
+    embedding: Any,
+    wordlist: Any,
+    *,
+    classes: Sequence[str] | None = None,
+    sets: Sequence[Sequence[str]] | None = None,
+    prob: float = 0.89,
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
+) -> Score:
+    """Compute the relational inner product association of the attributes of two classes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist
+        What `load_wordlist` takes. Its definitional sets are the pairs.
+    classes : pair of str, optional
+        As in `weat`.
+    sets : sequence of pairs of str, optional
+        The pairs instead of the list's definitional sets, the first word of each of the same class.
+    prob, resamples, seed
+        Of the bootstrap, which draws the pairs and the attributes of either class again.
+
+    Returns
+    -------
+    Score
+        The value is the mean RIPA of the attributes of X minus that of Y's. Details: ``mean`` (by class),
+        ``mean_absolute, direction, towards, away, resamples, seed``. Its ``pairs()`` have ``word, attribute_of, score``.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs or no two classes, no word is in the vocabulary, or the differences of the pairs cancel.
+
+    Notes
+    -----
+    beta(w; b) = <w, b>, where b is the first principal component of the differences of the pairs, around zero and of
+    length 1; with one pair it is their difference over its length. Vectors are as they are, not of length 1. The sign is
+    that of the mean difference.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import ripa
+    >>> result = ripa("minilm-static", "gender", seed=1)
+    >>> result.classes, result.n["pairs"], result.value > 0
+    (('man', 'woman'), 7, True)
+    """
+    import pandas as pd
+
+    listed = load_wordlist(wordlist, controls="none")
+    sides = classes_of_list(listed, classes)
+    couples = defining_pairs(listed.definitional_sets if sets is None else sets, f"word list {listed.name}")
+    held = vectors_of(
+        embedding,
+        [*(w for couple in couples for w in couple), *(v for c in sides for v in c.attributes)],
+        unit=False,
+    )
+    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
+    # In alphabetical order, so that one seed draws the same words whatever their order in the list.
+    own = [sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}")) for c in sides]
+    differences = _differences(held, used, couples)
+    direction, _ = _main_direction(differences) or (None, 0.0)
+    if direction is None:
+        raise InputError("the differences of the pairs cancel, so no direction is theirs", where=held.name)
+    vectors = [held.rows(words) for words in own]
+
+    def difference(pairs: Array, first: Array, second: Array) -> float | None:
+        found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
+        if found is None:
+            return None
+        means = [counts @ (v @ found[0]) / counts.sum() for counts, v in zip((first, second), vectors, strict=True)]
+        return float(means[0] - means[1])
+
+    low, high, seed, notes = percentile_interval(
+        difference, [len(used), *map(len, own)], prob=prob, resamples=resamples, seed=seed
+    )
+    if both := [w for w in own[0] if w in set(own[1])]:
+        notes = [f"attributes of both classes: {some(both)}", *notes]
+    scores = [v @ direction for v in vectors]
+    rows = [
+        (w, c.name, float(dict(zip(words, score, strict=True))[w]))
+        for c, words, score in zip(sides, own, scores, strict=True)
+        for w in held.known(c.attributes, "")
+    ]
+    return Score(
+        name="ripa",
+        data=f"{listed.name} in {held.name}",
+        label="difference",
+        value=float(scores[0].mean() - scores[1].mean()),
+        low=low,
+        high=high,
+        prob=prob,
+        n={"pairs": len(used), "a": len(own[0]), "b": len(own[1])},
+        classes=(sides[0].name, sides[1].name),
+        dropped=held.missing,
+        notes=(*held.notes, *notes),
+        details={
+            "mean": {c.name: float(each.mean()) for c, each in zip(sides, scores, strict=True)},
+            "mean_absolute": math.fsum(abs(row[2]) for row in rows) / len(rows),
+            "direction": direction,
+            "towards": tuple(m for m, _ in used),
+            "away": tuple(f for _, f in used),
+            **{"resamples": resamples, "seed": seed},
+        },
+        table=pd.DataFrame(rows, columns=["word", "attribute_of", "score"]),
+    )
+
+
+def ect(
+    embedding: Any,
+    wordlist: Any,
+    *,
+    classes: Sequence[str] | None = None,
+    unit: bool = False,
+    prob: float = 0.89,
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
+) -> Score:
+    """Compute the embedding coherence test of two classes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist
+        What `load_wordlist` takes. The attributes of both classes are ordered.
+    classes : pair of str, optional
+        As in `weat`.
+    unit : bool, default False
+        Bring the words of the classes to length 1 before their mean is taken; published code does not.
+    prob, resamples, seed
+        Of the bootstrap, which draws the words of either class and the attributes again.
+
+    Returns
+    -------
+    Score
+        The value is Spearman's correlation, in [-1, 1], of the attributes' cosines with the mean vectors of X and of Y; 1
+        where both order them alike. Details: ``x, y, words, resamples, seed``. Its ``pairs()`` have ``word, cosine_x,
+        cosine_y, rank_x, rank_y``.
+
+    Raises
+    ------
+    InputError
+        If there are not two classes, each with a word in the vocabulary, and three attributes.
+
+    Notes
+    -----
+    Spearman's correlation, over attributes a, of cos(mean of X, a) and cos(mean of Y, a). Ties share their mean rank.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import ect
+    >>> result = ect("minilm-static", "gender", seed=1)
+    >>> round(result.value, 3), result.n["words"]
+    (-0.012, 25)
+    """
+    import pandas as pd
+
+    listed = load_wordlist(wordlist, controls="none")
+    x, y = classes_of_list(listed, classes)
+    wanted = [*x.attributes, *y.attributes]
+    held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
+    own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
+    present = held.known(wanted, "attribute")
+    if len(present) < 3:
+        raise InputError("fewer than three attributes are in the vocabulary", where=held.name, found=present)
+    # In alphabetical order, so that one seed draws the same words whatever their order in the list.
+    sides = [held.rows(sorted(words)) for words in own]
+    in_order = sorted(present)
+    attributes = held.rows(in_order)
+    attributes /= np.linalg.norm(attributes, axis=1, keepdims=True)
+    cosines = [c for c in (_cosines(side.mean(axis=0), attributes) for side in sides) if c is not None]
+    if len(cosines) < 2:
+        raise InputError("the mean vector of a class is zero, so it has no direction", where=held.name)
+    value = _spearman(cosines[0], cosines[1])
+
+    def correlation(first: Array, second: Array, drawn: Array) -> float | None:
+        repeated = np.repeat(attributes, drawn.astype(int), axis=0)
+        a, b = (
+            _cosines(counts @ side / counts.sum(), repeated)
+            for counts, side in zip((first, second), sides, strict=True)
+        )
+        return None if a is None or b is None else _spearman(a, b)
+
+    low, high, seed, notes = percentile_interval(
+        correlation, [*map(len, own), len(present)], prob=prob, resamples=resamples, seed=seed
+    )
+    if value is None:
+        notes = ["all attributes are equally near to a class, so there is no correlation", *notes]
+    columns = ["cosine_x", "cosine_y", "rank_x", "rank_y"]
+    numbers = dict(zip(columns, [*cosines, *map(_ranks, cosines)], strict=True))
+    return Score(
+        name="ect",
+        data=f"{listed.name} in {held.name}",
+        label="rank correlation",
+        value=value,
+        low=low,
+        high=high,
+        prob=prob,
+        n={"x": len(own[0]), "y": len(own[1]), "words": len(present)},
+        classes=(x.name, y.name),
+        dropped=held.missing,
+        notes=(*held.notes, *notes),
+        details={
+            **{"x": tuple(own[0]), "y": tuple(own[1]), "words": tuple(present)},
+            **{"resamples": resamples, "seed": seed},
+        },
+        table=pd.DataFrame(numbers, index=in_order).loc[present].rename_axis("word").reset_index(),
+    )
+
+
+def rnsb(
+    embedding: Any,
+    wordlist: Any,
+    *,
+    classes: Sequence[str] | None = None,
+    shrinkage: float = 1.0,
+    prob: float = 0.89,
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
+) -> Score:
+    """Compute the relative negative sentiment bias of the words of two classes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist
+        What `load_wordlist` takes.
+    classes : pair of str, optional
+        As in `weat`. The attributes of the second count as the negative ones.
+    shrinkage : float, default 1
+        C of the logistic regression, from 1e-6 to 1e6, as in scikit-learn: C times the loss of every attribute, plus half
+        the squared length of the weights; the intercept is not shrunk.
+    prob, resamples, seed
+        Of the bootstrap, which draws the attributes and the words of either class again, and trains the classifier anew.
+
+    Returns
+    -------
+    Score
+        The value is the Kullback-Leibler divergence of the words' shares from equal ones, in nats. Details: ``largest`` (log
+        n, which it cannot exceed), ``mean_probability`` (of a negative attribute, by class), ``shrinkage, x, y, a, b,
+        resamples, seed``. Its ``pairs()`` have ``protected_word, protected_class, probability, share``.
+
+    Raises
+    ------
+    InputError
+        If there are not two classes, each with a word and an attribute in the vocabulary, or an attribute is of both.
+
+    Notes
+    -----
+    A logistic regression is trained on the vectors of the attributes, as they are. P holds, for each protected word, the
+    probability that it is a negative attribute, over the sum of these; the score is the divergence of P from the uniform
+    distribution. The regression is convex and is solved by Newton's method, in the space that the attributes span.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import rnsb
+    >>> result = rnsb("minilm-static", "weat7", resamples=99, seed=1)
+    >>> 0 < result.value < result.largest, result.n["x"], result.n["a"]
+    (True, 8, 8)
+    """
+    import pandas as pd
+
+    shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
+    listed = load_wordlist(wordlist, controls="none")
+    x, y = classes_of_list(listed, classes)
+    if both := [w for w in x.attributes if w in set(y.attributes)]:
+        raise InputError(
+            "attributes of both classes cannot be told apart", where=f"word list {listed.name}", found=both
+        )
+    held = vectors_of(embedding, [*x.protected, *y.protected, *x.attributes, *y.attributes], unit=False)
+    # In alphabetical order, so that one seed draws the same words whatever their order in the list.
+    sets = [
+        held.known(words, f"{noun} of the protected class {c.name!r}")
+        for words, noun, c in (
+            (x.protected, "word", x), (y.protected, "word", y), (x.attributes, "attribute", x), (y.attributes, "attribute", y),
+        )
+    ]  # fmt: skip
+    words = [*sorted(sets[0]), *sorted(sets[1])]
+    trained = held.rows([*sorted(sets[2]), *sorted(sets[3])])
+    # Weights that lie outside the span of the attributes would only add to their length.
+    _, lengths, axes = np.linalg.svd(trained, full_matrices=False)
+    axes = axes[lengths > lengths[0] * 1e-12]
+    trained, judged = trained @ axes.T, held.rows(words) @ axes.T
+    negative = np.repeat([0.0, 1.0], [len(sets[2]), len(sets[3])])
+
+    def log_probabilities(counts: Array) -> Array:
+        coefficients, intercept = _fit_logistic(trained, negative, shrinkage * counts)
+        return -np.logaddexp(0.0, -(judged @ coefficients + intercept))
+
+    def divergence(first: Array, second: Array, a: Array, b: Array) -> float:
+        return _divergence(log_probabilities(np.concatenate([a, b])), np.concatenate([first, second]))
+
+    sizes = [len(side) for side in sets]
+    low, high, seed, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
+    logs, every = log_probabilities(np.ones(len(trained))), np.ones(len(words))
+    table = pd.DataFrame(
+        {
+            "protected_word": words,
+            "protected_class": np.repeat([x.name, y.name], sizes[:2]),
+            "probability": np.exp(logs),
+            "share": np.exp(_log_shares(logs, every)),
+        }
+    )
+    order = {
+        (c.name, w): i for i, (c, w) in enumerate((c, w) for c, side in ((x, sets[0]), (y, sets[1])) for w in side)
+    }
+    places = [order[key] for key in zip(table["protected_class"], words, strict=True)]
+    return Score(
+        name="rnsb",
+        data=f"{listed.name} in {held.name}",
+        label="divergence",
+        value=_divergence(logs, every),
+        low=low,
+        high=high,
+        prob=prob,
+        n=dict(zip("xyab", sizes, strict=True)),
+        classes=(x.name, y.name),
+        dropped=held.missing,
+        notes=(*held.notes, *notes),
+        details={
+            "largest": math.log(len(words)),
+            "mean_probability": table.groupby("protected_class", sort=False)["probability"].mean().to_dict(),
+            "shrinkage": shrinkage,
+            **dict(zip("xyab", map(tuple, sets), strict=True)),
+            **{"resamples": resamples, "seed": seed},
+        },
+        table=table.iloc[np.argsort(places)].reset_index(drop=True),
+    )
+
+
+def _differences(held: Any, used: list[tuple[str, str]], couples: list[tuple[str, str]]) -> Array:
+    """Return the differences of the pairs with vectors, in alphabetical order."""
+    if not used:
+        raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=held.name)
+    return np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
+
+
+def _main_direction(differences: Array) -> tuple[Array, float] | None:
+    """Return the first principal component around zero, with the sign of the mean, and its share; None where these cancel."""
+    _, lengths, components = np.linalg.svd(differences, full_matrices=False)
+    lean = float(components[0] @ differences.mean(axis=0))
+    if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:
+        return None
+    return np.sign(lean) * components[0], float(lengths[0] ** 2 / np.sum(lengths**2))
+
+
+def _cosines(mean: Array, units: Array) -> Array | None:
+    length = float(np.linalg.norm(mean))
+    return units @ mean / length if length > ROUNDING else None
+
+
+def _spearman(first: Array, second: Array) -> float | None:
+    """Return Spearman's correlation, ties at their mean rank; None where one of the two does not vary."""
+    a, b = (ranks - ranks.mean() for ranks in (_ranks(first), _ranks(second)))
+    size = math.sqrt(float(a @ a) * float(b @ b))
+    return float(a @ b) / size if size > 0 else None
+
+
+def _ranks(values: Array) -> Array:
+    """Return ranks from 1, where values that are equal up to rounding share theirs."""
+    order = np.argsort(values, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > ROUNDING)])
+    sizes = np.bincount(group)
+    ranks = np.empty(len(values))
+    ranks[order] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
+    return ranks
+
+
+def _divergence(logs: Array, counts: Array) -> float:
+    """Return the sum of p log(p n) of shares p, from log probabilities; each stands as often as it counts."""
+    held = counts > 0
+    shares = _log_shares(logs[held], counts[held])
+    return max(0.0, float(counts[held] @ (np.exp(shares) * (shares + np.log(counts.sum())))))
+
+
+def _log_shares(logs: Array, counts: Array) -> Array:
+    """Return the logs of shares, also where all probabilities are next to zero."""
+    highest = logs.max()
+    return logs - highest - np.log(counts @ np.exp(logs - highest))
+
+
+def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:
+    """Return the coefficients and the intercept of a logistic regression.
+
+    They minimize the weighted sum of the losses plus half the squared length of the coefficients, by Newton's method with
+    steps halved until the sum falls.
+    """
+    design = np.column_stack([vectors, np.ones(len(vectors))])
+    ridge = np.append(np.ones(vectors.shape[1]), 0.0)
+    signs = 2 * labels - 1
+    at = np.zeros(design.shape[1])
+
+    def total(point: Array) -> float:
+        return float(weights @ np.logaddexp(0.0, -signs * (design @ point)) + 0.5 * ridge @ point**2)
+
+    value = total(at)
+    for _ in range(100):
+        p = 0.5 * (1 + np.tanh(0.5 * (design @ at)))
+        gradient = design.T @ (weights * (p - labels)) + ridge * at
+        curvature = design.T @ (design * (weights * p * (1 - p))[:, None])
+        curvature.flat[:: len(at) + 1] += ridge
+        try:
+            step = np.linalg.solve(curvature, gradient)
+        except np.linalg.LinAlgError:
+            raise InputError("the classifier cannot be fitted to vectors of such lengths", where="rnsb") from None
+        if float(gradient @ step) < 1e-20:
+            break
+        size = 1.0
+        while total(at - size * step) > value and size > 1e-8:
+            size /= 2
+        at = at - size * step
+        value = total(at)
+    return at[:-1], float(at[-1])
