@@ -38,7 +38,6 @@ from bayesbias.plots import (
     contrasts as figures_of_contrasts,
     words as figures_of_words,
 )
-from bayesbias.scores.relations import ripa
 from bayesbias.simulation.planning import plan_reliability
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import PairTable
@@ -196,10 +195,6 @@ PRINTERS: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
     "what a prior expects": (
         lambda seed: prior_expectation("crossed", draws=200, seed=seed),
         lambda found: found.lines(),
-    ),
-    "a bootstrap interval": (
-        lambda seed: ripa(_vectors(), "gender", resamples=99, seed=seed),
-        lambda found: [repr(found), *found.in_words()],
     ),
 }
 

@@ -14,7 +14,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.scores import ect, ripa, rnsb
 from bayesbias.scores.association import mac, weat
-from bayesbias.scores.score import SCORES
+from bayesbias.scores.score import SCORES, Given
 from bayesbias.scores.vectors import direct_bias, relative_norm_distance
 from bayesbias.tables.distances import distance_table
 from bayesbias.wordlists.listfile import load_wordlist
@@ -224,3 +224,20 @@ def test_every_score_is_one_type_with_one_text() -> None:
         assert f"{score.value:.4f}" in lines[1] if score.value is not None else "none" in lines[1]
         with pytest.raises(AttributeError):
             score.nothing_of_the_kind  # noqa: B018
+
+
+def test_the_table_of_scores_says_what_can_be_computed() -> None:
+    v = vectors()
+    words = load_wordlist(LIST)
+    held = bb.load_embedding(v)
+    table = distance_table(held, words)
+    of_table, of_vectors = Given(table, None, None), Given(table, words, held)
+    assert [name for name, row in SCORES.items() if not row.why_not(of_table, ["x", "y"])] == ["weat", "sc_weat", "mac"]
+    able = [name for name, row in SCORES.items() if not row.why_not(of_vectors, ["x", "y"])]
+    assert able == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
+    for name in able:
+        settings = {setting.name: setting.default for setting in SCORES[name].settings}
+        settings |= {"resamples": 99} if "resamples" in settings else {}
+        assert all(score.name == name for score in SCORES[name].compute(of_vectors, **settings))
+    assert SCORES["weat"].compute(of_table)[0].value == weat(v, LIST).value
+    assert SCORES["weat"].why_not(of_table, ["x", "y", "z"])
