@@ -1,10 +1,10 @@
-"""What the pages on methods name is there: modules, tests, papers."""
+"""What the pages on methods name is there: folders and papers."""
 
 import re
 
 import pytest
 from helpers.documents import DOCS
-from helpers.places import ROOT, rooms
+from helpers.places import ROOT
 
 every_page = pytest.mark.parametrize(
     "page", sorted((DOCS / "methods").glob("*.md")), ids=lambda path: path.stem
@@ -12,12 +12,12 @@ every_page = pytest.mark.parametrize(
 
 
 @every_page
-def test_modules_and_tests_that_are_named_exist(page):
+def test_folders_that_are_named_exist(page):
     text = page.read_text(encoding="utf-8")
-    named = set(re.findall(r"`bayesbias\.([a-z_]+\.[a-z_]+)`", text))
-    assert not named - set(rooms())
-    for file in re.findall(r"`((?:tests|validation|benchmarks)/[\w/]+\.py)`", text):
-        assert (ROOT / file).is_file(), file
+    for name in re.findall(r"\*(?:Code|Test)\* ([^\n]*)", text):
+        for place in re.findall(r"`((?:bayesbias\.|tests/|validation/)[\w./]+)`", name):
+            path = ROOT / (place if "/" in place else place.replace(".", "/"))
+            assert path.exists() or path.with_suffix(".py").exists(), place
 
 
 @every_page
