@@ -45,7 +45,7 @@ from .inference.prediction import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
 from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
 from .studies.sentences import seat as seat
-from .studies.change import compare as compare
+from .studies.debiasing.comparing import compare as compare
 from .studies.wefat import wefat as wefat
 from .studies.sentiment import sentiment_analysis as sentiment_analysis
 from .studies.sentiment_tests import paired_test as paired_test

@@ -18,7 +18,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.simulation.answers import answers_of_fit
 from bayesbias.simulation.pools import Pool, drawn_pool
 from bayesbias.simulation.yardsticks import by_yardstick
-from bayesbias.studies.change_fits import fit_changes
+from bayesbias.studies.debiasing.fits import fit_changes
 
 VECTORS = "minilm-static"
 RELIGION = {

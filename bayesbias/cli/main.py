@@ -17,7 +17,7 @@ from bayesbias.core.errors import BayesbiasError
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
     "Word vectors": {"fit": "fit"},
-    "Debiased vectors": {"debias": "debias"},
+    "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}

@@ -31,9 +31,9 @@ from bayesbias.plots.style import (
     square,
     styled,
 )
-from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.studies.construction import Forced
-from bayesbias.studies.geometry import Left
+from bayesbias.studies.debiasing.comparison import Comparison, Method
+from bayesbias.studies.debiasing.construction import Forced
+from bayesbias.studies.debiasing.geometry import Left
 from bayesbias.wordlists.pairing import CONNECTIONS
 from bayesbias.wordlists.wordlist import CONTROLS
 

@@ -17,7 +17,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import change, sentences, sentiment, sweeps, wefat, words
 from bayesbias.plots.plates import Plate, rendered
 from bayesbias.plots.style import figure_style
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.wefat import WefatResult

@@ -1,8 +1,19 @@
-from .comparison import Comparison as Comparison
-from .construction import (
+from .debiasing.comparison import Comparison as Comparison
+from .debiasing.construction import (
     Construction as Construction,
     Forced as Forced,
     find_construction as find_construction,
+)
+from .debiasing.geometry import (
+    Geometry as Geometry,
+    Left as Left,
+    Related as Related,
+    find_geometry as find_geometry,
+)
+from .debiasing.requirements import (
+    Check as Check,
+    Requirement as Requirement,
+    check_requirements as check_requirements,
 )
 from .frequency import (
     Frequency as Frequency,
@@ -10,13 +21,6 @@ from .frequency import (
     unequal_frequencies as unequal_frequencies,
     with_frequency as with_frequency,
 )
-from .geometry import (
-    Geometry as Geometry,
-    Left as Left,
-    Related as Related,
-    find_geometry as find_geometry,
-)
-from .requirements import Check as Check, Requirement as Requirement, check_requirements as check_requirements
 from .seat_result import SeatResult as SeatResult
 from .sentences import leave_one_out as leave_one_out
 from .sentiment import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table

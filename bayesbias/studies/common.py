@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core.sections import Column
+from bayesbias.core.sections import Column, Interpretation
 from bayesbias.core.versions import own_version
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, place
@@ -61,6 +61,15 @@ def about_fit(fit: BiasFit) -> dict[str, Any]:
         "provenance": provenance,
         "timing": timing,
     }
+
+
+def not_converged(
+    subject: str, problems: Sequence[str], notes: Sequence[str] = ()
+) -> Interpretation:
+    """Say that nothing is concluded from a sampler that has not converged, with the first two of its problems."""
+    shown = [*problems[:2], *([f"{len(problems) - 2} more problems"] if len(problems) > 2 else [])]
+    headline = "No conclusion: the sampler has not converged. Raise --tune and --draws."
+    return Interpretation(subject, headline, tuple(shown), tuple(notes))
 
 
 def verdict_of(row: Any) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import is_sentiment

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 from helpers.draws import made_up_comparison
 

@@ -13,9 +13,9 @@ import pytest
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
-from bayesbias.studies import change_fits
-from bayesbias.studies.change import compare
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.debiasing import fits as change_fits
+from bayesbias.studies.debiasing.comparing import compare
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.tables.pair_table import PairTable
 
 

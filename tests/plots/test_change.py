@@ -13,7 +13,7 @@ from matplotlib.patches import ArrowStyle
 from matplotlib.text import Annotation, Text
 
 from bayesbias.plots.change import plot_changes, plot_ranking
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
 

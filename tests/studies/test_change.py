@@ -9,7 +9,7 @@ from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
 from bayesbias.core.errors import BayesbiasError, InputError
-from bayesbias.studies.change import compare
+from bayesbias.studies.debiasing.comparing import compare
 from bayesbias.tables.reading import as_pair_table
 
 

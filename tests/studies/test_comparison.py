@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from helpers import monte_carlo as mc
 from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
-from helpers.pages import without_figures
 from helpers.seeds import shifted
 
 mpl.use("Agg")
 
-from bayesbias.findings.change import construction_sentences
-from bayesbias.findings.of_result import findings_of
-from bayesbias.runs.reading_change import read_comparison
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias.cli.main import cli
 from bayesbias.core.errors import InputError
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
 from bayesbias.plots.change import plot_changes, plot_ranking, plot_raw_pairs
 from bayesbias.plots.saving import save_figures
-from bayesbias.studies.change import compare
-from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.construction import control_changes, find_construction
+from bayesbias.studies.debiasing.comparing import compare
+from bayesbias.studies.debiasing.comparison import Comparison
+from bayesbias.studies.debiasing.construction import control_changes, find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
 
@@ -296,54 +289,12 @@ def test_one_method_twice_is_no_better_than_itself():
     assert frame["p_nearer_zero_than_next"].iloc[0] == 0.5
 
 
-@pytest.mark.claim
-def test_one_method_alone_is_ranked_first_of_one(tmp_path):
-    before = table()
-    alone = made_up_comparison(as_pair_table(before), {"a": as_pair_table(changed(before, NONE, 1))})
-    assert alone.between_methods().empty
-    assert alone.ranking()["verdict_next"].isna().tolist() == [True]
-    assert bb.save_run(alone, tmp_path / "run")
 
 
-@pytest.mark.claim  # that every kind of run comes back as it was is held in the tests of runs
-def test_a_comparison_is_saved_and_read_back(found, tmp_path, monkeypatch):
-    without_figures(monkeypatch)
-    bb.save_run(found, tmp_path / "run")
-    again = bb.load_run(tmp_path / "run").result
-    pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
-    pd.testing.assert_frame_equal(again.ranking(), found.ranking())
-    pd.testing.assert_frame_equal(again.geometry(), found.geometry(), rtol=1e-9)
-    lines = (tmp_path / "run" / "result.txt").read_text(encoding="utf-8").splitlines()
-    assert lines == findings_of(found).lines()
-    written = pd.read_csv(tmp_path / "run" / "geometry.csv")
-    assert written["left"].tolist() == found.geometry()["left"].tolist()
-    assert findings_of(again) == findings_of(found)
-    with pytest.raises(InputError, match="no such file"):
-        read_comparison(tmp_path)
-    (tmp_path / "comparison.json").write_text('{"bayesbias_comparison": 9}')
-    with pytest.raises(InputError, match="does not know"):
-        read_comparison(tmp_path)
 
 
-def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
-    before = table()
-    short = compare(before, changed(before, NONE, 1), seed=shifted(1), draws=20, tune=20, chains=2)
-    assert not short.diagnostics()["ok"]
-    said = " ".join(findings_of(short).lines())
-    assert "no conclusion, since the sampler cannot be believed yet" in said
-    assert "it is now" not in said
-    assert "on average" not in said
 
 
-def test_repr_and_sentences_say_what_a_reader_wants_first(found):
-    text = repr(found)
-    assert len(text.splitlines()) <= 8
-    assert "strong: associated - different changed by +0." in text
-    assert any("single pairs by" in s and s.startswith("strong: neutral") for s in findings_of(found).lines())
-    with pytest.raises(InputError, match="did you mean 'weak'"):
-        found.changes(method="wek")
-    with pytest.raises(InputError, match="unknown estimand"):
-        found.changes(estimand="everyone")
 
 
 def test_of_many_methods_the_first_are_shown_and_the_warning_is_not_lost(monkeypatch):
@@ -395,29 +346,8 @@ def test_construction_is_found_in_the_published_tables(shared, group, flags, n_s
         assert got.share == 0.6
 
 
-def test_control_drift_of_the_published_gender_tables(shared):
-    folder = shared / PUBLISHED
-    frame, _ = join_pairs(folder / "genderReddit.csv", folder / "debiasedGenderReddit.csv")
-    got = find_construction(frame)
-    sets = got.sets.set_index("words")
-    # Within his/hers distances to one control word differ by 1.10 after equalising, by 0.42 before.
-    assert sets.loc[[("hers", "his")], "control_gap_after"].iloc[0] == pytest.approx(1.0962, abs=1e-4)
-    assert sets.loc[[("hers", "his")], "control_gap_before"].iloc[0] == pytest.approx(0.4150, abs=1e-4)
-    assert sets.loc[[("he", "she")], "control_gap_after"].iloc[0] == pytest.approx(0.4967, abs=1e-4)
-    worst = got.controls.loc[got.controls["max_change"].abs().idxmax()]
-    assert (worst["protected_word"], worst["attribute"]) == ("hers", "the")
-    assert worst["max_change"] == pytest.approx(0.7001, abs=1e-3)
-    assert any("differ by up to 1.10 (before 0.42)" in s for s in construction_sentences(got))
 
 
-def test_unrelated_vectors_show_no_construction(shared):
-    base = shared / "data/bayesbias_distances"
-    for group in ("religion", "gender", "race"):
-        frame, _ = join_pairs(
-            base / f"google_2021/{group}Google.csv", base / f"reddit_pairs_2021/{group}Reddit.csv"
-        )
-        got = find_construction(frame)
-        assert (got.flags, len(got.sets), got.found, construction_sentences(got)) == ((), 0, False, [])
 
 
 def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing(tmp_path):
@@ -467,22 +397,6 @@ def test_no_change_is_called_a_change_at_the_nominal_rate(tables):
     assert sum(shifts) >= least
 
 
-@pytest.mark.claim  # that construction is found in these tables is held above
-def test_the_published_religion_tables_whole(shared):
-    folder = shared / PUBLISHED
-    found = compare(folder / "religionReddit.csv", folder / "debiasedReligionReddit.csv", seed=shifted(1))
-    assert found.diagnostics()["ok"], found.diagnostics()["problems"]
-    frame = found.contrasts(estimand="population")
-    row = frame[frame["level"] == "overall"].iloc[0]
-    raw = found.methods["debiased"].construction.means.set_index("connection")
-    raw = (raw["after"] - raw["before"]).loc[["associated", "different"]]
-    apart = mc.mean_of_row(row) - (raw["associated"] - raw["different"])
-    assert abs(apart.value) < 0.5 * row["sd"] + mc.K * apart.error
-    assert row["by_construction"] == "wholly"
-    assert findings_of(found).lines()[0].startswith("BY CONSTRUCTION")
-    # Christianity's words moved away from its stereotypes, Islam's hardly: section 5 of the paper.
-    these = found.changes(estimand="listed_words").set_index(["level", "name", "connection"])["mean"]
-    assert these["class", "christian", "associated"] > 0.2 > 0.1 > these["class", "muslim", "associated"]
 
 
 # -- figures and the command line -------------------------------------------------------------------
@@ -513,79 +427,9 @@ def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
         save_figures(found, tmp_path, ("gif",))
 
 
-def run(*arguments: str) -> Any:
-    return CliRunner().invoke(cli, list(arguments), catch_exceptions=True)
 
 
-@pytest.mark.claim
-def test_debias_and_compare_on_the_command_line(tmp_path, monkeypatch):
-    without_figures(monkeypatch)
-    out = tmp_path / "hard.txt"
-    done = run(
-        "debias", "--embedding", "minilm-static", "--wordlist", "religion", "--controls", "2021",
-        "--words", "listed", "--out", str(out), "--json",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.exception
-    account = json.loads(done.stdout)
-    assert account["method"] == "hard"
-    assert account["n_changed"] == 26
-    done = run(
-        "compare", "--original", "minilm-static", "--debiased", str(out), "--wordlist", "religion",
-        "--controls", "2021", "--draws", "50", "--tune", "100", "--chains", "2", "--seed", str(shifted(1)),
-        "--out", str(tmp_path / "run"), "--json",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.exception
-    payload = json.loads(done.stdout)
-    assert {"changes", "contrasts", "construction", "diagnostics"} <= set(payload)
-    assert payload["construction"]["hard"]["flags"] == ["equalised", "controls_moved"]
-    assert len(payload["construction"]["hard"]["evidence"]["sets"]) == 5
-    assert {(r["level"], r["connection"]) for r in payload["changes"]} >= {
-        ("overall", "human"),
-        ("word", "neutral"),
-    }
-    assert len(bb.load_run(tmp_path / "run").result.methods["hard"].pairs) == 4200
-    names = {p.name for p in (tmp_path / "run").rglob("*") if p.is_file()}
-    assert {
-        "changes.csv",
-        "contrasts.csv",
-        "geometry.csv",
-        "ranking.csv",
-        "construction.json",
-        "result.txt",
-    } <= names
-    assert {"ranking.png", "controls.png"} <= names
-    assert payload["geometry"][0]["left"] == "kept"
-    assert payload["requirements"] == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["compare"], "nothing to compare"),
-        (["compare", "--original", "a", "--original-distances", "b"], "do not mix"),
-        (["compare", "--original-distances", "b"], "nothing to compare"),
-        (["compare", "--original-distances", "b", "--debiased-distances", "c"], "no such table"),
-        (
-            ["debias", "--embedding", "minilm-static", "--wordlist", "weat1", "--out", "x"],
-            "no definitional sets",
-        ),
-    ],
-)
-def test_bad_input_is_one_message(arguments, says, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = run(*arguments)
-    assert isinstance(done.exception, InputError)
-    assert says in str(done.exception)
-    assert list(tmp_path.iterdir()) == []
 
 
-def test_compare_prints_construction_above_the_results(shared):
-    folder = shared / PUBLISHED
-    done = run(
-        "compare", "--original-distances", str(folder / "genderReddit.csv"), "--debiased-distances",
-        str(folder / "debiasedGenderReddit.csv"), "--draws", "50", "--tune", "100", "--chains", "2", "--seed", str(shifted(1)),
-    )  # fmt: skip
-    assert done.exit_code == 0, done.exception
-    assert done.stdout.startswith("BY CONSTRUCTION")
-    assert done.stdout.index("BY CONSTRUCTION") < done.stdout.index("change of the mean distance")
-    assert "by up to 0.70 (hers and the)" in done.stdout

@@ -8,19 +8,16 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
-from helpers.changes import NONE, changed, destroyed_comparison, noisy, table
+from helpers.changes import NONE, changed, destroyed_comparison, table
 from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
 mpl.use("Agg")
 
-from bayesbias.findings.of_result import findings_of
-from matplotlib.figure import Figure
 
-import bayesbias as bb
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.plots.change import plates, plot_controls
-from bayesbias.studies.comparison import Comparison
+from bayesbias.plots.change import plates
+from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
 pytestmark = pytest.mark.slow  # many draws are made
@@ -31,25 +28,6 @@ def destroyed() -> Comparison:
     return destroyed_comparison()
 
 
-def test_noise_closes_the_gap_and_is_ranked_with_nobody(destroyed):
-    frame = destroyed.ranking().set_index("method")
-    # By the gap alone both would stand first.
-    assert (
-        frame.loc[["noise", "mostly noise"], "gap"].abs().max()
-        < frame.loc[["kept", "copy"], "gap"].abs().min()
-    )
-    assert list(frame.index[:2]) == ["kept", "copy"]
-    assert frame["rank"].tolist()[:2] == [1, 2]
-    assert frame["rank"].isna().tolist() == [False, False, True, True]
-    assert frame["geometry"].to_dict() == {
-        "kept": "kept", "copy": "identical", "noise": "unrelated", "mostly noise": "mostly_destroyed",
-    }  # fmt: skip
-    assert destroyed.ranks() == {"kept": 1, "copy": 2, **dict.fromkeys(frame.index[2:])}
-    assert "UNRELATED" in repr(destroyed)
-    kinds = {part.subject: [doubt.kind for doubt in part.doubts] for part in findings_of(destroyed).parts}
-    assert kinds == {
-        "noise": ["geometry_destroyed"], "kept": [], "mostly noise": ["geometry_destroyed"], "copy": ["identical"],
-    }  # fmt: skip
 
 
 def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
@@ -104,19 +82,6 @@ def test_the_gap_beside_the_spread_of_controls(destroyed):
     assert wide["prob"] == 0.99
 
 
-def test_without_controls_the_ranking_says_that_it_cannot_know():
-    before = table()
-    before = before[~before["connection"].isin(["human", "neutral"])]
-    tables = {"noise": noisy(before, 1), "kept": changed(before, NONE, 2)}
-    bare = made_up_comparison(as_pair_table(before), {k: as_pair_table(v) for k, v in tables.items()})
-    assert set(bare.ranking()["geometry"]) == {"no_controls"}
-    assert bare.geometry()[["correlation", "rms", "gap_after"]].isna().all(axis=None)
-    assert [[doubt.kind for doubt in part.doubts] for part in findings_of(bare).parts] == [
-        ["geometry_unknown"]
-    ] * 2
-    assert "controls" not in [plate.name for plate in plates(bare)]
-    with pytest.raises(bb.FitError, match="no control words"):
-        plot_controls(bare, ax=Figure().subplots())
 
 
 def test_control_pairs_are_drawn_method_by_method(destroyed):

@@ -11,8 +11,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.studies import geometry as module
-from bayesbias.studies.geometry import Left, Related, find_geometry, left_of
+from bayesbias.studies.debiasing import geometry as module
+from bayesbias.studies.debiasing.geometry import Left, Related, find_geometry, left_of
 from bayesbias.tables.change import join_pairs
 
 NOTHING = Related(np.nan, np.nan, np.nan)

@@ -9,22 +9,16 @@ import re
 import arviz as az
 import numpy as np
 import pytest
-from bayesbias.columns.change import ranking_columns
-from bayesbias.findings.of_result import findings_of
 from helpers.changes import destroyed_comparison
 from helpers.draws import made_up_comparison
-from helpers.seeds import shifted
-from matplotlib.text import Text
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
-from bayesbias.plots.change import plot_ranking
-from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.construction import Forced
-from bayesbias.studies.limits import MEANINGS
-from bayesbias.studies.requirements import Check, Requirement, check_requirements, read_requirements
+from bayesbias.studies.debiasing.comparison import Comparison
+from bayesbias.studies.debiasing.construction import Forced
+from bayesbias.studies.debiasing.requirements import Check, Requirement, check_requirements, read_requirements
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -198,19 +192,6 @@ def test_a_value_without_an_error_is_printed_on_its_side_of_the_limit_too():
     assert check.line == "a: controls > 0.9 is NOT met (0.899996, lower end of the 89% interval)"
 
 
-@pytest.mark.slow
-def test_every_name_is_explained_and_can_be_asked_for(found):
-    text = ",".join(
-        "pairs>=1" if name == "pairs" else f"{name}<{1 if name == 'controls' else 1000}" for name in MEANINGS
-    )
-    result = check_requirements(found, text)
-    assert [check.requirement.name for check in result] == list(MEANINGS)
-    assert all(check.met for check in result)
-    assert all(bool(check) for check in result)
-    for check in result:
-        said = check.as_dict()
-        assert (said["value"], said["met"], said["limit"]) == (check.value, True, check.requirement.limit)
-        assert f"hard: {check.requirement} is met" in check.line
 
 
 def test_what_cannot_be_known_is_not_met():
@@ -268,30 +249,6 @@ def test_a_gap_that_is_zero_by_construction_is_met_without_evidence(found):
     assert "is NOT met (" in missed.line
 
 
-@pytest.mark.slow
-def test_a_gap_that_is_drawn_together_for_some_words_is_met_without_evidence(found):
-    item = found.methods["hard"]
-    assert item.construction.flags[0] == "equalised"
-    flags = ("equalised_partly", *item.construction.flags[1:])
-    construction = dataclasses.replace(item.construction, flags=flags, share=0.92)
-    partly = Comparison(
-        found.original, {"hard": dataclasses.replace(item, construction=construction)}, {}, found.provenance
-    )
-    for check in check_requirements(partly, "gap<0.5, gap_sd<9"):
-        assert (check.met, check.by_construction) == (True, Forced.PARTLY)
-        assert " is met partly by construction: no evidence (" in check.line
-        assert check.as_dict()["by_construction"] == "partly"
-    frame = partly.contrasts()
-    overall = (frame["level"] == "overall") & (frame["contrast"] == "associated - different")
-    assert set(frame.loc[overall, "by_construction"]) == {"partly"}
-    assert set(frame.loc[~overall, "by_construction"]) == {"no"}
-    assert partly.ranking()["by_construction"].tolist() == ["partly"]
-    cells = [
-        column.cell(row).text for row in partly.ranking().itertuples() for column in ranking_columns(0.89)
-    ]
-    assert any(cell.endswith(", partly by construction") for cell in cells)
-    texts = [text.get_text() for text in plot_ranking(partly).figure.findobj(Text)]
-    assert any("(partly by construction)" in text for text in texts)
 
 
 @pytest.mark.slow
@@ -313,7 +270,6 @@ def test_a_gap_that_nothing_forces_is_met_with_evidence_and_by_noise_it_is_not()
         (Requirement("gpa", "<", 1.0), "requirements: unknown name; found: 'gpa'"),
         (Requirement("gap", "=", 1.0), "requirements: unknown sign; found: '='"),
         (Requirement("gap", "<", "1"), "requirements, limit of gap: must be a finite number"),  # type: ignore[arg-type]
-        ("gap", "requirements: is none of what is taken here|requirements, number 1: is none"),
     ],
 )
 def test_a_requirement_made_by_hand_is_looked_at(found, wrong, told):
@@ -336,13 +292,3 @@ def test_words_that_are_gone_are_counted_in_a_requirement():
     assert check_requirements(found, f"pairs>={share!r}")[0].met
 
 
-@pytest.mark.slow
-def test_what_moved_no_farther_than_rounding_does_is_said_first():
-    before = bb.distance_table("minilm-static", "religion", controls="2021")
-    steps = np.random.default_rng(shifted(6)).uniform(-5e-5, 5e-5, size=len(before))
-    found = findings_of(
-        made_up_comparison(before, {"a": before.frame.assign(distance=before.frame["distance"] + steps)})
-    )
-    (doubt,) = (doubt for doubt in found.parts[0].doubts if doubt.decides)
-    assert doubt.kind == "hardly_moved"
-    assert doubt.text.startswith("NEXT TO NOTHING MOVED: no distance changed by more than 5e-05")

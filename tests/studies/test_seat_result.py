@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
 import pytest
-from bayesbias.findings.sentences import findings_of_sentences
 from helpers.seeds import shifted
 from helpers.sentences import FAST, own, several, toy, vector
 
@@ -52,37 +50,8 @@ def test_the_table_has_the_order_of_table_4_and_its_stars(result):
         result.table(alpha=0)
 
 
-@pytest.mark.slow
-def test_consistency_of_related_tests(result):
-    table = result.consistency().set_index(["group", "level"])
-    terms = table.loc["European/African American terms, pleasant", "word"]
-    assert terms["tests"] == ("weat3b", "weat5b")
-    assert (terms["same_sign"], terms["same_verdict"], terms["p_rises"]) == (False, False, False)
-    sizes = result.frame.set_index("test")["effect_size"]
-    assert terms["spread"] == pytest.approx(sizes["weat5b"] - sizes["weat3b"])
-    both = table.loc["math or science against arts, gender terms", "sentence"]
-    assert both["tests"] == ("sent-weat7", "sent-weat8")
-    assert (both["same_sign"], both["same_verdict"]) == (True, True)
-    assert both["p_rises"] is pd.NA
-    assert both["p_words"] == tuple(result.frame.set_index("test")["p_words"][list(both["tests"])])
-    assert len(table) == 3  # what was not run twice is not compared
 
 
-@pytest.mark.slow
-def test_sentences_say_where_words_and_sentences_disagree(result):
-    said = findings_of_sentences(result).lines()
-    row = result.frame.set_index("test").loc["sent-weat7"]
-    assert row["p_upper"] < 1e-7
-    assert row["p_words"] > 0.01
-    assert any(
-        "sent-weat7: p at most 1.3e-08 over sentences, exact bound; 0.05 over words" in text for text in said
-    )
-    (terms,) = [text for text in said if text.startswith("weat3b, weat5b")]
-    assert "effects of opposite sign" in terms
-    assert "p falls where fewer words should make it rise" in terms
-    (maths,) = [text for text in said if text.startswith("weat7, weat8")]
-    assert "rise" not in maths
-    assert repr(result).splitlines()[0] == "SeatResult: 8 tests on 1 encoder"
 
 
 # -- what a reader has to know of a number --------------------------------------------------------
@@ -104,20 +73,6 @@ def notes_of(result, test=None):
     return [row.note for row in result.notes.itertuples() if test in (None, row.test)]
 
 
-@pytest.mark.slow
-def test_a_test_without_words_has_no_p_over_words(tmp_path):
-    bare, whole = written(tmp_path, "bare.jsonl"), written(tmp_path, "whole.jsonl", parts=True)
-    result = seat([str(bare), str(whole)], toy, seed=shifted(1), cache=False)
-    by_test = result.frame.set_index("test")
-    assert math.isnan(by_test.at["bare", "p_words"])
-    assert by_test.at["whole", "p_words"] in [k / 20 for k in range(1, 21)]
-    assert by_test.at["bare", "p_upper"] == by_test.at["whole", "p_upper"]
-    (said,) = notes_of(result)
-    assert "words and templates are not stated" in said
-    assert result.table().loc[("bare", "text")].item().endswith("†")
-    assert not result.table().loc[("whole", "sent")].item().endswith("†")
-    assert "bare: its words and templates" in repr(result)
-    assert any(text.startswith("† bare: its words") for text in findings_of_sentences(result).lines())
 
 
 def test_a_test_that_is_split_on_one_side_says_which_words_are_not_stated(tmp_path):

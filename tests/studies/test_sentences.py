@@ -9,22 +9,18 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from bayesbias.findings.sentences import findings_of_sentences
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
-from helpers.sentences import KINDS, OWN, own, slow_scores, static, toy, vector
+from helpers.sentences import KINDS, OWN, own, slow_scores, static, toy
 
 from bayesbias import sentence_test
 from bayesbias.core.errors import InputError
-from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies import sentences as sentences_room
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 from bayesbias.studies.sentences import leave_one_out, seat
-from bayesbias.tables.sentences import sentence_table
 from bayesbias.wordlists import read_test
-from bayesbias.wordlists.sentence_tests import SETS
 
 
 # -- the scores ------------------------------------------------------------------------------------
@@ -156,56 +152,8 @@ def test_sentences_that_tests_share_are_encoded_once():
 
 
 # -- failures --------------------------------------------------------------------------------------
-def test_words_that_the_encoder_lacks_are_left_out_and_named():
-    words = {text for name in SETS for text in own("word").sentences(name)} | {"this", "is", "a"}
-    vectors = {word: vector(word) for word in sorted(words - {"midwife", "hard"})}
-    result = seat([own("word"), own()], cbow_encoder(vectors, name="own"), seed=shifted(1))
-    by_level = result.frame.set_index("level")
-    assert by_level.loc["word", ["num_targ1", "num_attr2", "dropped"]].tolist() == [2, 2, 2]
-    dropped = result.dropped
-    assert set(dropped[dropped["test"] == "custom"]["word"]) == {"midwife", "hard"}
-    sentences = dropped[dropped["test"] == "sent-custom"]
-    # Plurals have no vector either: "Nurses are people." says nothing of nurses; "This is a nurse." does.
-    assert "Nurses are people." in set(sentences["sentence"])
-    assert "This is a nurse." not in set(sentences["sentence"])
-    assert by_level.at["sentence", "dropped"] == len(sentences)
-    table = sentence_table(own("word"), cbow_encoder(vectors, name="own"))
-    assert table.coverage.missing == ("midwife", "hard")
-    assert "2 of 12 examples left out" in table.coverage.notes[0]
-    assert len(table) == 5 * 5
-    lost = dropped["word"].nunique(), len(dropped)
-    assert any(
-        f"own lacks forms of {lost[0]} words; {lost[1]} examples" in text
-        for text in findings_of_sentences(result).lines()
-    )
 
 
-@pytest.mark.parametrize(
-    ("fault", "message"),
-    [
-        (lambda made: [[*row, 0.0] for row in made], "changed its dimension"),
-        (lambda made: [row * np.nan for row in made], "NaN or infinite"),
-        (lambda made: [row * 0 for row in made], "only zeros"),
-        (lambda made: made[:-1], "another number of vectors"),
-        (lambda made: np.ravel(made), "no table of numbers"),
-        (lambda made: 1 / 0, "ZeroDivisionError"),
-    ],
-    ids=["wider", "NaN", "zero", "fewer", "flat", "exception"],
-)
-def test_an_encoder_that_fails_on_one_test_leaves_the_others(fault, message):
-    bad = set(sentence_test("weat7").sentences("targ1"))  # "math": in tests 7 and 7b alone
-
-    def encoder(sentences):
-        made = toy(sentences)
-        return fault(made) if bad & set(sentences) else made
-
-    result = seat(["weat6", "weat7", "weat10"], encoder, seed=shifted(1))
-    expected = seat(["weat6", "weat10"], toy, seed=shifted(1))
-    assert result.frame["test"].tolist() == ["weat6", "weat10"]
-    np.testing.assert_allclose(result.frame["effect_size"], expected.frame["effect_size"])
-    assert result.failures["test"].tolist() == ["weat7"]
-    assert message in result.failures["reason"].iloc[0]
-    assert "1 could not be run" in repr(result)
 
 
 def test_an_exception_in_the_third_batch_loses_one_test_and_no_batch(tmp_path):
@@ -266,14 +214,6 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
     ]
 
 
-def test_where_nothing_can_be_run_the_reason_is_an_error():
-    def none(sentences):
-        raise OSError("no route to host")
-
-    with pytest.raises(InputError, match=r"no test could be run.*no route to host.*2 such failures"):
-        seat("weat6,weat7", none, seed=shifted(1))
-    with pytest.raises(InputError, match=r"1 such failure$"):
-        seat("weat6", none, seed=shifted(1))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.sentences import FAST, own, toy
 
-from bayesbias.inference.fitting import build, fit
-from bayesbias.models.loading import load_model, parse_model
+from bayesbias.inference.fitting import fit
+from bayesbias.models.loading import load_model
 from bayesbias.models.trimming import trimmed
 from bayesbias.studies import sentences as sentences_room
 from bayesbias.studies.sentences import seat
@@ -99,43 +99,6 @@ def test_rows_say_what_the_fit_says():
     assert row["share_residual"] == pytest.approx(shares["residual"])
 
 
-@pytest.mark.claim  # that the density is PyMC's, to eight digits, is held in test_collapsed.py
-def test_the_contrast_agrees_with_a_plain_pymc_fit():
-    """With narrower priors of the spreads: with the wide ones of the file, plain NUTS hardly gets about."""
-    import pymc as pm
-
-    table = made(np.random.default_rng(0), words=4, templates=3)
-    text = load_model("sentence").text.replace("lam = 2\n", "lam = 30\n")
-    spec = parse_model(text.encode(), "narrower")
-    assert trimmed(spec, table) == spec
-    ours = fit(table, spec, seed=shifted(1), draws=3000, pointwise=False)
-    assert ours.provenance["sampler"]["method"] == "collapsed"
-    names = ("gap", "csd", "us", "pcs", "qcs", "ss", "sigma")
-
-    def named(posterior):
-        gap = posterior["cbar"][..., 0] - posterior["cbar"][..., 1]
-        return {name: gap if name == "gap" else posterior[name] for name in names}
-
-    def fewest(draws):
-        return min(mc.effective(each, m).min() for each in draws.values() for m in ("mean", "sd"))
-
-    # Effects in their own units have funnels: a run that was caught in one is no reference, and is done again.
-    for attempt in range(3):
-        with build(spec, table):
-            sampled = pm.sample(
-                3000, tune=1000, chains=2, cores=2, random_seed=shifted(2) + attempt, target_accept=0.95,
-                nuts_sampler="nutpie", progressbar=False, compute_convergence_checks=False,
-            )  # fmt: skip
-        plain = named(sampled["posterior"])
-        if fewest(plain) > 80:
-            break
-    own = named(ours.idata["posterior"])
-    assert min(fewest(own), fewest(plain)) > 80
-    for name in names:
-        mc.assert_near(mc.mean(own[name]), mc.mean(plain[name]), name)
-        mc.assert_near(mc.log_sd(own[name]), mc.log_sd(plain[name]), name)
-    row = ours.contrasts(estimand="population", level="overall").iloc[0]
-    mc.assert_near(mc.mean(own["gap"]), float(row["mean"]), "row")
 
 
 # Intervals of 89 %: 3 or fewer of 6 have a chance of 1 in 30.

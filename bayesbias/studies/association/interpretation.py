@@ -12,7 +12,15 @@ from bayesbias.inference.scope import has_new_words, same_for_all_words, words_s
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.verdicts import Verdict, sides
 from bayesbias.inference.view import View
-from bayesbias.studies.common import in_words, interval, listing, missing_notes, plural, verdict_of
+from bayesbias.studies.common import (
+    in_words,
+    interval,
+    listing,
+    missing_notes,
+    not_converged,
+    plural,
+    verdict_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,12 +58,7 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     state = fit.diagnostics()
     subject = subject_of(fit)
     if not state["ok"]:
-        return Interpretation(
-            subject,
-            "No conclusion: the sampler has not converged.",
-            tuple(state["problems"]),
-            tuple(notes),
-        )
+        return not_converged(subject, state["problems"], notes)
     if not has_contrasts(fit):
         return Interpretation(
             subject,

@@ -20,7 +20,7 @@ from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
-from bayesbias.studies.construction import EXACT
+from bayesbias.studies.debiasing.construction import EXACT
 from bayesbias.tables.change import JOINED, pairs_by_level
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 

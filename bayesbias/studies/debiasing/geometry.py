@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.inference.estimands import PROB
-from bayesbias.studies.construction import EXACT
+from bayesbias.studies.debiasing.construction import EXACT
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS
 

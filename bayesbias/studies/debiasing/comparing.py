@@ -23,9 +23,9 @@ from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.studies.change_fits import fit_changes, fit_distances
-from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.studies.construction import find_construction
+from bayesbias.studies.debiasing.comparison import Comparison, Method
+from bayesbias.studies.debiasing.construction import find_construction
+from bayesbias.studies.debiasing.fits import fit_changes, fit_distances
 from bayesbias.tables.change import common_pairs, join_pairs
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable

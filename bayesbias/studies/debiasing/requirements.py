@@ -21,9 +21,9 @@ from bayesbias.core.digits import allowed, error_of, printed
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.studies.comparison import OF_INTEREST, Comparison
-from bayesbias.studies.construction import Forced
-from bayesbias.studies.geometry import Related
+from bayesbias.studies.debiasing.comparison import OF_INTEREST, Comparison
+from bayesbias.studies.debiasing.construction import Forced
+from bayesbias.studies.debiasing.geometry import Related
 
 __all__ = ["Check", "Requirement", "check_requirements", "read_requirements"]
 

@@ -37,14 +37,14 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
 from bayesbias.models.spec import Results
-from bayesbias.studies.change_fits import (
+from bayesbias.studies.debiasing.construction import Construction, Forced, control_changes
+from bayesbias.studies.debiasing.fits import (
     ChangesFit,
     chosen_estimands,
     described_changes,
     draws_of_changes,
 )
-from bayesbias.studies.construction import Construction, Forced, control_changes
-from bayesbias.studies.geometry import Geometry, find_geometry
+from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
 from bayesbias.tables.change import pairs_by_level
 
 if TYPE_CHECKING:
@@ -130,6 +130,8 @@ class Comparison:
     >>> list(found.methods), found.changes().columns.tolist()[:3]
     (['debiased'], ['method', 'level', 'name'])
     """
+
+    study = "debiasing"  # whose sections show it, see bayesbias.output
 
     original: BiasFit
     methods: Mapping[str, Method]

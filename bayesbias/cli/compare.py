@@ -1,0 +1,103 @@
+"""The command ``bayesbias compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesbias.tables.pair_table import PairTable
+
+
+@click.command()
+@click.option("--original", metavar="A", help="Vectors before: a file or minilm-static.")
+@click.option("--debiased", multiple=True, metavar="B", help="Vectors after. Repeatable.")
+@click.option(
+    "--postprocess",
+    multiple=True,
+    type=click.Choice(["center", "standardize", "abtt"]),
+    help="Compare with the vectors of A, moved so. Repeatable.",
+)
+@shared.options("wordlist", "controls")
+@click.option("--original-distances", metavar="F", help="Table of distances instead of A.")
+@click.option(
+    "--debiased-distances", multiple=True, metavar="G", help="Tables instead of B. Repeatable."
+)
+@click.option("--model", default="change", metavar="M", help="A model of changes.")
+@shared.options("covariates", "slope", *shared.READING, *shared.SAMPLING[:-1], "prob", "rope")
+@click.option(
+    "--require", metavar="LIMITS", help='Exit with 1 unless met, such as "gap<0.02, controls>0.9".'
+)
+@shared.options(*shared.OUTPUT)
+@click.pass_context
+def compare(ctx: click.Context, model: str, require: str | None, **given: Any) -> None:
+    """Compare debiased vectors with the original."""
+    import bayesbias as bb
+    from bayesbias.output.store import check_folder
+    from bayesbias.studies.debiasing.requirements import check_requirements, read_requirements
+
+    if given["out"] is not None:
+        check_folder(given["out"], "debiasing", force=given["force"])
+    wanted = () if require is None else read_requirements(require)
+    spec = bb.load_model(model)
+    before, after = _tables(given)
+    if given["covariates"]:
+        before = bb.tables.join_covariates(before, list(given["covariates"]))
+    spec = shared.with_slopes(spec, before, given["slope"])
+    progress = False if given["as_json"] else None
+    result = bb.compare(before, after, spec, progress=progress, **shared.sampling_of(given))
+    checks = check_requirements(result, wanted, prob=given["prob"])
+    limits = {"requirements": [check.as_dict() for check in checks]} if wanted else {}
+    shared.show(result, given, extra=limits)
+    for check in checks:
+        click.echo(check.line, err=True)
+    ctx.exit(0 if all(check.met for check in checks) else 1)
+
+
+def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
+    """Read or make the table before and the tables after, by name."""
+    import bayesbias as bb
+
+    before: PairTable
+    if given["original_distances"] is not None:
+        if given["original"] or given["wordlist"]:
+            raise InputError(
+                "--original-distances: it replaces --original and --wordlist",
+                hint="leave these out",
+            )
+        before = bb.load_distances(given["original_distances"])
+    elif given["original"] is None or given["wordlist"] is None:
+        raise InputError(
+            "nothing to compare", valid="--original A --wordlist W, or --original-distances F"
+        )
+    else:
+        before = _table(given, given["original"])
+    after = {_name(path): bb.load_distances(path) for path in given["debiased_distances"]}
+    after |= {_name(path): _table(given, path) for path in given["debiased"]}
+    after |= {way: _table(given, given["original"], way) for way in given["postprocess"]}
+    if not after:
+        raise InputError(
+            "nothing to compare with", valid="--debiased B, --postprocess or --debiased-distances G"
+        )
+    if len(after) < sum(
+        len(given[name]) for name in ("debiased_distances", "debiased", "postprocess")
+    ):
+        raise InputError(
+            "two of the debiased have one name", found=", ".join(after), hint="rename a file"
+        )
+    return before, after
+
+
+def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -> PairTable:
+    changed = {"embedding": source, "distances": None, "postprocess": postprocess, "covariates": ()}
+    return shared.table_of({**given, **changed})
+
+
+def _name(path: str) -> str:
+    """Return the name of a file without its endings."""
+    return Path(path).name.split(".")[0]

@@ -1,0 +1,1 @@
+"""Debiased against original vectors."""
