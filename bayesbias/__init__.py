@@ -25,7 +25,7 @@ The names here are those of the flow, listed in the stub beside this file. Every
 ``bayesbias.plots.plot_seat``, ``bayesbias.wordlists.list_wordlists``.
 """
 
-from bayesbias.core.lazy import attach
+from bayesbias.core.packages import attach
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -14,7 +14,7 @@ from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.extras import needed
+from bayesbias.core.packages import needed
 
 __all__ = ["train_bow"]
 

@@ -17,10 +17,9 @@ from bayesbias.classifiers.reference import BiLstm, rows_by_length, treebank_tok
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.extras import needed
-from bayesbias.core.files import data_dir
+from bayesbias.core.files import data_dir, read_toml
+from bayesbias.core.packages import needed
 from bayesbias.core.progress import ticking
-from bayesbias.core.texts import read_toml
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 

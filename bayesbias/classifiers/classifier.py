@@ -19,12 +19,9 @@ import numpy.typing as npt
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import whole_file
+from bayesbias.core.files import guarded, read_json, sha256_file, whole_file
+from bayesbias.core.formatting import Shortened, number_of
 from bayesbias.core.frames import plain_numbers
-from bayesbias.core.guarding import guarded
-from bayesbias.core.opening import sha256_file
-from bayesbias.core.texts import read_json
-from bayesbias.core.wording import Shortened, number_of
 
 __all__ = ["Classifier"]
 
@@ -226,7 +223,7 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
             if os.path.isfile(folder / "config.json")
             else None,
         )
-    description = read_json(where, as_written=True)
+    description = read_json(where)
     needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
     if (
         not isinstance(description, dict)

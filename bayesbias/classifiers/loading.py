@@ -19,9 +19,8 @@ from bayesbias.classifiers.outputs import Answers, positive_column
 from bayesbias.classifiers.prediction_files import Predictions, load_predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.extras import needed
-from bayesbias.core.files import lies_at
-from bayesbias.core.opening import path_of, sha256_file, state_of
+from bayesbias.core.files import lies_at, path_of, sha256_file, state_of
+from bayesbias.core.packages import needed
 
 __all__ = ["load_classifier"]
 

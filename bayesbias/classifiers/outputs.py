@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import some
 from bayesbias.core.frames import in_order_of, plain_numbers
-from bayesbias.core.wording import some
 
 _POSITIVE = ("positive", "pos")
 _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")

@@ -17,13 +17,10 @@ from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
 from bayesbias.classifiers.prediction_files import Predictions, number_in_cell
 from bayesbias.core import checks
-from bayesbias.core.cleaning import in_one_line
 from bayesbias.core.errors import MOST_CHARACTERS, AsWritten, InputError
-from bayesbias.core.files import delimiter_of, lies_at, whole_file
-from bayesbias.core.guarding import guarded
+from bayesbias.core.files import delimiter_of, guarded, lies_at, read_text, whole_file
+from bayesbias.core.formatting import Shortened, in_one_line, number_of, put_in_words
 from bayesbias.core.progress import ticking
-from bayesbias.core.texts import read_text
-from bayesbias.core.wording import Shortened, number_of, put_in_words
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 if TYPE_CHECKING:

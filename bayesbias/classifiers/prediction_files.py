@@ -19,12 +19,19 @@ import numpy as np
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import data_dir, delimiter_of, list_names, whole_file
-from bayesbias.core.opening import path_of, sha256_file, unchanged
-from bayesbias.core.separated import separated
-from bayesbias.core.sheets import unmarked, write_csv
-from bayesbias.core.texts import lines_of, read_text
-from bayesbias.core.wording import number_of
+from bayesbias.core.files import (
+    data_dir,
+    delimiter_of,
+    lines_of,
+    list_names,
+    path_of,
+    read_text,
+    separated,
+    sha256_file,
+    whole_file,
+)
+from bayesbias.core.formatting import number_of
+from bayesbias.core.frames import unmarked, write_csv
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 if TYPE_CHECKING:
@@ -157,9 +164,8 @@ def load_predictions(
         raise InputError("is a folder, not a file of predictions", where=path)
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
-    with unchanged(path):
-        lines, comments = _lines_of(path)
-        sha256 = sha256_file(path)
+    lines, comments = _lines_of(path)
+    sha256 = sha256_file(path)
     name = name or path.stem
     first = [cell.strip() for cell in lines[0][1]]
     if not any(_is_number(cell) for cell in first):

@@ -16,8 +16,7 @@ import numpy.typing as npt
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.opening import path_of, sha256_file
-from bayesbias.core.texts import lines_of, read_text
+from bayesbias.core.files import lines_of, path_of, read_text, sha256_file
 
 __all__ = ["read_labelled"]
 

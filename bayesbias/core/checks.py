@@ -4,35 +4,31 @@ Every check returns what it was given, in the form that is used further on, or r
 that says where, what was found and what is valid. `where` is the name of the argument, or the file and key.
 """
 
-from __future__ import annotations
-
-import itertools
 import math
 import numbers
-import operator
 import os
-import sys
+import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.wording import Shortened, put_in_words
+from bayesbias.core.errors import AsWritten, InputError, nearest
+from bayesbias.core.formatting import Shortened, put_in_words
 
 MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
-MOST_GIVEN = 50_000_000  # in one list; of vectors in use there are millions
 MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
 MOST_RESAMPLES = 100_000  # of a bootstrap, whose ends hardly move beyond
-LEAST_SHRINKAGE, MOST_SHRINKAGE = (
-    1e-6,
-    1e6,
-)  # of a logistic regression, whose equations hold in double precision between
+LEAST_SHRINKAGE, MOST_SHRINKAGE = 1e-6, 1e6  # of a logistic regression
 MOST_TABLES = 1_000_000  # of a calibration: some hours
 MOST_PAIRS = 2_000_000  # of a simulated table
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
-_MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
-_LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+_BREAK = re.compile("[\t\n\r\u2028\u2029]")
+# Soft hyphens, blanks of no width and byte-order marks say nothing in a word, joiners and marks of
+# direction nothing at its ends.
+_UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f]+|[\u061c\u200c-\u200f]+$")
 
 
 def count(value: Any, where: object, least: int = 1, most: int | None = None) -> int:
@@ -73,16 +69,12 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is one finite number, of Python or NumPy; True and False are none."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return False
+    """Whether a value is one finite number, of Python or NumPy; True and False are not."""
     try:
-        return math.isfinite(value)
-    except (
-        OverflowError,
-        TypeError,
-        ValueError,
-    ):  # a whole number that no floating-point number holds, or one by name only
+        return (
+            isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+        )
+    except (OverflowError, TypeError, ValueError):  # a whole number that no float holds
         return False
 
 
@@ -109,7 +101,9 @@ def positive(value: Any, where: object) -> float:
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
     if not 1 / LARGEST <= float(value) <= LARGEST:  # single precision holds neither limit
-        raise InputError(f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value))
+        raise InputError(
+            f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value)
+        )
     return float(value)
 
 
@@ -123,7 +117,11 @@ def within(value: Any, where: object, low: float, high: float) -> float:
 def not_negative(value: Any, where: object, most: float | None = None) -> float:
     """Return a finite number of at least 0, and at most `most` where one is given."""
     if not (is_number(value) and value >= 0 and (most is None or value <= most)):
-        limits = "must be a finite number of at least 0" if most is None else f"must lie from 0 to {most:g}"
+        limits = (
+            "must be a finite number of at least 0"
+            if most is None
+            else f"must lie from 0 to {most:g}"
+        )
         raise InputError(limits, where=where, found=Shortened(value))
     return float(value)
 
@@ -131,7 +129,9 @@ def not_negative(value: Any, where: object, most: float | None = None) -> float:
 def between(value: Any, where: object, low: float, high: float) -> float:
     """Return a number strictly between two others."""
     if not (is_number(value) and low < value < high):
-        raise InputError(f"must lie between {low:g} and {high:g}", where=where, found=Shortened(value))
+        raise InputError(
+            f"must lie between {low:g} and {high:g}", where=where, found=Shortened(value)
+        )
     return float(value)
 
 
@@ -165,13 +165,7 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
 
 
 def is_among(value: Any, options: Collection[Any]) -> bool:
-    """Whether a value is one of some; what cannot be compared with them is none.
-
-    Examples
-    --------
-    >>> is_among("a", ["a"]), is_among([], ["a"])
-    (True, False)
-    """
+    """Whether a value is one of some; what cannot be compared with them is not."""
     try:
         hash(value)  # arrays compare cell by cell, and have none
         return value in options
@@ -181,10 +175,10 @@ def is_among(value: Any, options: Collection[Any]) -> bool:
 
 def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
     """Return the error for what is none of the valid values."""
-    options = list(valid)
-    close = nearest(put_in_words(value, str)[:_LONGEST_NAME], map(str, options))
+    options = list(map(str, valid))
+    close = nearest(put_in_words(value, str), options)
     return InputError(
-        f"unknown {noun}", where=where, found=Shortened(value), valid=map(str, options), hint=close
+        f"unknown {noun}", where=where, found=Shortened(value), valid=options, hint=close
     )
 
 
@@ -228,12 +222,15 @@ def known_keys(
             valid=", ".join(known),
             hint=(hints or {}).get(str(key)) or nearest(str(key), known),
         )
-        for key in itertools.islice((key for key in data if key not in known), _MOST_UNKNOWN)
+        for key in data
+        if key not in known
     ]
     if lacking := [key for key in needed if key not in data]:
         keys = f"the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
         wrong.append(
-            InputError(f"lacks {keys}", where=where, found=Shortened(list(data)), valid=", ".join(known))
+            InputError(
+                f"lacks {keys}", where=where, found=Shortened(list(data)), valid=", ".join(known)
+            )
         )
     if problems is not None:
         problems += wrong
@@ -272,7 +269,10 @@ def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     version = data.get("schema")
     if isinstance(version, bool) or version != expected:
         raise InputError(
-            "unknown schema", where=f"{where}, schema", found=Shortened(version), valid=f"schema = {expected}"
+            "unknown schema",
+            where=f"{where}, schema",
+            found=Shortened(version),
+            valid=f"schema = {expected}",
         )
 
 
@@ -288,7 +288,9 @@ def text(value: Any, where: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError("holds half of a surrogate pair", where=where, found=Shortened(value)) from None
+        raise InputError(
+            "holds half of a surrogate pair", where=where, found=Shortened(value)
+        ) from None
     return value
 
 
@@ -300,10 +302,94 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
+def breaks_line(text: str) -> bool:
+    r"""Say whether a text holds a tab, a line break or another control character.
+
+    Examples
+    --------
+    >>> breaks_line("new york"), breaks_line("new\nyork")
+    (False, True)
+    """
+    return _BREAK.search(text) is not None or _CONTROL.search(text) is not None
+
+
+def without_unseen(text: str) -> str:
+    r"""Return a word or label without what cannot be seen in it, and makes another word of it.
+
+    Examples
+    --------
+    >>> without_unseen("she\u200b"), without_unseen("co\u00adoperate")
+    ('she', 'cooperate')
+    """
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
+def label(text: str, where: object, hint: str | None = None) -> str:
+    r"""Return a word or label in composed form (NFC); refuse control characters, line breaks and what is not seen.
+
+    Examples
+    --------
+    >>> label("she\nhe", "table.csv, line 3")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: table.csv, line 3: holds a tab, a line break or another control character; found: 'she\nhe'
+    """
+    if breaks_line(text):
+        problem = "holds a tab, a line break or another control character"
+        raise InputError(problem, where=where, found=text, hint=hint)
+    if (seen := without_unseen(text)) != text:
+        raise InputError(
+            "holds a character that is not seen", where=where, found=ascii(text), valid=repr(seen)
+        )
+    return unicodedata.normalize("NFC", text)
+
+
+def names(given: Iterable[Any], noun: str) -> list[str]:
+    """Return the names that somebody gave to several things, each a text of one line.
+
+    Examples
+    --------
+    >>> names(["hard", ""], "method")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: method number 2: must be a text that is not empty; found: ''
+    """
+    named = [
+        label(text(name, f"{noun} number {i}").strip(), f"{noun} number {i}")
+        for i, name in enumerate(given, start=1)
+    ]
+    if twice := repeated(named):
+        raise InputError(f"two {noun}s have one name", found=twice)
+    return named
+
+
+def tree(value: Any, where: object) -> Any:
+    r"""Return a mapping from memory as a file would give it: plain lists, texts in composed form (NFC).
+
+    Examples
+    --------
+    >>> tree({"words": ("Ko\u0308nig", 1)}, "list")
+    {'words': ['König', 1]}
+    """
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", str(value))
+    if isinstance(value, Mapping):
+        return {tree(key, where): tree(item, f"{where}, {key}") for key, item in value.items()}
+    if hasattr(value, "tolist") and getattr(value, "ndim", None) == 1:
+        value = value.tolist()
+    if isinstance(value, list | tuple) or (
+        isinstance(value, Iterable) and isinstance(value, Collection)
+    ):
+        if isinstance(value, set | frozenset | bytes):
+            return value
+        return [tree(item, f"{where}, {i}") for i, item in enumerate(value, start=1)]
+    return value
+
+
 def path(
     value: Any, where: object, valid: str = "the path of a file or folder", hint: str | None = None
 ) -> str:
-    """Return a path as a text; refuse what no system can have for one.
+    """Return a path as a text.
 
     Examples
     --------
@@ -312,33 +398,24 @@ def path(
     ...
     bayesbias.InputError: folder: must be a path; found: 3; valid: the path of a file or folder
     """
-    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise InputError("must be a path", where=where, found=_described(value), valid=valid, hint=hint)
-    plain = os.fspath(value)
-    # Of a member of an enumeration, its value.
-    text = str.__str__(plain) if isinstance(plain, str) else str(plain)
-    if problem := _no_path(text):
-        raise InputError(problem, where=where, found=Shortened(text), valid=valid, hint=hint)
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(
+            "must be a path", where=where, found=_described(value), valid=valid, hint=hint
+        )
+    text = os.fsdecode(value)
+    if not text.strip() or "\0" in text:
+        raise InputError(
+            "must be a path", where=where, found=Shortened(text), valid=valid, hint=hint
+        )
     return text
 
 
-def _no_path(text: str) -> str | None:
-    """Say why a text can be no path, which the system would say in many ways."""
-    if not text.strip():
-        return "is an empty path"
-    if "\0" in text:
-        return "holds a NUL character, which no path can"
-    try:
-        parts = [part.encode(sys.getfilesystemencoding(), "surrogateescape") for part in text.split("/")]
-    except UnicodeEncodeError:
-        return "holds a character that no path can"
-    if max(map(len, parts)) > _LONGEST_NAME or len(text) > _LONGEST_PATH:
-        return "is too long for a path"
-    return None
-
-
 def instance[T](
-    value: Any, kinds: type[T] | tuple[type[T], ...], where: object, valid: str, hint: str | None = None
+    value: Any,
+    kinds: type[T] | tuple[type[T], ...],
+    where: object,
+    valid: str,
+    hint: str | None = None,
 ) -> T:
     """Return a value that is of a kind, or of one of some; what else was handed over is named by its own.
 
@@ -357,23 +434,19 @@ def instance[T](
 def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
     """Return the error for something of the wrong kind."""
     return InputError(
-        "is none of what is taken here", where=where, found=_described(value), valid=valid, hint=hint
+        "is none of what is taken here",
+        where=where,
+        found=_described(value),
+        valid=valid,
+        hint=hint,
     )
 
 
-class _Kind:
-    """How a message shows a value that is none of the plain ones: by its kind."""
-
-    def __init__(self, value: object) -> None:
-        self.name = type(value).__name__
-
-    def __repr__(self) -> str:
-        return f"a{'n' * (self.name[:1].lower() in 'aeiou' or self.name == 'ndarray')} {self.name}"
-
-
 def _described(value: Any) -> Any:
-    plain = value is None or isinstance(value, str | int | float | bool | bytes)
-    return Shortened(value) if plain else _Kind(value)
+    if value is None or isinstance(value, str | int | float | bool | bytes):
+        return Shortened(value)
+    name = type(value).__name__
+    return AsWritten(f"a{'n' * (name[:1].lower() in 'aeiou' or name == 'ndarray')} {name}")
 
 
 def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
@@ -394,16 +467,6 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
             valid=f"[{noun}, ...]",
         )
     try:
-        size = operator.length_hint(values, 0)
-    except OverflowError:
-        size = sys.maxsize
-    if (
-        size > MOST_GIVEN
-    ):  # as a range may have: no memory holds them, and some systems end whoever asks for so much
-        raise InputError(
-            "holds more than any list", where=where or noun, found=size, valid=f"at most {MOST_GIVEN:,}"
-        )
-    try:
         return list(values)
     except TypeError:  # what cannot be gone through, or says only then that it cannot
         raise wrong_kind(values, where or noun, f"[{noun}, ...]") from None
@@ -417,18 +480,12 @@ def words(values: Any, where: object = "words") -> list[str]:
     >>> words(["rabbi", None])
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: words, number 2: is not a word; found: None; valid: non-empty strings
+    bayesbias.InputError: words, number 2: must be a text that is not empty; found: None
     """
-    out = several(values, "word", where)
-    for number, word in enumerate(out, start=1):
-        problem = "is not a word" if not is_text(word) else None
-        if problem is None and not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
-            problem = "holds half of a surrogate pair"
-        if problem is not None:
-            raise InputError(
-                problem, where=f"{where}, number {number}", found=Shortened(word), valid="non-empty strings"
-            )
-    return [str(word) for word in out]
+    return [
+        str(text(word, f"{where}, number {i}"))
+        for i, word in enumerate(several(values, "word", where), start=1)
+    ]
 
 
 def repeated[T](items: Iterable[T]) -> list[T]:

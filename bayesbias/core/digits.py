@@ -12,25 +12,182 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from bayesbias.core.wording import ends_text, number_text
-
-__all__ = [
-    "allowed",
-    "as_known",
-    "ends_as_known",
-    "error_of",
-    "interval_known",
-    "number_known",
-    "p_printed",
-    "printed",
-    "probability_printed",
-    "share_printed",
-    "shares_printed",
-]
-
 _MOST = 12  # decimals
 _ENDS = (0, 100)  # per cent: none, and all
-_LOW_OF_MEAN = "hpdi_low"  # of a mean that is clear of zero: neither it nor its ends are printed as zero
+_LOW_OF_MEAN = (
+    "hpdi_low"  # of a mean that is clear of zero: neither it nor its ends are printed as zero
+)
+
+
+def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Write a number; zero has no sign, and a minus is a minus. Digits below zero leave tens or hundreds.
+
+    Examples
+    --------
+    >>> number_text(-0.0004), number_text(1234.5, 1, signed=True), number_text(1234.5, -2)
+    ('0.000', '+1,234.5', '1,200')
+    """
+    text = (
+        f"{round(float(value), min(digits, 0)) if digits < 0 else float(value):,.{max(digits, 0)}f}"
+    )
+    if float(text.replace(",", "")) == 0:
+        return text.removeprefix("-")
+    return (f"+{text}" if signed and value > 0 else text).replace("-", "−")
+
+
+def digits_of(sd: float, least: int = 3) -> int:
+    """Return the decimals that show two digits of a standard deviation, and at least some.
+
+    Examples
+    --------
+    >>> digits_of(0.2), digits_of(0.00025)
+    (3, 5)
+    """
+    return max(least, 1 - math.floor(math.log10(sd))) if 0 < sd < math.inf else least
+
+
+def signed_text(value: float) -> str:
+    """Write a difference, with its sign."""
+    return number_text(value, signed=True)
+
+
+_MOST_DIGITS = 4  # decimals of an end of an interval that fewer would round to zero
+_NO_MORE_THAN_ROUNDING = 1e-12
+
+
+def end_text(
+    value: float, digits: int = 3, *, signed: bool = False, error: float | None = None
+) -> str:
+    """Write an end of an interval: what is not zero is not written as zero, since a verdict may hang on its sign.
+
+    Where the usual digits would round it to zero it has as many as show its first, at most four; what they do not show
+    keeps its sign, where signs are shown. An end within twice its Monte Carlo error of zero has no sign that is known, and is
+    written as any number.
+
+    Parameters
+    ----------
+    value : float
+    digits : int
+        What is usual.
+    signed : bool
+        Whether what is positive has a plus.
+    error : float, optional
+        The Monte Carlo error of the end; NaN and None where there is none.
+
+    Examples
+    --------
+    >>> end_text(-0.0432, 2), end_text(-0.0012, 2), end_text(0.0012, 2, signed=True), end_text(-0.00001)
+    ('−0.04', '−0.001', '+0.001', '−0.000')
+    >>> end_text(-0.0012, 2, error=0.001), end_text(0)
+    ('0.00', '0.000')
+    """
+    text = number_text(value, digits, signed=signed)
+    if not _is_zero(text) or not _has_sign(value, error):
+        return text
+    finer = (
+        number_text(value, more, signed=signed) for more in range(max(digits, 0), _MOST_DIGITS + 1)
+    )
+    shown = next((each for each in finer if not _is_zero(each)), text)
+    return f"{'−' if value < 0 else '+' if signed else ''}{text}" if shown is text else shown
+
+
+def _is_zero(text: str) -> bool:
+    return not any(digit in text for digit in "123456789") and "0" in text
+
+
+def _has_sign(value: float, error: float | None) -> bool:
+    return abs(value) > max(
+        _NO_MORE_THAN_ROUNDING, 2 * error if error is not None and error == error else 0.0
+    )
+
+
+def ends_text(
+    low: float,
+    high: float,
+    digits: int = 3,
+    *,
+    signed: bool = False,
+    errors: tuple[float | None, float | None] = (None, None),
+    fine: bool = False,
+) -> tuple[str, str]:
+    """Write both ends of an interval with as many digits each, as `end_text` does; where both would be zero, as plain zeros.
+
+    One that would be zero beside the other, and is clear of it, has the digits that show it.
+
+    Parameters
+    ----------
+    low, high, digits, signed, errors
+        As of `end_text`.
+    fine : bool
+        Whether ends clear of zero then have as many digits as show them, as the mean that they stand beside has.
+
+    Examples
+    --------
+    >>> ends_text(-0.0432, 0.0012, 2, signed=True), ends_text(0.000012, 0.00003, signed=True)
+    (('−0.043', '+0.001'), ('0.000', '0.000'))
+    >>> ends_text(0.000012, 0.00003, signed=True, fine=True), ends_text(-0.000012, 0.00003, fine=True)
+    (('+0.00001', '+0.00003'), ('0.000', '0.000'))
+    """
+    ends = (low, high)
+    known = [_has_sign(end, error) for end, error in zip(ends, errors, strict=True)]
+
+    def written(digits: int) -> list[str]:
+        return [
+            end_text(end, digits, signed=signed, error=error)
+            for end, error in zip(ends, errors, strict=True)
+        ]
+
+    def shown(end: float) -> str:
+        return number_text(end, -math.floor(math.log10(abs(end))), signed=signed)
+
+    texts = written(digits)
+    if all(map(_is_zero, texts)):
+        clear = fine and low * high > 0 and all(known)
+        first, second = (
+            shown(end) if clear else number_text(end, digits, signed=signed) for end in ends
+        )
+        return first, second
+    texts = written(max(digits, *(len(text.partition(".")[2]) for text in texts)))
+    # An end that is next to nothing beside the other has a digit of its own, if a sign.
+    first, second = (
+        shown(end) if _is_zero(text) and sign else text
+        for end, text, sign in zip(ends, texts, known, strict=True)
+    )
+    return first, second
+
+
+def size_text(value: float, digits: int = 3) -> str:
+    """Write a size; one that is not zero is not written as zero.
+
+    Examples
+    --------
+    >>> size_text(0.0123), size_text(0.00001), size_text(0.00001, 2), size_text(0)
+    ('0.012', 'less than 0.0005', 'less than 0.005', '0.000')
+    """
+    text = number_text(value, digits)
+    return (
+        f"less than {5 * 10.0 ** -(digits + 1):.{digits + 1}f}"
+        if _is_zero(text) and value > 0
+        else text
+    )
+
+
+def interval_text(
+    low: float,
+    high: float,
+    *,
+    digits: int = 3,
+    signed: bool = False,
+    errors: tuple[float | None, float | None] = (None, None),
+) -> str:
+    """Write the ends of an interval as `ends_text` has them.
+
+    Examples
+    --------
+    >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True), interval_text(-0.04, -0.001, digits=2)
+    ('0.250 to 1.000', '−0.250 to +1.000', '−0.040 to −0.001')
+    """
+    return " to ".join(ends_text(low, high, digits, signed=signed, errors=errors))
 
 
 def allowed(error: float | None, usual: int = 3) -> int:
@@ -74,7 +231,9 @@ def error_of(row: Any, *fields: str) -> float:
     return max(known) if known else math.nan
 
 
-def printed(value: float, error: float | None = None, usual: int = 3, *, signed: bool = False) -> str:
+def printed(
+    value: float, error: float | None = None, usual: int = 3, *, signed: bool = False
+) -> str:
     """Write a number with a hyphen for a minus, as a line of text has it, to the digits that its error allows.
 
     Examples
@@ -99,7 +258,12 @@ def as_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> s
 
 
 def ends_as_known(
-    row: Any, low: str = "hpdi_low", high: str = "hpdi_high", usual: int = 3, *, signed: bool = False
+    row: Any,
+    low: str = "hpdi_low",
+    high: str = "hpdi_high",
+    usual: int = 3,
+    *,
+    signed: bool = False,
 ) -> tuple[str, str]:
     """Write both ends of an interval to the digits that the larger of their errors allows; one clear of zero never as zero.
 
@@ -133,7 +297,12 @@ def number_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) 
 
 
 def interval_known(
-    row: Any, low: str = "hpdi_low", high: str = "hpdi_high", usual: int = 3, *, signed: bool = False
+    row: Any,
+    low: str = "hpdi_low",
+    high: str = "hpdi_high",
+    usual: int = 3,
+    *,
+    signed: bool = False,
 ) -> str:
     """Write what `ends_as_known` writes as pages and figures have it.
 
@@ -212,7 +381,10 @@ def share_printed(
 
 
 def shares_printed(
-    values: Sequence[float], error: float | None = None, usual: int = 0, marks: Sequence[float] = _ENDS
+    values: Sequence[float],
+    error: float | None = None,
+    usual: int = 0,
+    marks: Sequence[float] = _ENDS,
 ) -> list[str]:
     """Write shares that belong together, such as both ends of an interval or the parts of a whole, with as many digits each.
 

@@ -1,16 +1,13 @@
-"""The errors a user can cause, worded so that the message is enough to mend them."""
-
-from __future__ import annotations
+"""The errors a user can cause, worded so that the message is enough to fix them."""
 
 import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayesbias.core.wording import closest, closest_file, literal, put_in_words, some
+from bayesbias.core.formatting import closest, literal, put_in_words, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"]
-
 
 MOST_CHARACTERS = 300
 """Of a message, which is one line."""
@@ -73,11 +70,12 @@ class InputError(BayesbiasError, ValueError):
         valid: str | Iterable[str] | None = None,
         hint: str | None = None,
     ) -> None:
+        listed = valid if isinstance(valid, str | None) else some(valid)
         self.parts = {
             "where": "" if where is None else _in_one_line(put_in_words(where, str)),
             "problem": _in_one_line(str(problem)),
             "found": "" if found is None else _first_line(put_in_words(found)),
-            "valid": "" if valid is None else _in_one_line(_listed(valid)),
+            "valid": "" if listed is None else _in_one_line(listed),
             "hint": _in_one_line(hint) if hint else "",
         }
         parts = {
@@ -87,20 +85,16 @@ class InputError(BayesbiasError, ValueError):
             "valid": "" if valid is None else f"; valid: {self.parts['valid']}",
             "hint": f"; {self.parts['hint']}" if hint else "",
         }
-        for part, least in (
-            ("valid", 60),
-            ("found", 40),
-            ("where", 90),
-            ("hint", 60),
-            ("problem", 40),
-            ("valid", 0),
-        ):
+        least = {"valid": 60, "found": 40, "where": 90, "hint": 60, "problem": 40}
+        for part, length in least.items():
             excess = sum(map(len, parts.values())) - MOST_CHARACTERS
             if excess > 0:
-                parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
+                parts[part] = _cut(
+                    parts[part], max(length, len(parts[part]) - excess), part == "where"
+                )
         super().__init__("".join(parts.values()))
 
-    def retold(self, ahead: str = "", hint: str | None = None) -> InputError:
+    def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":
         """Return this error with a wider place ahead of its own, or with another hint.
 
         Examples
@@ -118,6 +112,19 @@ class InputError(BayesbiasError, ValueError):
         )
 
 
+class FitError(BayesbiasError, RuntimeError):
+    """A model could not be fitted to a table, for a reason that lies in neither file alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> issubclass(bb.FitError, bb.BayesbiasError)
+    True
+    """
+
+    __module__ = "bayesbias"
+
+
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
@@ -133,12 +140,7 @@ class AsWritten:
         return self.text
 
 
-def _listed(valid: str | Iterable[str]) -> str:
-    return valid if isinstance(valid, str) else some(valid)
-
-
 def _in_one_line(text: str) -> str:
-    """Return a text in one line, in which nothing acts on a terminal."""
     return literal(" ".join(text[:_READ].split()))
 
 
@@ -148,26 +150,13 @@ def _first_line(text: str) -> str:
     return _in_one_line(text if len(lines) < 2 else f"{lines[0].strip()[:60]} ...")
 
 
-def _cut(text: str, most: int, *, ends: bool = False) -> str:
+def _cut(text: str, most: int, ends: bool) -> str:
     """Shorten a text by its end; of a place, by its middle: the file and the key are at its ends."""
     if len(text) <= most:
         return text
     if ends:
         return f"{text[: most // 3]}...{text[len(text) - (most - most // 3 - 3) :]}"
-    return f"{text[: max(0, most - 3)]}..." if most > 3 else ""
-
-
-class FitError(BayesbiasError, RuntimeError):
-    """A model could not be fitted to a table, for a reason that lies in neither file alone.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> issubclass(bb.FitError, bb.BayesbiasError)
-    True
-    """
-
-    __module__ = "bayesbias"
+    return f"{text[: most - 3]}..."
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:
@@ -185,12 +174,19 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
 
 
 def nearest_file(name: str, beside: Iterable[str]) -> str | None:
-    """Say which file of a folder the user may have meant.
+    """Say which file of a folder the user may have meant, its ending aside.
 
     Examples
     --------
     >>> nearest_file("pair.csv", ["pairs.csv", "run.csv"]), nearest_file("a.csv", ["b.csv"]) is None
     ("did you mean 'pairs.csv'?", True)
     """
-    match = closest_file(name, beside)
-    return f"did you mean {match!r}?" if match else None
+    stem, _, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
+    same_first = sorted(
+        list(beside)[:10_000], key=lambda other: (not other.endswith(f".{ending}"), other)
+    )
+    stems: dict[str, str] = {}
+    for other in same_first:
+        stems.setdefault(other.rpartition(".")[0] if "." in other[1:] else other, other)
+    match = closest(stem, stems, 0.75)
+    return f"did you mean {stems[match]!r}?" if match else None

@@ -1,84 +1,109 @@
-"""Files and folders: shipped data, writing whole or not at all, hashes of content."""
+"""Files: opened with one clear error, written whole or not at all, hashed; and those that the package ships."""
 
-from __future__ import annotations
-
+import bz2
 import contextlib
+import csv
 import dataclasses
+import gzip
 import hashlib
 import importlib.resources
+import json
+import lzma
 import math
 import os
 import re
+import shutil
+import stat
+import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import tomllib
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO, cast
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import BayesbiasError, InputError, nearest, nearest_file
+from bayesbias.core.formatting import in_one_line
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_LONGEST_NAME = 255  # bytes, on the file systems in use
-_LONGEST_ENDING = 64
-_DRAWN = 8  # characters that `tempfile` adds
+MOST_BYTES = 1 << 30  # of a file that is read whole
+MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
+MOST_LINE = 1 << 24
+_CHUNK = 1 << 22
 _PACKAGE = Path(str(importlib.resources.files("bayesbias")))
+_UNPACK = {b"\x1f\x8b": gzip.GzipFile, b"BZh": bz2.BZ2File, b"\xfd7zXZ\0": lzma.LZMAFile}
+_BINARY = {
+    b"\x1f\x8b": ("a gzip file", "unpack it"),
+    b"BZh": ("a bzip2 file", "unpack it"),
+    b"\xfd7zXZ\0": ("an xz file", "unpack it"),
+    b"\x28\xb5\x2f\xfd": ("a Zstandard file", "unpack it"),
+    b"PK\x03\x04": ("a zip archive (such as .xlsx or .npz)", "save it as text"),
+    b"\x89HDF": ("an HDF5 or netCDF file", "a fit is read with load_fit"),
+    b"PAR1": ("Parquet by its content", "rename it to end in .parquet"),
+    b"\xd0\xcf\x11\xe0": ("an old Excel file", "save it as text"),
+    b"\x93NUMPY": ("a NumPy array", "save it as text"),
+    b"\xff\xfe": ("UTF-16 text", "save it as UTF-8"),
+    b"\xfe\xff": ("UTF-16 text", "save it as UTF-8"),
+    **{
+        bytes([0x80, n]): ("a pickle", "pickles can run code and are not read") for n in range(2, 6)
+    },
+}
+_LINE_END = re.compile(r"\r\n|\r|\n")
+QUOTED = "a quotation mark that opens a cell also closes it, and one within a cell is written twice"
 
 
-def data_dir(kind: str) -> Path:
-    """Return the folder of shipped files: ``wordlists``, ``models`` or ``embeddings``.
+# Reading
 
-    In an installed wheel they lie in ``bayesbias/_data``; in a checkout word lists and models lie
-    at the top of the repository, where they are read and edited.
+
+@contextlib.contextmanager
+def guarded(
+    where: object,
+    problem: str = "cannot be read",
+    *,
+    valid: str | Iterable[str] | None = None,
+    hint: str | None = None,
+) -> Iterator[None]:
+    """Turn whatever a library raises in the block into one `InputError` of one line.
+
+    Examples
+    --------
+    >>> with guarded("vectors.npz", "is damaged", hint="copy it again"):
+    ...     raise ValueError("bad magic")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: vectors.npz: is damaged (bad magic); copy it again
     """
-    installed = _PACKAGE / "_data" / kind
-    return installed if installed.is_dir() else _PACKAGE.parent / kind
-
-
-def list_names(kind: str, suffix: str = ".toml") -> list[str]:
-    """Return the names of the shipped files of one kind, sorted."""
-    return sorted(path.stem for path in data_dir(kind).glob(f"*{suffix}"))
-
-
-def find_toml(
-    name_or_path: str | os.PathLike[str], kind: str, noun: str, others: tuple[str, ...] = ()
-) -> Path:
-    """Return the path of a shipped TOML file by its name, or of the user's own by its path; it may have other endings."""
-    endings = (".toml", *others)
-    own = (
-        f"the path of a {', '.join(endings[:-1])} or {endings[-1]} file"
-        if others
-        else "the path of a .toml file"
-    )
-    text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or {own}")
-    if text in list_names(kind):
-        return data_dir(kind) / f"{text}.toml"
-    path = Path(text)
-    if os.path.isdir(path):
+    try:
+        yield
+    except BayesbiasError:
+        raise
+    except Exception as error:
         raise InputError(
-            f"is a folder, not a {noun} file", where=path, valid=own.removeprefix("the path of ")
-        )
-    if lies_at(path):  # whether it can be read is said when it is
-        return path
-    looks_like_path = path.suffix in endings or os.sep in text
-    raise InputError(
-        f"no such {noun} file" if looks_like_path else f"unknown {noun}",
-        found=text,
-        valid=[*list_names(kind), f"or {own}"],
-        hint=nearest(text, list_names(kind)),
-    )
+            f"{problem} ({reason(error)})", where=where, valid=valid, hint=hint
+        ) from None
+
+
+def reason(error: BaseException) -> str:
+    """Say in one line why a library failed."""
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if "allow_pickle" in str(error):
+        return "it holds a pickle, which could run code"
+    return in_one_line(str(error), 160) or type(error).__name__
+
+
+def path_of(value: Any, where: object = "path", valid: str = "the path of a file") -> Path:
+    """Return what was given as a path, with the user's home in place of ``~``."""
+    return Path(os.path.expanduser(checks.path(value, where, valid)))
 
 
 def lies_at(path: str | os.PathLike[str]) -> bool:
-    """Say whether something lies at a path, or the system does not let one look: who reads it then says why.
-
-    Unlike methods of `Path`, which throw what the system says of a folder that is closed or a name that is too long.
+    """Say whether something lies at a path, or the system does not let one look.
 
     Examples
     --------
@@ -94,229 +119,338 @@ def lies_at(path: str | os.PathLike[str]) -> bool:
     return True
 
 
+def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.stat_result:
+    """Return the state of a file or pipe that can be read; raise what is the matter where it cannot."""
+    try:
+        state = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise absent(path, noun, valid) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
+    if stat.S_ISDIR(state.st_mode):
+        raise InputError(f"is a folder, not a {noun}", where=path, valid=valid)
+    if not (stat.S_ISREG(state.st_mode) or stat.S_ISFIFO(state.st_mode)):
+        raise InputError(f"is a device, not a {noun}", where=path, valid=valid)
+    return state
+
+
+def absent(path: Path, noun: str, valid: str | None) -> InputError:
+    """Return the error for a path at which there is nothing; a file of nearly its name is named."""
+    try:
+        hint = nearest_file(path.name, os.listdir(path.parent))
+    except (FileNotFoundError, NotADirectoryError):
+        hint = f"there is no folder {path.parent}"
+    except OSError:  # a folder that is closed
+        hint = None
+    return InputError(f"no such {noun}", where=path, valid=valid, hint=hint)
+
+
+@contextlib.contextmanager
+def opened(
+    path: Path,
+    *,
+    unpack: bool = False,
+    noun: str = "file",
+    valid: str | None = None,
+    buffering: int = -1,
+) -> Iterator[BinaryIO]:
+    """Open a file for reading; errors of the system, now or while it is read, name the file.
+
+    Parameters
+    ----------
+    path : Path
+    unpack : bool
+        Whether gzip, bzip2 and xz are unpacked; they are told from the first bytes.
+    noun : str
+        What the file should be, for messages.
+    valid : str, optional
+    buffering : int
+        As of `open`.
+
+    Examples
+    --------
+    >>> with opened(Path("nowhere.csv")) as file:
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: nowhere.csv: no such file
+    """
+    state_of(path, noun=noun, valid=valid)
+    try:
+        with open(path, "rb", buffering=buffering) as file:
+            yield unpacked(file) if unpack else file
+    except EOFError:
+        raise InputError("the packed file is truncated", where=path, hint="copy it again") from None
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise InputError(
+            f"the packed file is damaged ({error})", where=path, hint="copy it again"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror or error}", where=path, valid=valid
+        ) from None
+
+
+def unpacked(stream: BinaryIO) -> BinaryIO:
+    """Return what a stream of gzip, bzip2 or xz holds; any other stream as it is."""
+    start = stream.read(6)
+    stream.seek(0)
+    opener = next((opener for magic, opener in _UNPACK.items() if start.startswith(magic)), None)
+    if opener is None:
+        return stream
+    return cast("BinaryIO", opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream))
+
+
+def read_bytes(
+    path: Path, most: int = MOST_BYTES, *, noun: str = "file", valid: str | None = None
+) -> bytes:
+    """Return the content of a file, of at most so many bytes."""
+    with opened(path, noun=noun, valid=valid) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise InputError("is too large", where=path, valid=f"at most {most:,} bytes")
+    return content
+
+
+@contextlib.contextmanager
+def as_plain_file(path: Path, *, noun: str = "file", valid: str | None = None) -> Iterator[Path]:
+    """Yield a file that can be read more than once: the one given, or what a pipe held, copied to the disk."""
+    if not stat.S_ISFIFO(state_of(path, noun=noun, valid=valid).st_mode):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="bayesbias-") as folder:
+        copy = Path(folder) / (path.name or "pipe")
+        with open(path, "rb") as pipe, open(copy, "wb") as file:
+            shutil.copyfileobj(pipe, file)
+        yield copy
+
+
+def blocks_of_lines(
+    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK, before: int = 0
+) -> Iterator[list[bytes]]:
+    r"""Yield the lines of a stream, some megabytes of them at a time, without their newlines.
+
+    Parameters
+    ----------
+    stream : binary stream
+    where : object
+        The file, for messages.
+    most : int
+        Bytes that a line may have.
+    chunk : int
+        Bytes that are read at a time.
+    before : int
+        How many lines of the file were read before, for messages.
+
+    Examples
+    --------
+    >>> import io
+    >>> list(blocks_of_lines(io.BytesIO(b"a\nb\n"), "x"))
+    [[b'a', b'b']]
+    """
+    left, number = b"", before
+    while part := stream.read(chunk):
+        lines = (left + part).split(b"\n")
+        left = lines.pop()
+        if max(len(left), max(map(len, lines), default=0)) > most:
+            raise InputError(
+                "the line is longer than any of such a file",
+                where=f"{where}, line {number + 1 + next((i for i, x in enumerate(lines) if len(x) > most), len(lines))}",
+                valid=f"at most {most:,} bytes",
+            )
+        number += len(lines)
+        if lines:
+            yield lines
+    if left:
+        yield [left]
+
+
+def kind_of(start: bytes) -> tuple[str, str] | None:
+    r"""Say what a file is that is no text in UTF-8, from its first bytes, and what to do; None where they do not tell.
+
+    Examples
+    --------
+    >>> kind_of(b"PK\x03\x04")
+    ('a zip archive (such as .xlsx or .npz)', 'save it as text')
+    """
+    return next((kind for magic, kind in _BINARY.items() if start.startswith(magic)), None)
+
+
+def decoded(content: bytes, where: object) -> str:
+    """Return the text of bytes in UTF-8, in composed form (NFC), without a byte-order mark."""
+    if (kind := kind_of(content[:8])) is not None:
+        raise InputError(f"is {kind[0]}", where=where, valid="UTF-8", hint=kind[1])
+    try:
+        return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "is not valid UTF-8",
+            where=f"{where}, line {content[: error.start].count(b'\n') + 1}",
+            found=content[error.start :][:4],
+            hint="save it as UTF-8: in Latin-1 or Windows-1252 its letters are other bytes",
+        ) from None
+
+
+def read_text(path: Path, most: int = MOST_TEXT) -> str:
+    """Return the text of a file in UTF-8."""
+    return decoded(read_bytes(path, most), path)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text: what a sentence may hold, such as U+2028, ends none.
+
+    Examples
+    --------
+    >>> lines_of("a\r\nb\u2028c\n")
+    ['a', 'b\u2028c']
+    """
+    lines = _LINE_END.split(text)
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def parse_toml(content: bytes, where: object) -> dict[str, Any]:
+    """Parse TOML; what is wrong with it is said with file and line."""
+    try:
+        return tomllib.loads(decoded(content, where))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"is not valid TOML: {error}", where=where) from None
+    except RecursionError:
+        raise InputError("is nested too deeply", where=where) from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read and parse a TOML file."""
+    return parse_toml(read_bytes(path, MOST_TEXT), path)
+
+
+def parse_json(content: str | bytes, where: object) -> Any:
+    """Parse JSON; a key that occurs twice in one object is refused."""
+    text = content if isinstance(content, str) else decoded(content, where)
+
+    def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if twice := checks.repeated(key for key, _ in pairs):
+            raise InputError("duplicate key", where=where, found=twice[0], valid="each key once")
+        return dict(pairs)
+
+    with guarded(where, "is not valid JSON"):
+        try:
+            return json.loads(text, object_pairs_hook=as_dict)
+        except json.JSONDecodeError as error:
+            place = f"{where}, line {error.lineno}, column {error.colno}"
+            raise InputError(f"is not valid JSON: {error.msg}", where=place) from None
+
+
+def read_json(path: Path, most: int = MOST_TEXT) -> Any:
+    """Read and parse a JSON file."""
+    return parse_json(read_bytes(path, most), path)
+
+
+def separated(
+    lines: Iterable[str], mark: str, where: object, problem: str = "is not a table", first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    r"""Yield the rows of CSV, each with the number of its line; empty lines are passed over.
+
+    A cell that runs over lines is refused: a stray quotation mark has then swallowed rows.
+
+    Examples
+    --------
+    >>> list(separated(["word,d1", "", '"a,b",2'], ",", "v.csv"))
+    [(1, ['word', 'd1']), (3, ['a,b', '2'])]
+    """
+    rows = csv.reader(lines, delimiter=mark, strict=True)
+    before = 0
+    while True:
+        begins = f"{where}, line {first + before}"
+        with guarded(begins, problem, hint=QUOTED):
+            row = next(rows, None)
+        if row is None:
+            return
+        if rows.line_num > before + 1:
+            raise InputError(
+                "a cell goes on in the next line", where=begins, found=row, hint=QUOTED
+            )
+        before = rows.line_num
+        if row:
+            yield first + before - 1, row
+
+
+def delimiter_of(path: Path) -> str:
+    """Return what separates the columns of a .csv or .tsv file; refuse any other kind of file."""
+    kinds = {".csv": ",", ".tsv": "\t"}
+    return kinds[checks.choice(path.suffix, kinds, "kind of file", path)]
+
+
+# Writing
+
+
 def check_folder(out: Path | None) -> None:
     """Refuse a folder that cannot be written, before the work and not after it."""
     if out is None:
         return
-    try:
-        os.stat(out)
-    except (FileNotFoundError, NotADirectoryError):  # what is there is looked at below
-        pass
-    except OSError as error:  # such as a link that leads to itself
-        raise InputError(
-            "the output cannot be written", where=out, found=error.strerror or str(error)
-        ) from None
     if os.path.realpath(out) == os.path.realpath(os.sep):
         raise InputError("the output cannot be the root of all folders", where=out)
-    existing = out
-    while (
-        not os.path.exists(existing) and existing != existing.parent
-    ):  # which throws nothing, unlike that of `Path`
-        existing = existing.parent
+    existing = _existing(out)
     if not os.path.isdir(existing):
         raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    try:  # permissions alone do not tell: some file systems refuse whoever asks
-        with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=existing):
-            pass
-    except OSError as error:
-        raise InputError(
-            "the output cannot be written", where=out, found=f"{error.strerror or error} in {existing}"
-        ) from None
+    _check_writable(existing, out)
 
 
 def check_file(out: Path) -> None:
     """Refuse a file that cannot be written, before the work and not after it."""
-    folder = Path(os.path.realpath(out)).parent
+    if out.exists() and not out.is_file():
+        raise InputError("is no file, and none can be written in its place", where=out)
+    _check_writable(_existing(Path(os.path.realpath(out)).parent), out)
+
+
+def _existing(path: Path) -> Path:
+    while not os.path.exists(path) and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _check_writable(folder: Path, out: Path) -> None:
     try:
-        _refuse_in_place(out)
-        with contextlib.suppress(FileNotFoundError):
-            os.lstat(out)  # a loop of links, a file where a folder is meant, too long a name
-        while not os.path.lexists(folder) and folder != folder.parent:  # whole_file makes them
-            folder = folder.parent
         with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=folder):
             pass
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", where=out) from None
 
 
-def _refuse_in_place(path: Path) -> None:
-    """Refuse to put a file in the place of a folder, a device or a pipe, which renaming would replace."""
-    if path.exists() and not path.is_file():
-        kind = "a folder" if path.is_dir() else "a device or a pipe"
-        raise InputError(f"is {kind}, and no file can be written in its place", where=path)
-
-
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterator[Path]:
-    """Write a file whole or not at all.
-
-    Yields the path of a temporary file in the same folder. If the block ends well it is flushed to
-    the disk and renamed to `path`; if not, it is removed and an older `path` stays as it was. What a writer left that
-    was killed, the next one removes. Of a link it is the file that it leads to which is written, and the link stays.
-
-    Parameters
-    ----------
-    path : path
-    summed : bool
-        Whether ``PATH.sha256`` is written beside it, as `sha256sum` writes and checks it, for a format that cannot
-        hold a hash. Who is killed leaves the old file or the new one, with its own sum or with none.
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file whole or not at all: yield a temporary sibling, which is then renamed to `path`.
 
     Raises
     ------
     InputError
-        Where the folder cannot be written or the disk is full.
+        If the folder cannot be written or the disk is full.
     """
     path = Path(os.path.realpath(given := checks.path(path, "path")))
+    if path.exists() and not path.is_file():
+        raise InputError("is no file, and none can be written in its place", where=given)
     temporary: Path | None = None
-    handle: int | None = None
-    made: list[Path] = []  # folders, the innermost first
     try:
-        _refuse_in_place(Path(given))
-        made = [folder for folder in path.parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
-        handle, temporary = _begun(path)
+        handle, name = tempfile.mkstemp(prefix=".bayesbias-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
-        _finish(temporary)
-        if summed:
-            _replace_with_sum(temporary, path)
-        else:
-            os.replace(temporary, path)
-        temporary, made = None, []
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
     except OSError as error:
-        # A file that the block itself looks for and does not find is another matter than one that cannot be written.
         if (
-            temporary
-            and isinstance(error, FileNotFoundError)
-            and error.filename not in (str(temporary), str(path))
-        ):
+            isinstance(error, FileNotFoundError) and temporary is not None
+        ):  # of a file that the block reads
             raise
-        raise InputError(
-            f"cannot be written: {error.strerror or error}",
-            where=given,
-            hint="nothing was left half-written",
-        ) from error
+        raise InputError(f"cannot be written: {error.strerror or error}", where=given) from error
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
-        if handle is not None:
-            os.close(handle)
-        with contextlib.suppress(OSError):  # one that is missing, or that somebody else has put something in
-            for folder in made:
-                folder.rmdir()
 
 
-def sum_beside(path: Path) -> Path:
-    """Return where the sum of a file lies that cannot hold it."""
-    return path.with_name(f"{path.name}.sha256")
-
-
-def line_of_sum(digest: str, name: str) -> str:
-    r"""Return the line in which `sha256sum` writes the sum of a file: a name with a line break in it is escaped.
-
-    Examples
-    --------
-    >>> line_of_sum("ab12", "v.txt"), line_of_sum("ab12", "a\nb")
-    ('ab12  v.txt', '\\ab12  a\\nb')
-    """
-    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}"
-
-
-def _begun(path: Path) -> tuple[int | None, Path]:
-    """Make a temporary file, locked for as long as its writer lives, where there are locks."""
-    while True:
-        prefix, suffix = _around(path)
-        handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
-        if fcntl is None:
-            os.close(handle)
-            return None, Path(name)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(handle).st_nlink:
-                return handle, Path(name)
-        except BlockingIOError:  # another writer has just taken it for that of a dead one
-            pass
-        except OSError:  # a file system without locks
-            return handle, Path(name)
-        os.close(handle)
-
-
-def _around(path: Path) -> tuple[str, str]:
-    """Return what the name of a temporary file begins and ends with: that of the file, or its hash where it leaves no room."""
-    whole = f".{path.name}.", path.suffix
-    if len(os.fsencode("".join(whole))) + _DRAWN <= _LONGEST_NAME:
-        return whole
-    short = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]
-    return f".{short}.", path.suffix if len(os.fsencode(path.suffix)) <= _LONGEST_ENDING else ""
-
-
-def unfinished(path: Path) -> list[Path]:
-    """Return the temporary files beside a file: of writers that are at work, and of those that were killed."""
-    prefix, suffix = _around(path)
-    ours = re.compile(re.escape(prefix) + f"[a-z0-9_]{{{_DRAWN}}}" + re.escape(suffix))
-    with os.scandir(path.parent) as entries:
-        return [Path(entry.path) for entry in entries if ours.fullmatch(entry.name)]
-
-
-def _remove_stale(path: Path) -> None:
-    """Remove temporary files of writers that were killed: those whose lock nobody holds."""
-    if fcntl is None:
-        return
-    for name in unfinished(path):
-        with contextlib.suppress(OSError):  # a living writer's, gone meanwhile, or without locks
-            handle = os.open(name, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(name)
-            finally:
-                os.close(handle)
-
-
-def _finish(temporary: Path) -> None:
-    """Bring a file to the disk, and let all read it who may read new files."""
-    with open(temporary, "rb+") as file:
-        os.fsync(file.fileno())
-    umask = os.umask(0)
-    os.umask(umask)
-    temporary.chmod(0o666 & ~umask)
-
-
-def _replace_with_sum(temporary: Path, path: Path) -> None:
-    """Put a file and its sum in place, one writer after the other."""
-    with open(temporary, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    beside = sum_beside(path)
-    _remove_stale(beside)
-    handle, later = _begun(beside)
-    with contextlib.ExitStack() as stack:
-        if handle is not None:
-            stack.callback(os.close, handle)
-        stack.callback(later.unlink, missing_ok=True)
-        later.write_bytes(os.fsencode(f"{line_of_sum(digest, path.name)}\n"))
-        _finish(later)
-        if fcntl is not None:
-            folder = os.open(path.parent, os.O_RDONLY)
-            stack.callback(os.close, folder)
-            with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(folder, fcntl.LOCK_EX)
-        beside.unlink(missing_ok=True)  # never the sum of another file
-        os.replace(temporary, path)
-        os.replace(later, beside)
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as plain dictionaries, for JSON, with all digits; what does not exist is None."""
-    return [{str(name): plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def cache_dir() -> Path:
-    """Return the folder for files that can be made again: ``BAYESBIAS_CACHE``, or the user's cache folder."""
-    if chosen := os.environ.get("BAYESBIAS_CACHE"):
-        return Path(os.path.expanduser(chosen))
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("bayesbias", appauthor=False))
+# Hashes, and values for JSON
 
 
 def sha256_of(content: str | bytes) -> str:
@@ -325,10 +459,14 @@ def sha256_of(content: str | bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: Python's own numbers, lists and dictionaries.
+def sha256_file(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with opened(Path(path)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
-    What does not exist is None: a missing cell of a table, and a number that is none or infinite.
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it; what does not exist, such as NaN, is None.
 
     Examples
     --------
@@ -336,7 +474,9 @@ def plain(value: Any) -> Any:
     {'n': [1, None]}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -348,7 +488,57 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def delimiter_of(path: Path) -> str:
-    """Return what separates the columns of a .csv or .tsv file; refuse any other kind of file."""
-    kinds = {".csv": ",", ".tsv": "\t"}
-    return kinds[checks.choice(path.suffix, kinds, "kind of file", path)]
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows of a frame as plain dictionaries, for JSON, with all digits."""
+    return [plain(row) for row in frame.to_dict("records")]
+
+
+# Shipped files, and the cache
+
+
+def data_dir(kind: str) -> Path:
+    """Return the folder of shipped files: ``wordlists``, ``models`` or ``embeddings``.
+
+    An installed wheel has them in ``bayesbias/_data``; a checkout has word lists and models at its top.
+    """
+    installed = _PACKAGE / "_data" / kind
+    return installed if installed.is_dir() else _PACKAGE.parent / kind
+
+
+def list_names(kind: str, suffix: str = ".toml") -> list[str]:
+    """Return the names of the shipped files of one kind, sorted."""
+    return sorted(path.stem for path in data_dir(kind).glob(f"*{suffix}"))
+
+
+def find_toml(
+    name_or_path: str | os.PathLike[str], kind: str, noun: str, others: tuple[str, ...] = ()
+) -> Path:
+    """Return the path of a shipped TOML file by its name, or of the user's own by its path."""
+    endings = (".toml", *others)
+    own = f"the path of a {' or '.join(endings)} file"
+    text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or {own}")
+    if text in list_names(kind):
+        return data_dir(kind) / f"{text}.toml"
+    path = Path(text)
+    if os.path.isdir(path):
+        raise InputError(f"is a folder, not a {noun} file", where=path)
+    if lies_at(path):  # whether it can be read is said when it is
+        return path
+    looks_like_path = path.suffix in endings or os.sep in text
+    raise InputError(
+        f"no such {noun} file" if looks_like_path else f"unknown {noun}",
+        found=text,
+        valid=[*list_names(kind), f"or {own}"],
+        hint=nearest(text, list_names(kind)),
+    )
+
+
+def cache_dir() -> Path:
+    """Return the folder for files that can be made again: ``BAYESBIAS_CACHE``, or the user's cache folder."""
+    if chosen := os.environ.get("BAYESBIAS_CACHE"):
+        return Path(os.path.expanduser(chosen))
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bayesbias" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "bayesbias"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bayesbias"

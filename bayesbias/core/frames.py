@@ -1,41 +1,36 @@
-"""Data frames and arrays handed over in memory, made plain: numbers, truth values and texts, and nothing else.
+"""Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
-Whoever calls from Python may hold columns of any kind: of dates, of lists, of complex numbers, in another order of bytes, with
-a mask. What comes out of here is of a few kinds alone, so that nothing further on need know of the others.
-"""
-
-from __future__ import annotations
-
-import datetime
-import decimal
 import numbers
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.arrays import checked_texts
-from bayesbias.core.cleaning import checked_text
-from bayesbias.core.errors import InputError
-from bayesbias.core.guarding import guarded
-from bayesbias.core.wording import Shortened, number_of, put_in_words
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import blocks_of_lines, guarded, opened
+from bayesbias.core.formatting import Shortened, number_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
+    import pyarrow as pa
 
-_CELLS = "numbers, or texts"
-_WIDTHS = (4, 8)  # bytes of a floating-point number that every library reckons with
-_MOST_WHOLE = 2**63
-_PLAIN = ("string", "empty")
+_BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
+_MOST_COLUMNS = 1000
+_FORMULA = re.compile("'?[=+\\-@\t\r]")  # what a spreadsheet executes, or what stands before it
+
+
+# In memory
 
 
 def plain_frame(
-    frame: Any, where: str, valid: str = "a pandas DataFrame", *, known: Collection[str] | None = None
-) -> pd.DataFrame:
-    """Return a data frame with columns of plain kinds: numbers, truth values, texts, or categories of texts.
-
-    Dates and spans become texts, extension types and fractions plain numbers; a missing number is NaN, another missing cell
-    stays missing.
+    frame: Any,
+    where: str,
+    valid: str = "a pandas DataFrame",
+    *,
+    known: Collection[str] | None = None,
+) -> "pd.DataFrame":
+    """Return a data frame with columns of numbers, truth values, texts, or categories of texts.
 
     Parameters
     ----------
@@ -44,22 +39,13 @@ def plain_frame(
         What it is called in messages.
     valid : str
     known : collection of str, optional
-        Columns whose cells must be numbers or texts; in others whatever else stands there is put into words. By default all.
-
-    Raises
-    ------
-    InputError
-        For what is no data frame of pandas, columns of several levels, and cells that are neither numbers nor texts.
+        Columns whose cells must be numbers or texts; other cells of other columns become texts. By default all.
 
     Examples
     --------
     >>> import pandas as pd
     >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "the frame")["a"].tolist()
     [1.0, nan]
-    >>> plain_frame(pd.DataFrame({"a": [[1], "b"]}), "the frame")
-    Traceback (most recent call last):
-    ...
-    bayesbias.InputError: the frame, row 0, column a: is none of what is taken here; found: a list; valid: numbers, or texts
     """
     import pandas as pd
 
@@ -68,114 +54,55 @@ def plain_frame(
         raise checks.wrong_kind(frame, where, valid, hint)
     if isinstance(frame.columns, pd.MultiIndex):
         raise InputError("has columns of several levels", where=where, valid="one name a column")
-    out = frame
+    out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
-        called = f"column {place + 1}"
-        if not (
-            isinstance(name, str) or (isinstance(name, numbers.Integral) and abs(int(name)) < _MOST_WHOLE)
-        ):
+        if not isinstance(name, str | numbers.Integral):
             raise InputError(
-                "the name of a column must be a text", where=f"{where}, {called}", found=Shortened(name)
+                "the name of a column must be a text", where=where, found=Shortened(name)
             )
-        if isinstance(name, str):
-            called = f"column {checked_text(name, f'{where}, the name of {called}')}"
-        before = frame.iloc[:, place]
-        if len(before.array) != len(frame):  # as pandas leaves it where it was handed masked records
-            raise InputError("has columns of several lengths", where=f"{where}, {called}")
-        after = plain_column(before, where, called, strict=known is None or name in known)
-        if after is not before:
-            out = out.copy(deep=False) if out is frame else out
-            with guarded(f"{where}, {called}", "cannot be read as a column"):
-                out.isetitem(place, after)
+        here = f"{where}, column {name}"
+        column = _plain_column(frame.iloc[:, place], here, known is None or name in known)
+        if column is not None:
+            out.isetitem(place, column)
     return out
 
 
-def plain_column(column: pd.Series, where: str, called: str, *, strict: bool = True) -> pd.Series:
-    """Return a column of a plain kind; itself where it is."""
-    with guarded(f"{where}, {called}", "cannot be read as numbers or texts"):
-        return _plain_column(column, where, called, strict)
-
-
-def _plain_column(column: pd.Series, where: str, called: str, strict: bool) -> pd.Series:
-    import numpy as np
+def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series | None":
+    """Return a column made plain; None where it is."""
     import pandas as pd
 
-    dtype, types = column.dtype, pd.api.types
-    if isinstance(dtype, pd.CategoricalDtype):
-        labels = dtype.categories
-        if labels.dtype.kind == "O" and types.infer_dtype(labels, skipna=False) in _PLAIN:
-            checked_texts(labels.tolist(), f"{where}, {called}")
-            return column
-        if isinstance(labels.dtype, pd.StringDtype):
-            return column
-        return _plain_column(column.astype(object), where, called, strict)
-    if isinstance(dtype, np.dtype):
-        kind = dtype.kind
-        if (
-            column.to_numpy().ndim != 1
-        ):  # pandas makes a column of an array of arrays, each of which looks like a number
-            raise checks.wrong_kind(column.to_numpy()[0], f"{where}, row 0, {called}", _CELLS)
-        if kind in "biu" or (kind == "f" and dtype.itemsize in _WIDTHS):
-            return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
-        if kind == "f":
-            return column.astype(np.float64)
-    elif isinstance(dtype, pd.StringDtype):
-        return column
-    elif isinstance(dtype, pd.SparseDtype):
-        return _plain_column(column.sparse.to_dense(), where, called, strict)
-    elif types.is_bool_dtype(dtype) or types.is_numeric_dtype(dtype):
-        if column.isna().any():
-            if types.is_bool_dtype(dtype):  # truths stay truths, with and without gaps
-                return column.astype(object).where(column.notna(), None)
-            return pd.Series(column.to_numpy(np.float64, na_value=np.nan), column.index)
-        if types.is_bool_dtype(dtype) or types.is_integer_dtype(dtype):
-            return column.astype(bool if types.is_bool_dtype(dtype) else dtype.numpy_dtype)
-        return pd.Series(column.to_numpy(np.float64), column.index)
-    values = column.astype(object)
-    if dtype.kind == "O" and types.infer_dtype(values, skipna=True) in _PLAIN:
-        checked_texts(pd.unique(values.dropna()).tolist(), f"{where}, {called}")
-        return column if isinstance(dtype, np.dtype) else values
-    cells: list[Any] = []
-    for row, value in enumerate(values):
-        cells.append(_plain_cell(value, f"{where}, row {row}, {called}", strict))
-    present = [cell for cell in cells if cell is not None]
-    if present and all(type(cell) in (int, float) for cell in present):
-        whole = len(present) == len(cells) and all(
-            type(cell) is int and abs(cell) < _MOST_WHOLE for cell in cells
-        )
-        return pd.Series(cells, column.index, dtype=np.int64 if whole else np.float64)
-    checked_texts([cell for cell in present if isinstance(cell, str)], f"{where}, {called}")
-    if len(present) == len(cells) and all(type(cell) is bool for cell in cells):
-        return pd.Series(cells, column.index, dtype=bool)
-    return pd.Series(cells, column.index, dtype=object)
-
-
-def _plain_cell(value: Any, here: str, strict: bool) -> str | int | float | bool | None:
-    import numpy as np
-
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    kinds = pd.api.types
+    dtype = column.dtype
+    if isinstance(dtype, pd.StringDtype):
         return None
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, numbers.Integral):
-        return int(value) if abs(int(value)) < _MOST_WHOLE else _as_float(value, here)
-    if isinstance(value, numbers.Real | decimal.Decimal):
-        number = _as_float(value, here)
-        return None if number != number else number
-    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
-        return str(value)
-    if type(value).__module__.startswith("pandas.") and type(value).__name__ in ("Period", "Interval"):
-        return str(value)
-    if strict:
-        raise checks.wrong_kind(value, here, _CELLS)
-    return put_in_words(value, str)
-
-
-def _as_float(value: Any, where: str) -> float:
-    with guarded(where, "is a number that cannot be reckoned with", valid=_CELLS):
-        return float(value)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return (
+            None
+            if kinds.is_string_dtype(dtype.categories)
+            else column.astype(dtype.categories.dtype)
+        )
+    if kinds.is_bool_dtype(dtype) and kinds.is_extension_array_dtype(dtype):
+        return column.astype(object if column.isna().any() else bool)
+    if kinds.is_complex_dtype(dtype):
+        raise checks.wrong_kind(column.iloc[0], where, "numbers, or texts")
+    if kinds.is_numeric_dtype(dtype) and kinds.is_extension_array_dtype(dtype):
+        return column.astype(float)
+    if kinds.is_numeric_dtype(dtype):
+        return column.astype(dtype.newbyteorder("=")) if not dtype.isnative else None
+    if not kinds.is_object_dtype(dtype):  # dates and spans
+        return column.astype(str).where(column.notna(), None)
+    kind = kinds.infer_dtype(column, skipna=True)
+    if kind in ("string", "empty", "boolean"):
+        return None
+    if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
+        with guarded(where, "cannot be read as numbers"):
+            return column.astype(float if column.isna().any() or kind != "integer" else "int64")
+    for row, value in enumerate(column):
+        if strict and not (
+            value is None or isinstance(value, str | numbers.Real) or value is pd.NA
+        ):
+            raise checks.wrong_kind(value, f"{where}, row {row}", "numbers, or texts")
+    return None if strict else column.astype(str).where(column.notna(), None)
 
 
 def plain_numbers(
@@ -185,21 +112,15 @@ def plain_numbers(
     *,
     truths: bool = False,
 ) -> Any:
-    """Return numbers handed over in memory as an array of floats or integers; truth values, texts and complex ones are none.
+    """Return numbers handed over in memory as an array of floats or integers.
 
     Parameters
     ----------
     values : array_like
-        Of any shape.
     where : object
     valid : str
     truths : bool
         Whether truth values will do, as 0 and 1.
-
-    Raises
-    ------
-    InputError
-        For anything that is no array of real numbers, and for one of which a part is masked.
 
     Examples
     --------
@@ -211,52 +132,32 @@ def plain_numbers(
     bayesbias.InputError: the vector: holds no real numbers; found: 'type complex128'; valid: numbers
     """
     import numpy as np
+    import pandas as pd
 
     with guarded(where, "holds no real numbers", valid=valid):
-        masked = np.ma.is_masked(values)
         array = np.asarray(values)
-        if array.dtype.kind == "O":
-            array = _of_objects(array)
-    if masked:
-        raise InputError("holds numbers that are masked", where=where, valid=valid)
-    if gone := _missing_among(array):
-        raise InputError(f"holds {number_of(gone, 'missing value')}", where=where, valid=valid)
+        if np.ma.is_masked(values):
+            raise InputError("holds numbers that are masked", where=where, valid=valid)
+        if array.dtype.kind == "O" and array.size:
+            if gone := int(pd.isna(array).sum()):
+                raise InputError(
+                    f"holds {number_of(gone, 'missing value')}", where=where, valid=valid
+                )
+            if all(not isinstance(one, str | bytes | bool | complex) for one in array.flat):
+                array = array.astype(float)
     if truths and array.dtype.kind == "b":
         array = array.astype(np.int8)
     if array.dtype.kind not in "fiu":
-        dtype = f"type {str(array.dtype)[:40]}"
-        raise InputError("holds no real numbers", where=where, found=dtype, valid=valid)
+        raise InputError(
+            "holds no real numbers", where=where, found=f"type {str(array.dtype)[:40]}", valid=valid
+        )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _missing_among(array: np.ndarray) -> int:
-    """Return how many of an array of Python's numbers are none: None, and what pandas has for it."""
-    if array.dtype.kind != "O":
-        return 0
-    flat = array.ravel().tolist()
-    gone = sum(one is None or type(one).__name__ in ("NAType", "NaTType") for one in flat)
-    return gone if gone < len(flat) else 0
-
-
-def _of_objects(array: np.ndarray) -> np.ndarray:
-    """Return an array of Python's numbers, which may be fractions or decimals, as floats."""
-    import numpy as np
-
-    flat = array.ravel().tolist()
-    if not all(isinstance(one, numbers.Real | decimal.Decimal) and not isinstance(one, bool) for one in flat):
-        return array
-    return np.array([float(one) for one in flat], dtype=np.float64).reshape(array.shape)
-
-
 def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
-    """Return what a function of somebody else's made of texts, one row a text, in their order.
+    """Return what a user's function made of texts, one row a text, in their order.
 
-    A series or frame may have the texts as its index, and stand in another order; one whose rows are numbered must have them
-    in order, since nobody says what its numbers are.
-
-    Raises
-    ------
-    InputError
+    A series or frame may have the texts as its index, in another order.
 
     Examples
     --------
@@ -271,20 +172,194 @@ def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
     if not any(isinstance(label, str) for label in held):
         if not index.is_monotonic_increasing:
             raise InputError(
-                "answers with rows in another order, by their index",
-                where=where,
-                found=Shortened(held),
-                hint="sort them: .sort_index()",
+                "the index of the answer is not sorted", where=where, hint="sort it: .sort_index()"
             )
-        return answer
-    if held == list(texts):
         return answer
     if len(set(held)) != len(held) or set(held) != set(texts):
         raise InputError(
-            "answers with an index that is not that of the sentences",
+            "the index of the answer is not that of the sentences",
             where=where,
             found=Shortened(held),
-            valid="one row a sentence, in their order",
             hint="drop it: .reset_index(drop=True)",
         )
     return answer.loc[list(texts)]
+
+
+def checked_texts(texts: Iterable[str], where: object) -> list[str]:
+    """Return texts that can be written in UTF-8; name the first that cannot."""
+    out = list(texts)
+    for row, text in enumerate(out, start=1):
+        if not text.isascii():
+            checks.text(text, f"{where}, row {row}")
+    return out
+
+
+# Files
+
+
+def read_csv(
+    path: Path,
+    labels: Collection[str],
+    numbers: Collection[str],
+    layouts: str,
+    called: object = None,
+) -> "pa.Table":
+    """Read CSV in UTF-8, perhaps packed, as an Arrow table; "nan", "null" and "NA" are words.
+
+    Parameters
+    ----------
+    path : Path
+    labels : collection of str
+        Columns of texts that become dictionaries.
+    numbers : collection of str
+        Columns that are numbers if all of their cells are finite ones; else they are texts, as all others.
+    layouts : str
+        What columns are wanted, for messages.
+    called : object, optional
+        What messages call the file.
+    """
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv
+
+    called = called or path
+
+    def read(types: dict[str, Any], threads: bool = True) -> Any:
+        with opened(path, unpack=True) as stream:
+            return csv.read_csv(
+                stream,
+                csv.ReadOptions(block_size=_BLOCK, use_threads=threads),
+                csv.ParseOptions(newlines_in_values=True),
+                csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
+            )
+
+    with guarded(called, "cannot be read as a table"):
+        try:
+            with opened(path, unpack=True) as stream:
+                names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
+            if len(names) > _MOST_COLUMNS:
+                raise InputError("has more columns than any table", where=called, found=len(names))
+            label = pa.dictionary(pa.int32(), pa.string())
+            texts = {name: label if name in labels else pa.string() for name in names}
+            try:
+                table = read(
+                    {name: pa.float64() if name in numbers else texts[name] for name in names}
+                )
+                wanted = [name for name in names if name in numbers]
+                if all(
+                    np.isfinite(table.column(names.index(name)).to_numpy()).all() for name in wanted
+                ):
+                    return table
+            except pa.ArrowInvalid:
+                pass  # a text among numbers is found below
+            return read(texts)
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+            if "Empty CSV" in str(error):
+                raise InputError(
+                    "holds no rows", where=called, valid=f"a table with the columns {layouts}"
+                ) from None
+            if line := _line_not_utf8(path):
+                raise InputError(
+                    "is not valid UTF-8", where=f"{called}, line {line}", hint="save it as UTF-8"
+                ) from None
+            ragged = re.search(
+                r"Row #(\d+): Expected (\d+) columns, got (\d+)", _serial_error(read)
+            )
+            if ragged is None:
+                raise
+            raise InputError(
+                f"has {ragged[3]} cells where the header has {ragged[2]}",
+                where=f"{called}, line {ragged[1]}",
+                hint="a cell with a comma stands in quotation marks"
+                if int(ragged[3]) > int(ragged[2])
+                else None,
+            ) from None
+
+
+def _serial_error(read: Callable[[dict[str, Any], bool], Any]) -> str:
+    """Return what Arrow says with the number of the row, which it knows on one thread alone."""
+    try:
+        read({}, False)
+    except Exception as error:
+        return str(error)
+    return ""
+
+
+def _line_not_utf8(path: Path) -> int | None:
+    number = 0
+    with opened(path, unpack=True) as stream:
+        for block in blocks_of_lines(stream, path):
+            for line in block:
+                number += 1
+                try:
+                    line.decode()
+                except UnicodeDecodeError:
+                    return number
+    return None
+
+
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, *, categories: Collection[str] = ()
+) -> "pa.Table":
+    """Return some or all columns of a Parquet file as an Arrow table; texts of `categories` come as dictionaries."""
+    import pyarrow.parquet as pq
+
+    with opened(path) as file, guarded(path, "cannot be read as Parquet"):
+        held = pq.read_schema(file).names
+        for name in columns or ():
+            if name not in held:
+                raise InputError(
+                    f"lacks the column {name}",
+                    where=path,
+                    found=held,
+                    valid=columns,
+                    hint=nearest(name, held),
+                )
+        file.seek(0)
+        texts = [name for name in categories if name in held]
+        return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read(
+            columns=None if columns is None else list(columns)
+        )
+
+
+def write_csv(
+    frame: "pd.DataFrame", path: Path, *, separator: str = ",", spreadsheet_safe: bool = False
+) -> None:
+    """Write a frame as CSV; if `spreadsheet_safe`, an apostrophe stands before what a spreadsheet would execute."""
+    safe = _changed(frame, lambda text: f"'{text}" if _FORMULA.match(text) else text)
+    (safe if spreadsheet_safe else frame).to_csv(path, index=False, sep=separator)
+
+
+def unmarked(text: str) -> str:
+    """Return the text of a cell without the apostrophe that `write_csv` put before it.
+
+    Examples
+    --------
+    >>> unmarked("'=1+1"), unmarked("'tis")
+    ('=1+1', "'tis")
+    """
+    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
+
+
+def without_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a frame that was read from CSV, its texts as they were before they were written."""
+    return _changed(frame, unmarked)
+
+
+def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFrame":
+    """Change the texts of a frame, and the names of its columns."""
+    import pandas as pd
+
+    def changed(value: Any) -> Any:
+        return change(value) if isinstance(value, str) else value
+
+    out = frame.copy(deep=False)
+    for place, dtype in enumerate(frame.dtypes):
+        column = frame.iloc[:, place]
+        if isinstance(dtype, pd.CategoricalDtype):
+            names = [changed(value) for value in dtype.categories]
+            if names != dtype.categories.tolist():
+                out.isetitem(place, column.cat.rename_categories(names))
+        elif pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
+            out.isetitem(place, column.map(changed))
+    return out.set_axis([changed(name) for name in frame.columns], axis=1)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bayesbias.core.wording import literal
+from bayesbias.core.formatting import literal
 
 Tick = Callable[[int], None]
 _PATIENCE = 2.0  # seconds before a bar appears
@@ -21,7 +21,9 @@ _SILENT = "BAYESBIAS_PROGRESS"
 
 
 @contextlib.contextmanager
-def ticking(label: str, total: int, wished: bool | None = None, *, of_bytes: bool = False) -> Iterator[Tick]:
+def ticking(
+    label: str, total: int, wished: bool | None = None, *, of_bytes: bool = False
+) -> Iterator[Tick]:
     """Yield a function that follows the work and shows a bar once it takes long: on stderr, or below a notebook's cell.
 
     Parameters
@@ -36,10 +38,18 @@ def ticking(label: str, total: int, wished: bool | None = None, *, of_bytes: boo
     """
     silent = wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no")
     in_notebook = not silent and wished is not False and _is_notebook()
-    if wished is False or silent or (wished is None and not in_notebook and not sys.stderr.isatty()):
+    if (
+        wished is False
+        or silent
+        or (wished is None and not in_notebook and not sys.stderr.isatty())
+    ):
         yield lambda count: None
         return
-    bar = _NotebookBar(label, total, of_bytes) if in_notebook else _TerminalBar(label, total, of_bytes)
+    bar = (
+        _NotebookBar(label, total, of_bytes)
+        if in_notebook
+        else _TerminalBar(label, total, of_bytes)
+    )
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
     done = 0
 
@@ -76,7 +86,12 @@ class _TerminalBar:
         )
 
         done = DownloadColumn() if of_bytes else MofNCompleteColumn()
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            done,
+            TimeRemainingColumn(),
+        )
         self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
         self.task = self.bar.add_task(literal(label), total=total)
 
@@ -102,7 +117,9 @@ class _NotebookBar:
     def reach(self, done: int, shown: bool) -> None:
         """Move on, and appear where the work takes long; not for every step, since each is sent to the browser."""
         now = time.perf_counter()
-        if not shown or (self.handle is not None and now - self.last < _APART and done < self.total):
+        if not shown or (
+            self.handle is not None and now - self.last < _APART and done < self.total
+        ):
             return
         self.last = now
         self._show(*self._pictures(done, now - self.started))
@@ -119,7 +136,9 @@ class _NotebookBar:
         count = f"{done / unit:,.0f} of {self.total / unit:,.0f}{name}"
         left = "" if not done else f", {_clock(seconds * (self.total - done) / done)} left"
         text = f"{self.label}: {count}{left}"
-        html = f'<progress value="{done}" max="{self.total}"></progress> <small>{escape(text)}</small>'
+        html = (
+            f'<progress value="{done}" max="{self.total}"></progress> <small>{escape(text)}</small>'
+        )
         return html, text
 
     def _show(self, html: str, text: str) -> None:

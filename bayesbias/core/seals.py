@@ -10,14 +10,12 @@ import enum
 import hashlib
 import json
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import line_of_sum, sum_beside
-from bayesbias.core.opening import opened, read_bytes, sha256_file
+from bayesbias.core.files import opened, sha256_file
 
 SEAL_KEY = "sha256_of_rest"
 _MARK = b"\nbayesbias seal, sha256: "
@@ -34,6 +32,11 @@ class State(enum.Enum):
     DAMAGED = "damaged"
     MISSING = "missing"
     UNVERIFIED = "unverified"  # written without a hash
+
+
+def sum_beside(path: Path) -> Path:
+    """Return where the sum of a file lies that cannot hold it."""
+    return path.with_name(f"{path.name}.sha256")
 
 
 _AGAIN = "copy it again from a whole one, or make it again"
@@ -118,33 +121,3 @@ def state_of_file(path: Path, listed: Mapping[str, Any]) -> State:
 def about_file(path: Path) -> dict[str, Any]:
     """Return what is written down of a file: ``bytes`` and ``sha256``."""
     return {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
-
-
-def state_of_summed(path: Path) -> State:
-    """Hold a file against ``PATH.sha256`` beside it, as `sha256sum` writes it; unverified where there is none for it.
-
-    Raises
-    ------
-    InputError
-        Where the sum itself is damaged.
-    """
-    beside = sum_beside(path)
-    if not os.path.isfile(beside):  # no error where its name would be too long
-        return State.UNVERIFIED
-    mark, _, name = line_of_sum("", path.name).partition("  ")
-    for line in os.fsdecode(read_bytes(beside, 1 << 20)).split("\n"):
-        digest, _, named = line.removeprefix(mark).partition(" ")
-        # A second blank, or an asterisk, says how the file was read.
-        if line.startswith(mark) and named.rstrip("\r") in (name, f" {name}", f"*{name}"):
-            if not re.fullmatch("[0-9a-fA-F]{64}", digest):
-                raise damaged(beside, hint="remove it, and the file is read unverified")
-            return State.INTACT if sha256_file(path) == digest.lower() else State.DAMAGED
-    return State.UNVERIFIED
-
-
-def check_summed(path: Path) -> None:
-    """Refuse a file that does not agree with the sum beside it."""
-    if state_of_summed(path) is State.DAMAGED:
-        beside = sum_beside(path)
-        hint = f"copy it again from a whole one; if it was changed on purpose, remove {beside.name}"
-        raise damaged(path, f"its bytes are not those of which {beside.name} holds the SHA-256", hint)

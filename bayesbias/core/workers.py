@@ -22,15 +22,16 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
-from bayesbias.core.extras import needed
-from bayesbias.core.versions import own_version
+from bayesbias.core.packages import needed, own_version
 
 _ATTEMPTS = 2
 _ANSWER_S = 10  # how long a scheduler may take to answer
 _ADDRESS = re.compile(
     r"((?P<scheme>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s/:]+)(:(?P<port>\d{1,5}))?(/\S*)?"
 )
-_IN_PROCESS = re.compile(r"inproc://[^\s/]+/\d+/\d+")  # as dask names a scheduler of the same process
+_IN_PROCESS = re.compile(
+    r"inproc://[^\s/]+/\d+/\d+"
+)  # as dask names a scheduler of the same process
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -96,7 +97,9 @@ class Here:
                 future.set_result(task.work(*task.arguments))
         except (KeyboardInterrupt, SystemExit):
             raise  # meant for this process, not for the task
-        except BaseException as error:  # as in a worker: a panic of a compiled library is no Exception
+        except (
+            BaseException
+        ) as error:  # as in a worker: a panic of a compiled library is no Exception
             future.set_exception(error)
         return future
 
@@ -116,7 +119,12 @@ def _as_in_a_worker() -> Iterator[None]:
 
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("default")
-        for quiet in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+        for quiet in (
+            DeprecationWarning,
+            PendingDeprecationWarning,
+            ImportWarning,
+            ResourceWarning,
+        ):
             warnings.simplefilter("ignore", quiet)  # as an interpreter does that has just started
         yield
 
@@ -155,7 +163,9 @@ class Processes:
 
     def submit(self, task: Task) -> Any:
         """Hand the task to a worker and return its future."""
-        free = next(number for number in range(len(self.slots)) if number not in self.holds.values())
+        free = next(
+            number for number in range(len(self.slots)) if number not in self.holds.values()
+        )
         try:
             future = self.slots[free].submit(task.work, *task.arguments)
         except BrokenProcessPool:  # it died while it had nothing to do
@@ -222,7 +232,9 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self._look()
         try:
-            self.client = self.distributed.Client(self.address, timeout=_ANSWER_S, set_as_default=False)
+            self.client = self.distributed.Client(
+                self.address, timeout=_ANSWER_S, set_as_default=False
+            )
         except (OSError, ValueError, TypeError) as error:
             raise self._silent(error) from None
         try:
@@ -253,7 +265,9 @@ class Cluster:
         import socket
 
         try:
-            with socket.create_connection((match["host"].strip("[]"), int(match["port"])), _ANSWER_S) as line:
+            with socket.create_connection(
+                (match["host"].strip("[]"), int(match["port"])), _ANSWER_S
+            ) as line:
                 # A scheduler speaks first; what accepts and says nothing would be waited for without end.
                 if match["scheme"] != "tls" and not line.recv(1):
                     raise OSError("it closes the connection")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.debiasing.subspace import Prepared
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
 from bayesbias.wordlists.wordlist import WordList

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.wording import number_of, some
+from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import matched_spellings, notes_of_shared_vectors
 

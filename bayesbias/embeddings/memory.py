@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import Shortened
+from bayesbias.core.formatting import Shortened
 from bayesbias.embeddings.embedding import Embedding, embedding_from_rows
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.readers.tables import check_dimensions, is_word_column

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.controls import load_controls

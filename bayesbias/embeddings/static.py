@@ -11,9 +11,8 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir
-from bayesbias.core.texts import read_toml
-from bayesbias.core.wording import Shortened, some
+from bayesbias.core.files import data_dir, read_toml
+from bayesbias.core.formatting import Shortened, some
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.spelling import notes_of_shared_vectors
 

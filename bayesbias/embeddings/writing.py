@@ -12,7 +12,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import whole_file
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding
 
 __all__ = ["save_embedding"]

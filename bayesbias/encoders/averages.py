@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir
-from bayesbias.core.texts import read_toml
+from bayesbias.core.files import data_dir, read_toml
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import GENSIM_DATA, load_embedding
 from bayesbias.embeddings.readers import short_name

@@ -16,8 +16,8 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
 from bayesbias.core.files import cache_dir, sha256_of
+from bayesbias.core.formatting import number_of
 from bayesbias.core.progress import ticking
-from bayesbias.core.wording import number_of
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
 from bayesbias.encoders.loading import load_encoder
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest, nearest_file
-from bayesbias.core.opening import sha256_file
-from bayesbias.core.wording import some
+from bayesbias.core.files import sha256_file
+from bayesbias.core.formatting import some
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 __all__ = ["vectors_encoder"]

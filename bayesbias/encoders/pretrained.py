@@ -18,10 +18,9 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest, warn_user
-from bayesbias.core.extras import needed
-from bayesbias.core.opening import sha256_file
-from bayesbias.core.versions import versions_of
-from bayesbias.core.wording import number_of
+from bayesbias.core.files import sha256_file
+from bayesbias.core.formatting import number_of
+from bayesbias.core.packages import needed, versions_of
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 
 __all__ = ["sentence_transformers_encoder", "transformers_encoder"]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.core import checks
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.wording import as_percent, percent
+from bayesbias.core.formatting import as_percent, percent
 from bayesbias.inference.contrasts import (
     chosen_rows,
     contrast_draws,

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.versions import versions_of
+from bayesbias.core.packages import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.engine import ENGINES, Engine

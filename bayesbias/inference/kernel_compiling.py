@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from bayesbias.core.cleaning import in_one_line
 from bayesbias.core.errors import AsWritten, InputError
+from bayesbias.core.formatting import in_one_line
 
 try:
     from numba import cfunc, njit

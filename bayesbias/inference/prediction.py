@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_names
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
@@ -173,7 +172,7 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
             )
         fits = named
     else:
-        fits = dict(zip(checked_names(fits, "fit"), listed, strict=True))
+        fits = dict(zip(checks.names(fits, "fit"), listed, strict=True))
     if len(fits) < 2:
         raise InputError("a comparison needs at least two fits", found=list(fits))
     first_name, first = next(iter(fits.items()))

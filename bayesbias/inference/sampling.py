@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.cleaning import in_one_line
 from bayesbias.core.errors import FitError
+from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates

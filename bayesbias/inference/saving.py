@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import whole_file
-from bayesbias.core.guarding import guarded
-from bayesbias.core.hdf5 import read_tree
-from bayesbias.core.opening import path_of
-from bayesbias.core.seals import State, damaged, seal_bytes, seal_of_file
+from bayesbias.core.files import guarded, path_of, state_of, whole_file
 from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
@@ -68,11 +63,9 @@ def write_fit(
     idata.attrs["bayesbias_model"] = spec.text
     idata.attrs["bayesbias_provenance"] = json.dumps(provenance)
     idata.attrs["bayesbias_pointwise"] = int(pointwise)
-    idata.attrs["bayesbias_sealed"] = 1  # so that a seal that is gone is missed
     # Made in memory first: HDF5 that runs out of disk keeps the file open and crashes the interpreter when
     # that ends. A copy, since an error would keep the view of its buffer alive longer than the buffer.
     content = bytearray(idata.to_netcdf(engine="h5netcdf"))
-    content += seal_bytes(content)
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
 
@@ -96,25 +89,30 @@ def read_fit(
     Raises
     ------
     InputError
-        Where the file is missing, damaged, or no fit. What was written without a seal is read unverified.
+        If the file is missing, damaged, or no fit.
     """
+    import xarray as xr
+
     valid = "a file written by BiasFit.save"
     where = path_of(path, "path", valid)
-    seal = seal_of_file(where, valid)  # before a library that damage may lead astray
-    if seal is State.DAMAGED:
-        raise damaged(where)
-    idata = read_tree(where, seal is State.INTACT, valid)
+    state_of(where, valid=valid)
+    with (
+        guarded(where, "cannot be read as netCDF", valid=valid),
+        # A writer renames its file when it is whole: nobody need wait for its lock.
+        xr.open_datatree(
+            where, engine="h5netcdf", phony_dims="access", driver_kwds={"locking": False}
+        ) as opened,
+    ):
+        idata = opened.load()
     with guarded(where, "is no complete fit", valid=valid):
-        return _fit_of(idata, str(where), seal, valid)
+        return _fit_of(idata, str(where), valid)
 
 
 def _fit_of(
-    idata: xr.DataTree, where: str, seal: State, valid: str
+    idata: xr.DataTree, where: str, valid: str
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
     if "bayesbias_format" not in idata.attrs:
         raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
-    if seal is State.UNVERIFIED and "bayesbias_sealed" in idata.attrs:
-        raise damaged(where, "the line that ends it is gone, or another program wrote it")
     if idata.attrs["bayesbias_format"] not in _KNOWN:
         raise InputError(
             "is a fit in a form that this version does not know",
@@ -133,8 +131,6 @@ def _fit_of(
         raise InputError(f"its model or provenance is damaged ({error})", where=where, valid=valid) from None
     spec = parse_model(text, f"the model in {where}")
     stored = idata["table"].to_dataset()
-    if len(stored.sizes) != 1 or any(column.ndim != 1 for column in stored.data_vars.values()):
-        raise damaged(where, "the columns of its table differ in length")
     table = stored.to_dataframe().reset_index(drop=True)
     table.index.name = None
     if "columns" in stored.attrs:  # files of earlier versions have plain names alone
@@ -143,32 +139,11 @@ def _fit_of(
     of_table = provenance.get("table", {})
     table = with_repeats_noted(table, str(of_table.get("repeats", "once")))
     pointwise = bool(idata.attrs["bayesbias_pointwise"])
-    # Also of a file whose seal fits, which anyone can write.
-    _refuse_impossible(idata["posterior"].to_dataset(), spec, where)
-    outcome = table[spec.outcome].to_numpy() if spec.outcome in table else np.zeros(0)
-    if outcome.dtype.kind not in "fiub" or not np.isfinite(outcome).all():
-        raise damaged(where, f"{spec.outcome} in its table cannot be what was fitted")
     del idata["table"]
     for key in [key for key in idata.attrs if str(key).startswith("bayesbias_")]:
         del idata.attrs[key]
     _add_effects(idata, table, spec, provenance, where)
     return idata, table, spec, provenance, pointwise
-
-
-def _refuse_impossible(posterior: xr.Dataset, spec: ModelSpec, where: str) -> None:
-    """Refuse draws that no sampler gave: what is worked out from them would end in the errors of linear algebra, or in NaN."""
-    for name, draws in posterior.data_vars.items():
-        values = draws.to_numpy()
-        if values.dtype.kind not in "fiu":
-            raise damaged(where, f"the draws of {name} are no numbers")
-        parameter = spec.parameters.get(str(name))
-        positive = parameter is not None and parameter.positive
-        possible = np.abs(values) < checks.LARGEST
-        if positive:
-            possible &= values > 1 / checks.LARGEST
-        if not possible.all():
-            found = float(values[~possible][0])
-            raise damaged(where, f"{name} cannot be {found:g}{', since it is positive' if positive else ''}")
 
 
 def _add_effects(

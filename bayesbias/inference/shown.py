@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import FitError
-from bayesbias.core.wording import as_percent
+from bayesbias.core.formatting import as_percent
 
 _MOST_LINES = 5  # of results
 _MOST_LINES_OF_ALL = 8

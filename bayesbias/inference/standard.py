@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import conjoined
+from bayesbias.core.formatting import join_words
 from bayesbias.inference.contrasts import (
     beside,
     described,
@@ -116,7 +116,7 @@ def pair_sd(
 
 
 def _unit(column: str, groups: Sequence[str]) -> str:
-    return f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}"
+    return f"sd of {join_words(groups)} {'pairs' if column == 'connection' else 'rows'}"
 
 
 def unit_of_sides(contrast: str) -> str:

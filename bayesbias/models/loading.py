@@ -12,11 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_label
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import find_toml, list_names, sha256_of
-from bayesbias.core.opening import read_bytes
-from bayesbias.core.texts import MOST_TOML, parse_toml
+from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, read_bytes, sha256_of
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
@@ -72,7 +69,7 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     if isinstance(model, ModelSpec):
         return model
     path = find_toml(model, "models", "model")
-    spec = parse_model(read_bytes(path, MOST_TOML), where=str(path))
+    spec = parse_model(read_bytes(path, MOST_TEXT), where=str(path))
     return replace(spec, origin="") if os.fspath(model) in list_models() else spec
 
 
@@ -91,7 +88,7 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
     for key in ("name", "description", "source"):
         if not isinstance(raw.get(key, ""), str):
             raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
-    checked_label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
+    checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
     if not isinstance(raw.get("trim", False), bool):
         raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
     for key in ("likelihood", "parameter"):

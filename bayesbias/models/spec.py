@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bayesbias.core import checks
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS
 
 __all__ = ["ModelSpec", "Parameter"]

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, plain, whole_file
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
-from bayesbias.core.versions import own_version
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import Run, load_run

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
-from bayesbias.core.versions import own_version
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 

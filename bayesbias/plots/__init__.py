@@ -12,6 +12,6 @@ Title and legend stand above the Axes, where they hide no data; give a figure of
 ``layout="constrained"``, so that it makes room for them.
 """
 
-from bayesbias.core.lazy import attach
+from bayesbias.core.packages import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

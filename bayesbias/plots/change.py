@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known, ends_as_known, interval_known, number_known
+from bayesbias.core.digits import (
+    as_known,
+    ends_as_known,
+    interval_known,
+    interval_text,
+    number_known,
+    number_text,
+)
 from bayesbias.core.errors import FitError
-from bayesbias.core.wording import as_percent, interval_text, number_text
+from bayesbias.core.formatting import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.plots import headings, marks, outcomes, slopes
 from bayesbias.plots.plates import Plate, on_axes

@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, with_minus
+from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import holds_for, words_said

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, with_minus
+from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.estimands import ROPE
 from bayesbias.plots import headings, marks
 from bayesbias.plots.outcomes import source_of

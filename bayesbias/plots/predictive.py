@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks, outcomes
 from bayesbias.plots.data import long

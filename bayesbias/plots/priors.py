@@ -12,7 +12,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError
-from bayesbias.core.wording import percent
+from bayesbias.core.formatting import percent
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
+from bayesbias.core.digits import number_text
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, number_of, number_text
+from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.plots import headings, marks, slopes
 from bayesbias.plots.plates import Plate, on_axes
 from bayesbias.plots.rows import name_rows

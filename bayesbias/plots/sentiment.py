@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.core.wording import as_percent, number_of
+from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.observed import observed_means
 from bayesbias.inference.posterior import BiasFit

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent
+from bayesbias.core.formatting import as_percent
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks
 from bayesbias.plots.labels import label_points

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, error_of, interval_known, probability_printed
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, with_minus
+from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks

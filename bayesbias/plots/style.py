@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import literal
+from bayesbias.core.formatting import literal
 from bayesbias.plots import fonts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesbias.core.digits import number_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, conjoined, number_of, with_minus
+from bayesbias.core.formatting import as_percent, join_words, number_of, with_minus
 from bayesbias.inference.standard import in_full
 from bayesbias.plots import headings, marks
 from bayesbias.plots.outcomes import ESTIMAND
@@ -172,7 +172,7 @@ def _marks_said(frame: pd.DataFrame) -> list[tuple[str, str]]:
     out = []
     apart = frame["mark"].str.contains(_STAR, regex=False)
     if apart.any():
-        units = conjoined(in_full(unit) for unit in dict.fromkeys(frame.loc[apart, "unit"]))
+        units = join_words(in_full(unit) for unit in dict.fromkeys(frame.loc[apart, "unit"]))
         out.append((_STAR, f"in {units}, not to be compared with the others"))
     if frame["mark"].str.contains(_DAGGER, regex=False).any():
         out.append((_DAGGER, "lacks most of its words, or is to be looked at again"))

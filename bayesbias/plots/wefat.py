@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.wording import as_percent
+from bayesbias.core.formatting import as_percent
 from bayesbias.plots import headings, marks
 from bayesbias.plots.labels import label_points
 from bayesbias.plots.plates import Plate, on_axes

@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, interval_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent
+from bayesbias.core.formatting import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import words_said

@@ -1,5 +1,5 @@
 """The averaged scores in common use, computed exactly, with exact permutation p-values."""
 
-from bayesbias.core.lazy import attach
+from bayesbias.core.packages import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

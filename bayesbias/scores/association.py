@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.scores.inputs import Grid, grid_of
 from bayesbias.scores.permutation import Method, finite_scores, permutation_test
 from bayesbias.scores.resampling import sign_flip_test

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import conjoined, some
+from bayesbias.core.formatting import join_words, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.coverage import losses
@@ -51,7 +51,7 @@ class Grid:
 
     def called(self, c: str) -> str:
         """Return the name of the attribute set of a class; that of the class where it has none of its own."""
-        return conjoined(self.sets_of[c]) if self.sets_of[c] else c
+        return join_words(self.sets_of[c]) if self.sets_of[c] else c
 
     def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the missing words of some protected classes and of their attributes."""

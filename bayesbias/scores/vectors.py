@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.scores.inputs import Array, classes_of_list, defining_pairs, vectors_of
 from bayesbias.scores.resampling import RESAMPLES, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score

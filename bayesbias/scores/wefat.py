@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.inputs import Array, classes_of_list, vectors_of

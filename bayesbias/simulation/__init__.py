@@ -1,5 +1,5 @@
 """What averaging does, and whether intervals cover what they say: simulated tables with a known truth."""
 
-from bayesbias.core.lazy import attach
+from bayesbias.core.packages import attach
 
 __getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
-from bayesbias.core.files import unfinished, whole_file
-from bayesbias.core.opening import read_bytes
+from bayesbias.core.files import parse_json, read_bytes, whole_file
+from bayesbias.core.formatting import number_of
+from bayesbias.core.packages import own_version
 from bayesbias.core.seals import State, damaged, seal_of_json, sealed_json
-from bayesbias.core.texts import parse_json
-from bayesbias.core.versions import own_version
-from bayesbias.core.wording import number_of
 
 if TYPE_CHECKING:
     from bayesbias.core.workers import Hands
@@ -64,7 +62,7 @@ def batch_folder(
             raise InputError(
                 "holds a calibration with other settings", where=folder, hint="name another folder"
             )
-    elif folder.is_dir() and set(folder.iterdir()) - set(unfinished(state)):  # who was killed left no more
+    elif folder.is_dir() and any(folder.iterdir()):
         raise InputError("the output folder is not empty", where=folder, hint="name another folder")
     else:
         with whole_file(state) as temporary:
@@ -164,7 +162,7 @@ def _read_batch(file: Path) -> tuple[list[dict[str, Any]], State]:
     if state is State.DAMAGED:
         return [], state
     try:
-        value = parse_json(content, file, as_written=True)
+        value = parse_json(content, file)
     except InputError:  # told by its state
         return [], State.DAMAGED
     rows = value.get("rows") if isinstance(value, dict) else value

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.versions import own_version
+from bayesbias.core.packages import own_version
 from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB

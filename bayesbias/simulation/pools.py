@@ -18,7 +18,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.versions import own_version
+from bayesbias.core.packages import own_version
 from bayesbias.core.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB

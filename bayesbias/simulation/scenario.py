@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation
-from bayesbias.core.versions import own_version
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, place
 

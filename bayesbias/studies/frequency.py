@@ -27,7 +27,7 @@ from bayesbias.core import checks
 from bayesbias.core.digits import as_known, error_of
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain, records
-from bayesbias.core.wording import number_of, some
+from bayesbias.core.formatting import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.held_covariates import contrasts_at

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
-from bayesbias.core.sheets import write_csv
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
+from bayesbias.core.frames import write_csv
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_making import list_tests

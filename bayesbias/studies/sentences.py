@@ -23,9 +23,9 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
 from bayesbias.core.files import sha256_of
+from bayesbias.core.formatting import number_of
+from bayesbias.core.packages import with_python
 from bayesbias.core.progress import ticking
-from bayesbias.core.versions import with_python
-from bayesbias.core.wording import number_of
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB

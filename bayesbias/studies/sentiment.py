@@ -18,7 +18,7 @@ from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.wording import conjoined, some
+from bayesbias.core.formatting import join_words, some
 from bayesbias.studies.sentiment_tests import (
     UNITS,
     checked_earnings,
@@ -324,7 +324,7 @@ def _the_same_twice(table: pd.DataFrame) -> list[str]:
         else:
             groups.append([name])
     return [
-        f"{conjoined(group)} rate all sentences alike, to within {_ALIKE:g}: are they the same classifier? Each counts as one of "
+        f"{join_words(group)} rate all sentences alike, to within {_ALIKE:g}: are they the same classifier? Each counts as one of "
         "its own, in Bonferroni's correction too, and what is said of one is said of each"
         for group in groups
         if len(group) > 1

@@ -24,7 +24,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import as_percent, number_of
+from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.contrasts import described_mixtures
 from bayesbias.inference.estimands import PROB

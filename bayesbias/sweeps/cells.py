@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import BayesbiasError, InputError
-from bayesbias.core.files import data_dir, sha256_of
-from bayesbias.core.opening import sha256_file
-from bayesbias.core.versions import own_version
+from bayesbias.core.files import data_dir, sha256_file, sha256_of
+from bayesbias.core.packages import own_version
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.models.loading import list_models, load_model

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, error_of
-from bayesbias.core.wording import as_percent, number_of, some
+from bayesbias.core.formatting import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import lies_at
-from bayesbias.core.texts import read_toml
+from bayesbias.core.files import lies_at, read_toml
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
@@ -142,7 +140,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     if isinstance(plan, SweepPlan):
         return plan
     if isinstance(plan, Mapping):
-        given = checked_tree(plan, "plan")
+        given = checks.tree(plan, "plan")
         raw, where, folder, name = {"schema": _SCHEMA, **given}, "plan", Path.cwd(), "plan"
     else:
         path = Path(checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file"))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import check_folder, sha256_of, whole_file
-from bayesbias.core.opening import read_bytes
+from bayesbias.core.files import check_folder, parse_json, read_bytes, sha256_of, whole_file
+from bayesbias.core.packages import own_version
 from bayesbias.core.seals import (
     SEAL_KEY,
     State,
@@ -27,8 +27,6 @@ from bayesbias.core.seals import (
     sealed_json,
     state_of_file,
 )
-from bayesbias.core.texts import parse_json
-from bayesbias.core.versions import own_version
 from bayesbias.sweeps.cells import SWEEP_FORMAT, SweepCell
 from bayesbias.sweeps.plan import SweepPlan
 
@@ -107,7 +105,7 @@ def read_json(path: Path) -> tuple[dict[str, Any], State]:
     state = seal_of_json(content)
     if state is not State.DAMAGED:
         try:
-            value = parse_json(content, path, as_written=True)
+            value = parse_json(content, path)
         except InputError:  # told by its state
             value = None
         if isinstance(value, dict):

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
+from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
-from bayesbias.core.versions import own_version
 from bayesbias.core.workers import Hands, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs

@@ -18,11 +18,9 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.guarding import guarded
-from bayesbias.core.opening import read_bytes
-from bayesbias.core.sheets import unmarked, without_marks
-from bayesbias.core.texts import decoded
-from bayesbias.core.wording import number_of, some
+from bayesbias.core.files import decoded, guarded, read_bytes
+from bayesbias.core.formatting import number_of, some
+from bayesbias.core.frames import unmarked, without_marks
 from bayesbias.tables.checking import SIMULATED, Source, check_rows
 from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import Shortened, number_of, some
+from bayesbias.core.formatting import Shortened, number_of, some
 from bayesbias.tables.codes import Codes
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.wordlists.pairing import CONNECTIONS

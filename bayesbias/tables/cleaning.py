@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_label
-from bayesbias.core.separated import QUOTED
-from bayesbias.core.wording import some
+from bayesbias.core.files import QUOTED
+from bayesbias.core.formatting import some
 from bayesbias.tables.checking import Source
 from bayesbias.tables.codes import Codes
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def cleaned_texts(
     frame: pd.DataFrame, columns: Iterable[str], source: Source
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return a table with the texts of some columns as `checked_label` returns them; numbers stay as they are.
+    """Return a table with the texts of some columns as `checks.label` returns them; numbers stay as they are.
 
     Blanks around a text are left off, as covariates and predictions leave them off and lists have none: ``"she "`` is no
     other word than ``"she"``, and its row repeats the other's or contradicts it.
@@ -51,7 +50,7 @@ def cleaned_texts(
         for place, label in enumerate(codes.labels):
             if not (label.isascii() and label.isprintable()):
                 at = int((codes.of_row == place).argmax())
-                new[label] = checked_label(label, source.at(at, str(name)), QUOTED if source.file else None)
+                new[label] = checks.label(label, source.at(at, str(name)), QUOTED if source.file else None)
             if label != label.strip():
                 new[label] = new.get(label, label).strip()
                 blank[label] = None

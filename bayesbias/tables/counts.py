@@ -15,13 +15,9 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.extras import needed
-from bayesbias.core.lines import blocks_of_lines
-from bayesbias.core.no_text import no_text
-from bayesbias.core.opening import opened, path_of, sha256_file
-from bayesbias.core.unpacking import compression_of, unpacked
-from bayesbias.core.versions import versions_of
-from bayesbias.core.wording import Shortened, number_of, some
+from bayesbias.core.files import blocks_of_lines, kind_of, opened, path_of, sha256_file
+from bayesbias.core.formatting import Shortened, number_of, some
+from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.spelling import matched_spellings, spellings_of
 from bayesbias.tables.reading_covariates import covariates_given
@@ -200,16 +196,11 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
 def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of the words that are asked for, out of lines with a word and a number."""
     wanted = {spelling for word in asked for spelling in spellings_of(word)}
-    with opened(path, noun="file of counts", valid=_VALID) as raw:
-        start = raw.read(64)
-        compression = compression_of(start)
-        raw.seek(0)
-        if compression in ("gzip", "bzip2", "xz"):
-            with unpacked(raw, path, compression, ratio=40, always=1 << 22) as stream:
-                return _counted(stream, path, wanted)
-        if (what := no_text(start)) is not None:
-            raise InputError(f"is {what.kind}", where=path, valid=_VALID, hint=what.hint)
-        return _counted(raw, path, wanted)
+    with opened(path, unpack=True, noun="file of counts", valid=_VALID) as stream:
+        if (kind := kind_of(stream.read(8))) is not None:
+            raise InputError(f"is {kind[0]}", where=path, valid=_VALID, hint=kind[1])
+        stream.seek(0)
+        return _counted(stream, path, wanted)
 
 
 def _counted(stream: BinaryIO, path: Path, wanted: set[str]) -> dict[str, float]:

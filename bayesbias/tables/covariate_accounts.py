@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.wording import closest, some
+from bayesbias.core.formatting import closest, some
 
 if TYPE_CHECKING:
     import pandas as pd

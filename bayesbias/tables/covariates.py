@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.tables.covariate_accounts import (
     joined_once_more,
     otherwise_spelt,

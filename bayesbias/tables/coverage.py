@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import conjoined, number_of, some
+from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.tables.codes import labels_within
 from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
 
@@ -474,7 +474,7 @@ def thin_classes(
             if (2 if one_said else 1) <= count < FEW_WORDS
         ]
         if few:
-            notes.append(f"{name} has {conjoined(few)}: how far they vary is weakly known")
+            notes.append(f"{name} has {join_words(few)}: how far they vary is weakly known")
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control["found"] - _dropped_of(control) == 1 < control["listed"]:
@@ -522,7 +522,7 @@ def without_silent_classes(
     silent = [name for name in own[0] if name not in own[1] and name in there]
     if silent and len(own[1]) < 2:
         raise InputError(
-            f"no stereotype of {conjoined(silent)} has the covariate, and one class alone has no other to be held against",
+            f"no stereotype of {join_words(silent)} has the covariate, and one class alone has no other to be held against",
             where=f"covariate {covariate!r}",
             valid="stereotypes with the covariate in at least two classes",
             hint="fit without it, or a list of the other class and control words",

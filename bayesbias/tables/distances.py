@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import conjoined
+from bayesbias.core.formatting import join_words
 from bayesbias.tables.codes import labels_within
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import (
@@ -138,7 +138,7 @@ def distance_table(
         for word in frame["protected_word"].unique():
             across.setdefault(kept_as[word], []).append(word)
         notes += [
-            f"{conjoined(shared)} of different classes have one vector, which cannot tell their classes apart"
+            f"{join_words(shared)} of different classes have one vector, which cannot tell their classes apart"
             for shared in across.values()
             if len(shared) > 1
         ]

@@ -11,7 +11,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.wording import some
+from bayesbias.core.formatting import some
 from bayesbias.tables.counts import WordCounts, load_counts
 from bayesbias.wordlists.controls import load_controls
 from bayesbias.wordlists.wordlist import Controls, WordList

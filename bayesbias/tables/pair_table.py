@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
-from bayesbias.core.sheets import write_csv
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
+from bayesbias.core.frames import write_csv
 from bayesbias.tables.coverage import Coverage
 from bayesbias.wordlists.pairing import CONNECTIONS
 

@@ -16,10 +16,9 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import AsWritten, InputError, nearest
+from bayesbias.core.files import as_plain_file, guarded, path_of, sha256_file
+from bayesbias.core.formatting import Shortened, number_of, some
 from bayesbias.core.frames import plain_frame
-from bayesbias.core.guarding import guarded
-from bayesbias.core.opening import as_plain_file, path_of, sha256_file, unchanged
-from bayesbias.core.wording import Shortened, number_of, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.readers.tables import is_word_column
 from bayesbias.tables.checking import (
@@ -112,7 +111,7 @@ def load_distances(
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
-        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain, unchanged(plain):
+        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain:
             frame = read_frame(plain, _LABELS, _NUMBERS, _LAYOUTS, path)
             return _pair_table(frame, Source(str(path), file=True), repeats, name, plain)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)

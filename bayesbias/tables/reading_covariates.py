@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_label
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import lies_at
-from bayesbias.core.frames import plain_frame
-from bayesbias.core.opening import sha256_file, unchanged
-from bayesbias.core.sheets import unmarked
-from bayesbias.core.wording import Shortened, put_in_words
+from bayesbias.core.files import lies_at, sha256_file
+from bayesbias.core.formatting import Shortened, put_in_words
+from bayesbias.core.frames import plain_frame, unmarked
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.foreign import separated_rows
 
@@ -89,10 +86,9 @@ def covariates_given(
                     valid=[*own, "a .csv or .tsv file"],
                     hint=nearest(each, own),
                 )
-            with unchanged(path):
-                names, rows, mark = separated_rows(path, _TABLE)
-                rows = [(line, [unmarked(cell) for cell in row]) for line, row in rows]
-                sha256 = sha256_file(path)
+            names, rows, mark = separated_rows(path, _TABLE)
+            rows = [(line, [unmarked(cell) for cell in row]) for line, row in rows]
+            sha256 = sha256_file(path)
             out += _of_rows(names, rows, str(path), sha256, columns, separator=mark)
         elif hasattr(each, "columns"):
             plain = plain_frame(each, "data frame")
@@ -128,7 +124,7 @@ def covariates_given(
                 valid="a .csv file, a data frame, or {covariate: {word: value}}",
             )
     for given in out:
-        checked_label(checks.text(given.name, "the name of a covariate"), "the name of a covariate")
+        checks.label(checks.text(given.name, "the name of a covariate"), "the name of a covariate")
         if len(given.name) > _LONGEST_NAME:
             valid = f"at most {_LONGEST_NAME} characters"
             raise InputError(
@@ -140,7 +136,7 @@ def covariates_given(
 
 def _cell(value: Any, where: str) -> str:
     """Return a cell of a frame as it would stand in a file."""
-    return "" if _is_missing(value) else checked_label(str(value).strip(), where)
+    return "" if _is_missing(value) else checks.label(str(value).strip(), where)
 
 
 def _is_missing(value: Any) -> bool:
@@ -329,9 +325,9 @@ def _of_pairs(name: str, pairs: Sequence[tuple[Any, Any]]) -> Given:
         if _is_missing(value):
             continue
         here = f"{where}, word {Shortened(word)}"
-        spelt = checked_label(put_in_words(word, str), here)
+        spelt = checks.label(put_in_words(word, str), here)
         if isinstance(value, str):
-            own: Value = checked_label(str(value), here)
+            own: Value = checks.label(str(value), here)
         elif isinstance(value, bool | np.bool_):  # a category, as in a column of a frame
             own = str(value)
         elif checks.is_number(value) and np.isfinite(float(value)):

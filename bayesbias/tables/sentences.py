@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError
-from bayesbias.core.wording import number_of, some
+from bayesbias.core.formatting import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode

@@ -15,8 +15,8 @@ from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import plain_frame
-from bayesbias.core.wording import number_of
 from bayesbias.tables.checking import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage

@@ -10,13 +10,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesbias.core.csv_files import opened_packed, read_csv
 from bayesbias.core.errors import InputError
-from bayesbias.core.frames import plain_frame
-from bayesbias.core.guarding import guarded
-from bayesbias.core.no_text import no_text
-from bayesbias.core.parquet import read_columns
-from bayesbias.core.sheets import without_marks
+from bayesbias.core.files import guarded, kind_of, opened
+from bayesbias.core.frames import plain_frame, read_csv, read_parquet, without_marks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +50,7 @@ def read_frame(
     _refuse_format(path, called, layouts)
     problem = "cannot be read as a table"
     if path.suffix.lower() == ".parquet":
-        table = read_columns(path, categories=labels, problem=problem)
+        table = read_parquet(path, categories=labels)
         with guarded(called, problem):
             frame = _as_frame(table).reset_index(drop=True)
         return plain_frame(frame, str(called), known=[*labels, *numbers])
@@ -68,12 +64,6 @@ def _as_frame(table: pa.Table) -> pd.DataFrame:
     return table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
 
 
-_HINTS = {
-    "Parquet by its content": "rename it to end in .parquet",
-    "packed with Zstandard": "unpack it, or pack it with gzip",
-}
-
-
 def _refuse_format(path: Path, called: object, layouts: str) -> None:
     """Say what a file is that is no table of ours, as far as its beginning tells."""
     if path.suffix == ".toml":
@@ -83,18 +73,15 @@ def _refuse_format(path: Path, called: object, layouts: str) -> None:
             valid="a .csv or .parquet file",
             hint="a word list is read with load_wordlist, a model with load_model",
         )
-    with opened_packed(path, called) as stream:
+    with opened(path, unpack=True) as stream:
         head = stream.read(65536)
     if not head:
         raise InputError("is empty", where=called, valid=f"a table with the columns {layouts}")
-    what = no_text(head)
-    if what is not None and not (head.startswith(b"PAR1") and path.suffix.lower() == ".parquet"):
-        hint = _HINTS.get(what.kind, what.hint.replace("it as text", "the table as CSV or Parquet"))
-        raise InputError(
-            f"is {what.kind}", where=called, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint
-        )
-    if head.startswith(b"PAR1"):  # whose names are bytes among others
+    if head.startswith(b"PAR1") and path.suffix.lower() == ".parquet":
         return
+    if (kind := kind_of(head)) is not None:
+        valid = "CSV in UTF-8, or Parquet named .parquet"
+        raise InputError(f"is {kind[0]}", where=called, valid=valid, hint=kind[1])
     header = next((line for line in head.splitlines() if line.strip()), b"")
     for mark, its_name in ((b";", "';'"), (b"\t", "a tab"), (b"|", "'|'")):
         # Of other compressed and binary files the header is no text; the reader or the columns say what is wrong.

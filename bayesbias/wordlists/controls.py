@@ -14,12 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, sha256_of
-from bayesbias.core.opening import sha256_file
-from bayesbias.core.texts import read_toml
-from bayesbias.core.wording import Shortened, conjoined, number_of, some
+from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, read_toml, sha256_file, sha256_of
+from bayesbias.core.formatting import Shortened, join_words, number_of, some
 from bayesbias.wordlists.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
@@ -88,7 +85,7 @@ def resolved_controls(
         return x, (f"controls {x.name}", sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)))
     if isinstance(x, Mapping):
         try:
-            x = checked_tree(x, where)
+            x = checks.tree(x, where)
         except InputError as error:
             problems.append(error)
             return None, None
@@ -215,7 +212,7 @@ def _of_several_classes(several: Mapping[str, list[str]]) -> list[str]:
             f"associated: {some(map(repr, several))}."
         ]
     return [
-        f"The attribute {word!r} is a stereotype of {conjoined(map(repr, names))}: "
+        f"The attribute {word!r} is a stereotype of {join_words(map(repr, names))}: "
         "its pairs with the words of each of them are associated."
         for word, names in several.items()
     ]
@@ -236,7 +233,7 @@ def _twofold(words: WordList, others: Mapping[str, str]) -> list[str]:
             for word in twofold
         ]
     if len(twofold) > 1:
-        those = "those" if len(twofold) > _MOST_NOTES else conjoined(map(repr, twofold))
+        those = "those" if len(twofold) > _MOST_NOTES else join_words(map(repr, twofold))
         notes.append(
             f"Of {those} any two are paired twice, once with each as the protected word: "
             "the same distance enters two rows."
@@ -253,10 +250,10 @@ def _alike(words: WordList, others: Iterable[str]) -> list[str]:
     if len(same) > _MOST_NOTES:
         return [
             f"{len(same):,} groups of words differ only in capitals or character form, and an embedding that does not tell them "
-            f"apart gives each one vector: {some((conjoined(map(repr, forms)) for forms in same), 6)}."
+            f"apart gives each one vector: {some((join_words(map(repr, forms)) for forms in same), 6)}."
         ]
     return [
-        f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
+        f"{join_words(map(repr, forms))} differ only in capitals or character form: "
         "an embedding that does not tell them apart gives them one vector."
         for forms in same
     ]

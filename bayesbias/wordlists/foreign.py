@@ -21,11 +21,8 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.guarding import guarded
-from bayesbias.core.opening import is_piped
-from bayesbias.core.separated import separated
-from bayesbias.core.texts import MOST_TABLE, read_json, read_text
-from bayesbias.core.wording import Shortened, closest, conjoined, number_of, some
+from bayesbias.core.files import guarded, read_json, read_text, separated
+from bayesbias.core.formatting import Shortened, closest, join_words, number_of, some
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
 FORMS = (
@@ -77,7 +74,7 @@ def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     InputError
         Where the file cannot be read, or its form is not known.
     """
-    if path.suffix.lower() in (".json", ".jsonl") or is_piped(path):
+    if path.suffix.lower() in (".json", ".jsonl"):
         data = read_json(path)
         if not isinstance(data, Mapping):
             raise InputError("is no word list", where=path, found=Shortened(data), valid=FORMS)
@@ -242,7 +239,7 @@ def separated_rows(
 
     Unless rows may be ragged, one that is too short is refused: which cell it lost, nobody knows.
     """
-    text = read_text(path, MOST_TABLE)
+    text = read_text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     with guarded(path, "is not a table"):
         counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;\t"}
@@ -430,7 +427,7 @@ def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]
         classes.append(
             {"name": target, "protected": protected, "attribute_class": chosen, "attributes": stereotypes}
         )
-    together = conjoined(f"{c['name']} with {c['attribute_class']}" for c in classes)
+    together = join_words(f"{c['name']} with {c['attribute_class']}" for c in classes)
     notes.append(
         f"Read as {sets.form}: "
         + ("attributes by the name of their class." if by_name else f"{together}, in their order.")

@@ -16,9 +16,8 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir
-from bayesbias.core.texts import read_toml
-from bayesbias.core.wording import some
+from bayesbias.core.files import data_dir, read_toml
+from bayesbias.core.formatting import some
 
 # Kind and stated forms of each word.
 KindsOfWords = dict[str, tuple[str, dict[str, str]]]

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import breaks_line, unseen_problem, without_unseen
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.wording import Shortened
+from bayesbias.core.formatting import Shortened
 from bayesbias.wordlists.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
@@ -49,7 +48,7 @@ def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[In
         value = data.get(key)
         if isinstance(value, str) and value.strip():
             about[key] = value.strip()
-            if key == "name" and breaks_line(about[key]):
+            if key == "name" and checks.breaks_line(about[key]):
                 problems.append(not_of_one_line(f"{where}, name", value))
             continue
         if value is not None:
@@ -118,10 +117,10 @@ def _word_problem(word: Any) -> str | None:
         return "a word is empty"
     if word != word.strip():
         return "a word begins or ends with a blank"
-    if breaks_line(word):
+    if checks.breaks_line(word):
         return "a word holds a tab, a line break or another control character"
-    unseen = unseen_problem(word)
-    return None if unseen is None else f"a word {unseen}: write {without_unseen(word)!r}"
+    seen = checks.without_unseen(word)
+    return None if seen == word else f"a word holds a character that is not seen: write {seen!r}"
 
 
 def not_of_one_line(where: str, name: str) -> InputError:

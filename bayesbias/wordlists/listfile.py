@@ -11,12 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import breaks_line, checked_tree
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, plain, sha256_of
-from bayesbias.core.opening import begins_as_json, sha256_file
-from bayesbias.core.texts import MOST_JSON, read_toml
-from bayesbias.core.wording import Shortened, conjoined, number_of
+from bayesbias.core.files import (
+    data_dir,
+    find_toml,
+    lies_at,
+    list_names,
+    plain,
+    read_toml,
+    sha256_file,
+    sha256_of,
+)
+from bayesbias.core.formatting import Shortened, join_words, number_of
 from bayesbias.wordlists.controls import overlaps, resolved_controls, settled_controls
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
 from bayesbias.wordlists.listchecks import (
@@ -268,7 +274,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     if isinstance(x, Mapping):
         where, origin, folder, name = "mapping", "mapping", Path(), "custom"
         try:
-            data = dict(checked_tree(x, where))
+            data = dict(checks.tree(x, where))
         except InputError as error:
             problems.append(error)
             return None
@@ -284,7 +290,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     elif isinstance(x, str | os.PathLike):
         try:
             path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
-            foreign = path.suffix.lower() in FOREIGN_ENDINGS or begins_as_json(path, MOST_JSON)
+            foreign = path.suffix.lower() in FOREIGN_ENDINGS
             data, remarks = foreign_file(path) if foreign else (read_toml(path), ())
         except InputError as error:
             problems.append(error.retold(hint=_hint_of_vectors(os.fspath(x))))
@@ -409,7 +415,7 @@ def _read_classes(
                 )
             )
             name = f"class number {number}"
-        elif breaks_line(str(name)):
+        elif checks.breaks_line(str(name)):
             problems.append(not_of_one_line(f"{here}, name", str(name)))
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
@@ -431,7 +437,7 @@ def _read_classes(
                     found=Shortened(attribute_class),
                 )
             )
-        elif attribute_class != name and breaks_line(attribute_class):
+        elif attribute_class != name and checks.breaks_line(attribute_class):
             problems.append(not_of_one_line(f"{here}, attribute_class", attribute_class))
         elif attribute_class in CONTROLS:
             problems.append(
@@ -455,7 +461,7 @@ def _check_across_classes(classes: list[WordClass], where: str, problems: list[I
         problems.append(
             InputError(
                 "a protected word stands in two classes, so its connection cannot be derived",
-                where=f"{where}, classes {conjoined(map(repr, owners))}, protected",
+                where=f"{where}, classes {join_words(map(repr, owners))}, protected",
                 found=word,
                 valid="each protected word in one class",
             )

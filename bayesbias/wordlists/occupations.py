@@ -13,12 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_tree
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, find_toml, sha256_of
-from bayesbias.core.opening import read_bytes
-from bayesbias.core.texts import MOST_TOML, parse_toml
-from bayesbias.core.wording import number_of
+from bayesbias.core.files import MOST_TEXT, data_dir, find_toml, parse_toml, read_bytes, sha256_of
+from bayesbias.core.formatting import number_of
 from bayesbias.wordlists.grammar import article_of
 
 if TYPE_CHECKING:
@@ -156,7 +153,7 @@ def load_occupations(
     if isinstance(source, Occupations):
         return source
     if isinstance(source, Mapping):
-        data, where, name = dict(checked_tree(source, "occupations")), "occupations", "own"
+        data, where, name = dict(checks.tree(source, "occupations")), "occupations", "own"
     else:
         path = find_toml(source, "wordlists/sentiment", "list of occupations")
         where = (
@@ -164,7 +161,7 @@ def load_occupations(
             if path.parent == data_dir("wordlists/sentiment")
             else str(path)
         )
-        data, name = parse_toml(read_bytes(path, MOST_TOML), where), path.stem
+        data, name = parse_toml(read_bytes(path, MOST_TEXT), where), path.stem
     valid = (
         "schema",
         "name",

@@ -18,9 +18,7 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import lies_at
-from bayesbias.core.opening import begins_as_json, is_piped
-from bayesbias.core.texts import MOST_JSON, read_toml
+from bayesbias.core.files import lies_at, read_toml
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.grammar import (
     BARE_TEMPLATE,
@@ -131,7 +129,7 @@ def sentence_test(
     elif isinstance(source, WordList) and source.origin == f"wordlists/{source.name}.toml":
         source = source.name
     if isinstance(source, str) and (
-        Path(source).suffix in (".json", ".jsonl") or begins_as_json(Path(source), MOST_JSON)
+        Path(source).suffix in (".json", ".jsonl")
     ):
         if level is not None or kinds is not None or templates is not None:
             raise InputError(
@@ -231,9 +229,7 @@ def _level_name(base: str, level: str) -> str:
 def _own_list(source: Any) -> tuple[WordList, KindsOfWords]:
     """Load a word list of one's own, and its table [kinds], which other uses of the list do not know."""
     path = Path(source) if isinstance(source, str | os.PathLike) else Path()
-    if path.suffix.lower() not in FOREIGN_ENDINGS and (
-        os.path.isfile(path) or is_piped(path)
-    ):  # other forms hold no kinds
+    if path.suffix.lower() not in FOREIGN_ENDINGS and os.path.isfile(path):  # other forms hold no kinds
         data = read_toml(path)
         if "kinds" in data:
             own = read_kinds(data.pop("kinds"), f"{path}, kinds")

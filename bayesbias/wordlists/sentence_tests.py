@@ -18,10 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.cleaning import checked_label
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import sha256_of, whole_file
-from bayesbias.core.texts import read_json
+from bayesbias.core.files import read_json, sha256_of, whole_file
 from bayesbias.wordlists.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
 
 if TYPE_CHECKING:
@@ -153,7 +151,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         for key in sorted(set(part) - {"category"}):
             check_texts(part[key], count, f"{where}, {key}")
             for i, text in enumerate(part[key], start=1):
-                checked_label(text, f"{where}, {key}, number {i}")
+                checks.label(text, f"{where}, {key}, number {i}")
         if ("words" in part) != ("templates" in part):
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])

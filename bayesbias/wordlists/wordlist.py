@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bayesbias.core.wording import conjoined, number_of
+from bayesbias.core.formatting import join_words, number_of
 
 __all__ = ["Controls", "WordClass", "WordList"]
 
@@ -165,7 +165,7 @@ class WordList:
             ]
             if few:
                 out.append(
-                    f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
+                    f"The class {c.name!r} has {join_words(few)}: how far its words vary is weakly known."
                 )
         return tuple(out)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import math
 import re
 
@@ -12,10 +11,8 @@ import pytest
 import bayesbias as bb
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.extras import needed
-from bayesbias.core.files import delimiter_of, plain, sha256_of
-from bayesbias.core.texts import decoded, read_text
-from bayesbias.core.versions import own_version, versions_of
+from bayesbias.core.files import plain
+from bayesbias.core.packages import needed, own_version, versions_of
 
 NAN, INF = math.nan, math.inf
 
@@ -154,32 +151,6 @@ def test_plain_values_are_what_json_holds():
     json.dumps(plain(value), allow_nan=False)
 
 
-def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_bytes(b"\xef\xbb\xbfone\ntwo")
-    assert read_text(path) == "one\ntwo"
-    path.write_bytes(b"one\ntw\xff\n")
-    with pytest.raises(InputError, match=r"x\.txt, line 2: is not valid UTF-8; found: b'\\xff"):
-        read_text(path)
-    assert decoded("é".encode(), "x") == "é"
-    with pytest.raises(InputError, match="no such file"):
-        read_text(tmp_path / "absent.txt")
-
-
-def test_kinds_of_tables_are_told_by_their_ending(tmp_path):
-    assert [delimiter_of(tmp_path / f"x.{kind}") for kind in ("csv", "tsv")] == [",", "\t"]
-    with pytest.raises(
-        InputError, match=r"unknown kind of file; found: '\.tvs'; valid: \.csv, \.tsv; did you mean"
-    ):
-        delimiter_of(tmp_path / "x.tvs")
-
-
-def test_digests_are_those_of_the_bytes():
-    assert sha256_of("abc") == sha256_of(b"abc")
-    assert sha256_of("abc").startswith("ba7816bf")
-    assert sha256_of("\ud800") != sha256_of("?")  # a lone surrogate has a digest too
-
-
 def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
     import sys
 
@@ -194,16 +165,6 @@ def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
     )
 
 
-def test_a_library_that_is_there_and_does_not_load_is_told_from_one_that_is_not(monkeypatch, tmp_path):
-    (tmp_path / "half_a_library.py").write_text("import another_that_is_absent")
-    (tmp_path / "broken_library.py").write_text("raise ImportError('libfoo.so.1: cannot open')")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(InputError, match=r"cannot be imported \(No module named 'another_that_is_absent'\)"):
-        needed("encoders", "half_a_library", purpose="a test")
-    with pytest.raises(InputError, match=r"broken-library, which cannot be imported \(libfoo"):
-        needed("encoders", "broken_library", purpose="a test")
-
-
 def test_versions_are_those_installed():
     import bayesbias
 
@@ -211,7 +172,7 @@ def test_versions_are_those_installed():
     assert versions_of("numpy") == {"numpy": np.__version__}
 
 
-@pytest.mark.parametrize("text", ["", " ", "a\0b", "x" * 300, "x/" * 3000, "\ud800"])
+@pytest.mark.parametrize("text", ["", " ", "a\0b"])
 def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
     with pytest.raises(
         InputError, match=r"^folder: (must be|is|holds) .*valid: the path of a file or folder"
@@ -247,17 +208,3 @@ def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
 def test_what_is_no_fit_is_named_by_whoever_asks_it(asked):
     with pytest.raises(InputError, match="fit: is none of what is taken here"):
         asked()
-
-
-def test_a_member_of_an_enumeration_is_its_value():
-    class List(str, enum.Enum):  # noqa: UP042 - its text is another than its value
-        RELIGION = "religion"
-
-    assert checks.path(List.RELIGION, "wordlist") == "religion"
-    assert type(checks.path(List.RELIGION, "wordlist")) is str
-
-
-@pytest.mark.parametrize("size", [10**12, 10**30])
-def test_a_range_that_no_memory_holds_is_refused(size):
-    with pytest.raises(InputError, match="fits: holds more than any list"):
-        checks.several(range(size), "fit", "fits")

@@ -51,10 +51,3 @@ def test_the_parts_of_a_message_are_whole():
         "valid": "a, b",
         "hint": "",
     }
-
-
-def test_capitals_come_after_letters_in_what_is_nearest():
-    options = ["She is a doctor.", "He is a doctor.", "HE IS A DOCTOR."]
-    assert nearest("he is a doctor.", options) == "did you mean 'He is a doctor.'?"
-    assert nearest("he is a docter.", options) == "did you mean 'He is a doctor.'?"
-    assert nearest("HE IS A DOCTER.", options) == "did you mean 'HE IS A DOCTOR.'?"

@@ -1,63 +1,86 @@
-"""Answers of functions of somebody else's, which may carry an order of their own."""
+"""Frames from memory, CSV and Parquet."""
 
-from __future__ import annotations
+import gzip
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import bayesbias as bb
+from bayesbias.core import frames
 from bayesbias.core.errors import InputError
-from bayesbias.core.frames import in_order_of, plain_numbers
-
-TEXTS = ["b", "a", "c"]
 
 
-def test_rows_that_name_their_texts_are_put_in_their_order():
-    answer = pd.Series([0.1, 0.2, 0.3], index=["a", "b", "c"])
-    assert in_order_of(answer, TEXTS, "x").tolist() == [0.2, 0.1, 0.3]
-    assert in_order_of(answer.to_frame(), TEXTS, "x")[0].tolist() == [0.2, 0.1, 0.3]
-    for plain in ([1, 2, 3], np.arange(3), pd.Series([3.0, 2, 1]), pd.Series([3.0, 2, 1], index=[4, 7, 9])):
-        assert in_order_of(plain, TEXTS, "x") is plain
+def test_columns_of_other_kinds_become_plain():
+    frame = pd.DataFrame(
+        {
+            "whole": pd.array([1, 2], dtype="Int64"),
+            "gap": pd.array([1.5, None], dtype="Float64"),
+            "label": pd.Categorical(["a", "b"]),
+            "code": pd.Categorical([3, 4]),
+            "true": pd.array([True, False], dtype="boolean"),
+            "swapped": np.array([1.0, 2.0], dtype=">f8"),
+            "mixed": pd.Series([1, 2.5], dtype=object),
+            "date": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+        }
+    )
+    plain = frames.plain_frame(frame, "the frame")
+    kinds = [getattr(dtype, "kind", "O") for dtype in plain.dtypes]
+    assert kinds == ["f", "f", "O", "i", "b", "f", "f", "O"]
+    assert plain["date"].tolist() == ["2020-01-01", "2021-01-01"]
+    assert np.isnan(plain["gap"][1])
+
+
+@pytest.mark.parametrize("frame", [{"a": 1}, pd.DataFrame({"a": [[1], "b"]}), pd.DataFrame({("a", "b"): [1]})])
+def test_what_is_no_plain_frame_is_refused(frame):
+    with pytest.raises(InputError, match="the frame"):
+        frames.plain_frame(frame, "the frame")
+
+
+@pytest.mark.parametrize("values", [["a"], [1, None], [True], np.ma.array([1, 2], mask=[0, 1]), [[1], [1, 2]]])
+def test_what_is_no_number_is_refused(values):
+    with pytest.raises(InputError, match="the vector"):
+        frames.plain_numbers(values, "the vector")
+
+
+def test_csv_keeps_words_and_finds_numbers(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"word,d,x\nnan,0.5,a\nNA,1,\n"))
+    table = frames.read_csv(path, ["word"], ["d"], "word").to_pandas()
+    assert table["word"].tolist() == ["nan", "NA"]
+    assert table["d"].tolist() == [0.5, 1]
+    assert table["x"].tolist() == ["a", ""]
 
 
 @pytest.mark.parametrize(
-    ("index", "says"),
+    ("content", "problem"),
     [
-        (["a", "b", "d"], "an index that is not that of the sentences"),
-        (["a", "b", "b"], "an index that is not that of the sentences"),
-        ([2, 0, 1], r"rows in another order, by their index.*sort_index"),
+        (b"a,b\n1,2\n1,2,3\n", "line 3: has 3 cells where the header has 2"),
+        (b"a,b\n1,M\xfcnchen\n", "line 2: is not valid UTF-8"),
+        (b"", "holds no rows"),
     ],
 )
-def test_rows_whose_order_nobody_knows_are_refused(index, says):
-    with pytest.raises(InputError, match=says):
-        in_order_of(pd.Series([0.1, 0.2, 0.3], index=index), TEXTS, "x")
+def test_csv_that_is_wrong_names_the_line(tmp_path, content, problem):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(InputError, match=problem):
+        frames.read_csv(tmp_path / "t.csv", [], [], "a, b")
 
 
-def test_a_classifier_and_an_encoder_may_answer_in_another_order():
-    """Their numbers went to the sentences by position: a SEAT effect had the other sign."""
-
-    def rated(sentences):
-        return pd.Series([len(s) / 200 for s in sentences], index=sentences).sort_values()
-
-    def plain(sentences):
-        return [len(s) / 200 for s in sentences]
-
-    both = [bb.predict(each, name="toy", check=False).frame["probability"] for each in (rated, plain)]
-    assert both[0].tolist() == both[1].tolist()
-
-    def encoded(sentences):
-        return pd.DataFrame([np.array([len(s), s.count("e"), 1.0]) for s in sentences], index=sentences)
-
-    effects = [
-        bb.seat("weat7", lambda s, f=f: f(encoded(s)), seed=1, cache=False).frame["effect_size"].iloc[0]
-        for f in (lambda frame: frame.sort_index(), lambda frame: frame.to_numpy())
-    ]
-    assert effects[0] == effects[1]
+def test_parquet(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"word": ["a", "b"], "d": [0.5, 1.0]}).to_parquet(path)
+    assert frames.read_parquet(path, ["d"]).to_pandas()["d"].tolist() == [0.5, 1]
+    assert frames.read_parquet(path, categories=["word"]).to_pandas()["word"].dtype == "category"
+    with pytest.raises(InputError, match="lacks the column e"):
+        frames.read_parquet(path, ["e"])
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"t\.parquet: cannot be read as Parquet"):
+        frames.read_parquet(path)
 
 
-def test_missing_values_among_numbers_are_called_so():
-    held = np.array([1.0, pd.NA, 2.0], dtype=object)
-    with pytest.raises(InputError, match=r"^x: holds 1 missing value; valid: numbers"):
-        plain_numbers(held, "x", "numbers")
-    assert plain_numbers(held[[0, 2]], "x").tolist() == [1.0, 2.0]
+def test_formulas_are_marked_and_read_back(tmp_path):
+    frame = pd.DataFrame({"word": ["=1+1", "-ish", "nurse"], "n": [1, 2, 3]})
+    for label in ("object", "category"):
+        frames.write_csv(frame.astype({"word": label}), tmp_path / "t.csv", spreadsheet_safe=True)
+        assert (tmp_path / "t.csv").read_text().splitlines()[1] == "'=1+1,1"
+        back = frames.without_marks(pd.read_csv(tmp_path / "t.csv"))
+        assert back["word"].tolist() == frame["word"].tolist()

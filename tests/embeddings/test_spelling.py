@@ -51,7 +51,7 @@ def test_words_are_taken_once_and_checked(tmp_path):
         load_embedding(table, [])
     with pytest.raises(InputError, match="one word was given"):
         load_embedding(table, "a")
-    with pytest.raises(InputError, match="is not a word"):
+    with pytest.raises(InputError, match="must be a text"):
         load_embedding(table, ["a", " "])
     with pytest.raises(InputError, match="none of the 2 words is in the embedding"):
         load_embedding(table, ["x", "y"])

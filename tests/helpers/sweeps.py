@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.seals import seal_bytes
-from bayesbias.core.versions import own_version
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
 from helpers.seeds import shifted
 

@@ -242,7 +242,7 @@ def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
         (lambda t: t.assign(p_male="x"), "row 0, column p_male: is not a finite number"),
         (lambda t: t.assign(p_male=t["p_male"] + 1.5), "column p_male: is out of range"),
         (lambda t: t.assign(difference=0.1), "is not what female - male makes of its row"),
-        (lambda t: t.assign(p_male=[[0.5]] * len(t)), "column p_male: is none of what is taken here"),
+        (lambda t: t.assign(p_male=[[0.5]] * len(t)), "column p_male, row 0: is none of what is taken here"),
         (lambda t: t.assign(classifier=t["classifier"].mask(t.index == 7)), "row 7, column classifier: an empty cell"),
         (lambda t: t.iloc[:0], "has no rows"),
     ],

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.wording import Shortened
+from bayesbias.core.formatting import Shortened
 from bayesbias.embeddings.readers import arrays, binary, fasttext, pickles, tables, text
 from bayesbias.embeddings.readers.common import Format, Head, Layout, opened
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.cleaning import checked_names
+from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
@@ -195,7 +195,7 @@ def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
         return {"debiased": _table(debiased, "debiased")}
     if not debiased:
         raise InputError("nothing to compare the original with", found="an empty mapping")
-    names = checked_names(debiased, "method")
+    names = checks.names(debiased, "method")
     if "original" in names:
         raise InputError(
             "a method cannot be called as the table before it is", found="original", hint="take another name"

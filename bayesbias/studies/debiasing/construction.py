@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.files import records
-from bayesbias.core.wording import number_of
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.estimands import ROPE
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS

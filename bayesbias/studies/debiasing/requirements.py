@@ -19,7 +19,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import allowed, error_of, printed
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.wording import as_percent
+from bayesbias.core.formatting import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.debiasing.comparison import OF_INTEREST, Comparison
 from bayesbias.studies.debiasing.construction import Forced

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
-from bayesbias.core.versions import own_version
 from bayesbias.inference.view import View
 from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, about_fit, text
 from bayesbias.studies.debiasing.construction import control_changes
