@@ -41,4 +41,4 @@ def slowest_ess(fit_or_tree: Any) -> float:
     import arviz as az
 
     idata = fit_or_tree.idata if isinstance(fit_or_tree, bb.BiasFit) else fit_or_tree
-    return float(az.ess(idata["posterior"].to_dataset()[["cbar"]], method="bulk")["cbar"].min())
+    return float(az.ess(idata["posterior"].to_dataset()[["connection_mean"]], method="bulk")["connection_mean"].min())

@@ -54,7 +54,7 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
     for number in range(tables):
         random = np.random.default_rng([0, shuffles.NEGATIVE_CONTROLS.index(kind), number])
         fit = fit_of(shuffles.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS)
-        for (level, name, contrast), answer in answers_of_fit(fit, 0.89, ["overall", "class", "stereotype"]):
+        for (level, name, contrast), answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"]):
             if contrast == "associated - different":
                 rows.append({"level": level, "name": name, **answer})
     frame = pd.DataFrame(rows)

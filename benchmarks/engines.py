@@ -33,7 +33,7 @@ def main_contrasts(fit: bb.BiasFit) -> pd.DataFrame:
     """Return the contrasts overall, by class and by list, for new words like these and for these words."""
     levels = [
         level
-        for level in ("overall", "class", "stereotype")
+        for level in ("overall", "class", "attribute_set")
         if level == "overall" or level in fit.spec.results.levels
     ]
     frames = [

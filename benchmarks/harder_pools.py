@@ -165,7 +165,7 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
         fit = fit_changes(frame, "change", spec, {**settings, "pointwise": False, "progress": False}, "x").fit
         ends = {
             key: (answer["low"], answer["high"])
-            for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "stereotype"])
+            for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])
         }
         by_moments = by_yardstick(part, "moments", pool.weights, 0.89, own)
         for method, of in (("change", ends), ("moments", {key: end[1:] for key, end in by_moments.items()})):

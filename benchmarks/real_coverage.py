@@ -49,7 +49,7 @@ def summary(report: pd.DataFrame) -> pd.DataFrame:
     """Return coverage, widths and wrong signs by method, with the width over that of the method of moments."""
     keys = ["level", "name", "contrast"]
     moments = report[report["method"] == "moments"].set_index(keys)["width"]
-    out = report[report["level"] != "stereotype"].copy()
+    out = report[report["level"] != "attribute_set"].copy()
     out["of_moments"] = out["width"].to_numpy() / moments.loc[out.set_index(keys).index].to_numpy()
     columns = [
         "coverage",

@@ -42,7 +42,7 @@ _POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0,
 _PAIRS = 20_000
 
 
-_SAID = {"stereotype": "list of stereotypes"}
+_SAID = {"attribute_set": "list of stereotypes"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

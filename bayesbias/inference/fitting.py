@@ -61,7 +61,7 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion")
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
-    ['c', 'cbar', 'csd', 'sigma']
+    ['connection_mean', 'sigma', 'word_by_connection', 'word_by_connection_sd']
     """
     _refuse_no_table(table)
     spec = load_model(model)

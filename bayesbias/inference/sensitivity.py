@@ -183,7 +183,7 @@ def prior_sensitivity(
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> frame = bb.fit(table, "crossed", seed=1, draws=500, pointwise=False).prior_sensitivity()
     >>> list(frame["parameter"].unique()), sorted(frame["how"].unique())
-    (['cbar', 'csd', 'ws', 'sigma'], ['weights'])
+    (['connection_mean', 'word_by_connection_sd', 'attribute_sd', 'sigma'], ['weights'])
     """
     import pandas as pd
 

@@ -394,7 +394,7 @@ def _hint(spec: ModelSpec, column: str, columns: list[str]) -> str | None:
         return nearest(column, columns)
     return (
         f"a row for this model is one {' x '.join(spec.units)}; for pairs of a word and an attribute take another model, such "
-        "as cells"
+        "as default"
     )
 
 

@@ -64,7 +64,7 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     --------
     >>> spec = load_model("crossed")
     >>> spec.mu
-    ('c', 'v')
+    ('word_by_connection', 'attribute_effect')
     """
     if isinstance(model, ModelSpec):
         return model

@@ -71,7 +71,7 @@ def slopes_for(
     >>> length = {"length": {word: len(word) for word in bb.load_wordlist("weat7").protected_words}}
     >>> spec = slopes_for("default", bb.tables.join_covariates(table, length), "length")
     >>> spec.name, spec.parameters["slope_length_attribute"].dims
-    ('cells + length', ('attribute',))
+    ('default + length', ('attribute',))
     """
     spec = load_model(model)
     frame = getattr(table, "frame", table)
@@ -196,7 +196,7 @@ def with_slopes(
     >>> import bayesbias as bb
     >>> spec = with_slopes("default", "log_frequency", by=["protected_class"], varying=["protected_word"])
     >>> spec.name, spec.covariates()
-    ('cells + log_frequency', ['log_frequency'])
+    ('default + log_frequency', ['log_frequency'])
     >>> spec.mu[-3:-1]
     ('slope_log_frequency', 'slope_log_frequency_protected_class')
     >>> spec.parameters["slope_log_frequency_protected_word"].args["sigma"]

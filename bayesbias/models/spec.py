@@ -117,7 +117,7 @@ class ModelSpec:
     >>> model.name, model.outcome, model.likelihood
     ('default', 'distance', 'Normal')
     >>> list(model.parameters)[:3]
-    ['g', 'd', 'e']
+    ['intercept', 'connection_mean', 'set_mean']
     """
 
     name: str

@@ -57,8 +57,8 @@ def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> spec = stretched_prior(bb.load_model("crossed"), "csd", 2)
-    >>> dict(spec.parameters["csd"].args), dict(spec.parameters["cbar"].args)
+    >>> spec = stretched_prior(bb.load_model("crossed"), "attribute_sd", 2)
+    >>> dict(spec.parameters["attribute_sd"].args), dict(spec.parameters["connection_mean"].args)
     ({'lam': 1.0}, {'mu': 1.0, 'sigma': 0.3})
     """
     import tomlkit

@@ -44,7 +44,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse"] * 2 + ["boss"] * 2,
     ...     "connection": ["associated", "different"] * 2, "distance": [0.7, 0.8, 0.9, 0.7]})
     >>> trimmed(load_model("crossed"), frame).mu
-    ('c', 'v')
+    ('word_by_connection', 'attribute_effect')
     """
     design = Design.of(spec, frame)
     # A slope divides rows as a mean may, and says something else.

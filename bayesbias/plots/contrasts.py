@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_contrasts"]
 
-_LEVELS = ("overall", "class", "stereotype", "word")
+_LEVELS = ("overall", "class", "attribute_set", "word")
 _COLUMN_OF_ESTIMAND = {
     "population": 32.0,
     "listed_words": 62.0,
@@ -55,7 +55,7 @@ def plot_contrasts(
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
         Half-width of the region of practical equivalence (ROPE), drawn as a grey band.
-    level : {"overall", "class", "stereotype", "word"}
+    level : {"overall", "class", "attribute_set", "word"}
         The last three as far as the model has them: ``stereotype`` is a list of stereotypes, words of its own class against
         words of the others.
     contrasts : sequence of str, optional
@@ -154,7 +154,7 @@ def plot_contrasts(
         marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
     ]
     each = {
-        "overall": "", "class": ", per protected class", "stereotype": ", per list of stereotypes",
+        "overall": "", "class": ", per protected class", "attribute_set": ", per list of stereotypes",
         "word": ", per protected word",
     }[level]  # fmt: skip
     one = frame["contrast"].unique()
@@ -184,9 +184,9 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
             f"The same differences for each protected class ({_holds(fit, 'class')}).",
             "Posterior mean and HPDI of each difference, per protected class; the numbers are in the table below.",
         ),
-        "stereotype": (
+        "attribute_set": (
             "For each list of stereotypes, words of its own class against words of the others "
-            f"({_holds(fit, 'stereotype')}).",
+            f"({_holds(fit, 'attribute_set')}).",
             "Posterior mean and HPDI of the difference of each list of stereotypes; the numbers are in the tables.",
         ),
         "word": (
@@ -212,7 +212,7 @@ def _levels(fit: BiasFit) -> list[str]:
     return [
         level
         for level in drawn
-        if (_lists(fit) if level == "stereotype" else level not in columns or _known(fit, columns[level]))
+        if (_lists(fit) if level == "attribute_set" else level not in columns or _known(fit, columns[level]))
     ]
 
 
@@ -241,7 +241,7 @@ def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -
     known = _known(fit, {"class": "protected_class", "word": "protected_word"}.get(level))
     if contrasts is None:
         across = [name for name in known if name == "associated - different"]
-        return known[:1] if level == "word" else across if level == "stereotype" else known
+        return known[:1] if level == "word" else across if level == "attribute_set" else known
     wanted = [contrasts] if isinstance(contrasts, str) else checks.several(contrasts, "contrast", "contrasts")
     for name in wanted:
         checks.choice(name, known, "contrast of this fit")
@@ -293,7 +293,7 @@ def _size(fit: BiasFit, level: str, contrasts: Sequence[str] | None = None) -> t
     rows = {
         "overall": n,
         "class": n * (classes + HEAD),
-        "stereotype": n * (_lists(fit) + HEAD) if level == "stereotype" else 0,
+        "attribute_set": n * (_lists(fit) + HEAD) if level == "attribute_set" else 0,
         "word": n * (words + HEAD * classes),
     }[level]
     return size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)

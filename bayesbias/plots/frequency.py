@@ -230,7 +230,7 @@ def _groups(frequency: Frequency) -> dict[str, list[tuple[Any, str]]]:
 
 
 def _contrast_groups(frequency: Frequency) -> dict[str, list[tuple[Any, str]]]:
-    titles = {"overall": "all", "class": "{}", "stereotype": "list {}"}
+    titles = {"overall": "all", "class": "{}", "attribute_set": "list {}"}
     out: dict[str, list[tuple[Any, str]]] = {}
     for contrast, rows in frequency.contrasts.groupby("contrast", sort=False):
         out[with_minus(str(contrast))] = [

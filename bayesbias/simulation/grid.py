@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str, str]
 """Level, name and contrast, as in the table of contrasts of a fit."""
-LEVEL_COLUMNS = {"class": "protected_class", "stereotype": "attribute_class"}
+LEVEL_COLUMNS = {"class": "protected_class", "attribute_set": "attribute_class"}
 """The levels below overall that a grid has values of, and the column that each goes by."""
 
 
@@ -203,7 +203,7 @@ def contrast_weights(grid: Grid, words: np.ndarray, attributes: np.ndarray) -> d
     for k, name in enumerate(grid.classes):
         places.append(("class", name, np.eye(len(grid.classes))[k][:, None] * np.ones_like(pairs)))
     for j, name in enumerate(grid.lists):
-        places.append(("stereotype", name, np.eye(len(grid.lists))[j] * np.ones_like(pairs)))
+        places.append(("attribute_set", name, np.eye(len(grid.lists))[j] * np.ones_like(pairs)))
     out = {}
     for level, name, mine in places:
         totals = {c: pairs * mine * (connections == c) for c in CONNECTIONS}

@@ -159,7 +159,7 @@ def coverage_on_pools(
         One row per method and contrast, as of `coverage_simulated`: ``method, level, name, contrast, truth, tables, coverage,
         coverage_se, flawless, flawless_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width,
         width_se, relative_width, relative_width_se, seconds, converged, quick``. Levels are ``overall``,
-        ``class`` and, of models that have one by attribute class, ``stereotype``.
+        ``class`` and, of models that have one by attribute class, ``attribute_set``.
         `truth` is the value of the pool; `width` the mean width of the intervals and `relative_width` the same over
         the ideal, ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the pool with
         replacement. `wrong_sign` is the share of tables whose interval leaves out zero on the wrong side. `seconds` is

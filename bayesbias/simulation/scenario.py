@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["RELIGION_REDDIT", "Scenario", "scenario_from_fit", "simulate_table"]
 
 RELIGION_REDDIT: Mapping[str, Any] = {
-    "cbar": {"associated": 0.842, "different": 0.895, "human": 0.907, "neutral": 0.954},
-    "csd": {"associated": 0.128, "different": 0.101, "human": 0.058, "neutral": 0.038},
-    "ws": 0.137,
+    "connection_mean": {"associated": 0.842, "different": 0.895, "human": 0.907, "neutral": 0.954},
+    "word_by_connection_sd": {"associated": 0.128, "different": 0.101, "human": 0.058, "neutral": 0.038},
+    "attribute_sd": 0.137,
     "sigma": {"associated": 0.115, "different": 0.113, "human": 0.116, "neutral": 0.119},
 }
 """Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
@@ -47,26 +47,23 @@ def _by_list(*rows: tuple[float, ...]) -> dict[str, dict[str, dict[str, float]]]
 
 
 RELIGION_REDDIT_CELLS: Mapping[str, Any] = {
-    "g": 0.918,
-    "d": {"associated": -0.055, "different": -0.013, "human": -0.008, "neutral": 0.024},
-    "e": {"class0": 0.05, "class1": -0.045, "class2": -0.04, "human": -0.004, "neutral": 0.011},
-    "f": _by_list(
-        (0.011, -0.004, 0.003, -0.008, -0.002),
-        (-0.006, -0.004, 0.0, 0.003, 0.001),
-        (0.004, 0.002, -0.024, 0.005, 0.002),
+    "intercept": 0.915,
+    "connection_mean": {"associated": -0.055, "different": -0.012, "human": -0.005, "neutral": 0.024},
+    "set_mean": {"class0": 0.041, "class1": -0.038, "class2": -0.035, "human": -0.003, "neutral": 0.01},
+    "class_by_set": _by_list(
+        (0.03, -0.017, 0.008, -0.02, -0.003),
+        (-0.012, -0.022, -0.009, 0.007, 0.008),
+        (0.024, 0.002, -0.034, 0.011, 0.011),
     ),
-    "fsd": {"associated": 0.052, "different": 0.024, "human": 0.029, "neutral": 0.021},
-    "csd": {"associated": 0.032, "different": 0.023, "human": 0.051, "neutral": 0.029},
-    "ws": {"stereotype": 0.139, "human": 0.113, "neutral": 0.122},
-    "us": {"stereotype": 0.007, "human": 0.004, "neutral": 0.002},
-    "os": {"class0": 0.027, "class1": 0.03, "class2": 0.071},
-    "ms": 0.127,
-    "bs": 0.026,
-    "sigma": {"associated": 0.108, "different": 0.11, "human": 0.116, "neutral": 0.119},
-    "ka": {"class0": 1.184, "class1": 1.222, "class2": 1.097},
-    "kw": {"class0": 0.877, "class1": 0.926, "class2": 1.068},
+    "word_by_connection_sd": {"associated": 0.031, "different": 0.022, "human": 0.046, "neutral": 0.026},
+    "attribute_sd": {"stereotype": 0.156, "human": 0.127, "neutral": 0.137},
+    "class_by_attribute_sd": {"stereotype": 0.009, "human": 0.004, "neutral": 0.003},
+    "class_by_own_attribute_sd": {"class0": 0.027, "class1": 0.031, "class2": 0.059},
+    "word_to_stereotypes_sd": 0.119,
+    "word_sd": 0.026,
+    "sigma": {"associated": 0.108, "different": 0.111, "human": 0.116, "neutral": 0.119},
 }
-"""Posterior means of the model cells on the same table, as `scenario_from_fit` gives them (4 x 1000 draws, seed 1)."""
+"""Posterior means of the default model on the same table, as `scenario_from_fit` gives them (4 x 1000 draws, seed 1)."""
 
 
 @dataclass(frozen=True)

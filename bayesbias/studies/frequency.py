@@ -518,7 +518,7 @@ def _side_by_side(
     """Return the contrasts of both models, and what slopes carry, row by row."""
     at = {column_of(side): 0.0 for side in scale}
     levels = [
-        level for level in ("overall", *without.spec.results.levels) if level in ("overall", "class", "stereotype")
+        level for level in ("overall", *without.spec.results.levels) if level in ("overall", "class", "attribute_set")
     ]  # fmt: skip
     parts = {
         "without": [without.contrasts(prob, estimand="population", level=level) for level in levels],

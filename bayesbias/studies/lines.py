@@ -37,7 +37,7 @@ class Lines:
     @property
     def spread_of_targets(self) -> np.ndarray:
         """Draws of the spread of targets around the line of one set, shape (chains, draws)."""
-        return self._scales["bsd"]
+        return self._scales["target_by_set_sd"]
 
     def mixtures(self, rows: Linear) -> Mixtures:
         """Return linear quantities as normal mixtures over the draws of the scales."""
@@ -58,7 +58,7 @@ def slope_row(reduced: Collapsed, sets: tuple[str, str]) -> Linear:
     """Return the slope of the association: of the distance to the second set, less that to the first."""
     from scipy import sparse
 
-    return Linear(np.zeros(1), (Part("s", None, sparse.csr_array(_between(reduced, sets)[None])),))
+    return Linear(np.zeros(1), (Part("set_slope", None, sparse.csr_array(_between(reduced, sets)[None])),))
 
 
 def association_rows(
@@ -72,14 +72,14 @@ def association_rows(
     parts = []
     if x is not None:
         parts += [
-            Part("d", None, sparse.csr_array(np.tile(gap, (n, 1)))),
-            Part("s", None, sparse.csr_array(x[:, None] * gap)),
+            Part("set_mean", None, sparse.csr_array(np.tile(gap, (n, 1)))),
+            Part("set_slope", None, sparse.csr_array(x[:, None] * gap)),
         ]
     if targets is not None:
         labels = reduced.design.coords["target"]
         weights = np.zeros((n, len(gap), len(labels)))
         weights[np.arange(n), :, [labels.index(word) for word in targets]] = gap
-        parts.append(Part("b", None, sparse.csr_array(weights.reshape(n, -1))))
+        parts.append(Part("target_by_set", None, sparse.csr_array(weights.reshape(n, -1))))
     return Linear(np.zeros(n), tuple(parts))
 
 

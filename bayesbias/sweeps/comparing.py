@@ -255,9 +255,9 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     of_cell: dict[Any, str] = {}
     for estimand, lead in (("population", ""), ("listed_words", "of the listed words: ")):
         for cell, rows in own[own["estimand"] == estimand].groupby("cell", sort=False):
-            by_level = {level: rows[rows["level"] == level] for level in ("class", "stereotype")}
+            by_level = {level: rows[rows["level"] == level] for level in ("class", "attribute_set")}
             if (how := disagreement(by_level["class"])) and cell not in of_cell:
-                why = f"; {LISTS_AGREE}" if lists_agree(by_level["stereotype"]) else ""
+                why = f"; {LISTS_AGREE}" if lists_agree(by_level["attribute_set"]) else ""
                 of_cell[cell] = f"{lead}{how}{why}"
     said = [
         f"{name} ({of_cell[cell]})" if name else of_cell[cell]

@@ -70,7 +70,7 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
     draws, coords = result.draws(), result.design.coords
     k = coords["connection"].index(connection)
     if level == "overall":
-        return draws["cbar"][:, k]
+        return draws["connection_mean"][:, k]
     words = result.table.loc[mine, "protected_word"]
     return np.mean([draws["c"][:, coords["protected_word"].index(w), k] for w in words], axis=0)
 

@@ -17,33 +17,33 @@ notes = ["one note"]
 outcome = "distance"
 distribution = "StudentT"
 nu = 4
-mu = ["c", "v", "shift"]
+mu = ["word_by_connection", "attribute_effect", "shift"]
 sigma = "sigma"
 
-[parameter.c]
+[parameter.word_by_connection]
 dims = ["protected_word", "connection"]
 distribution = "Normal"
-mu = "cbar"
-sigma = "csd"
+mu = "connection_mean"
+sigma = "word_by_connection_sd"
 
-[parameter.cbar]
+[parameter.connection_mean]
 dims = ["connection"]
 distribution = "Normal"
 mu = 1
 sigma = 0.3
 
-[parameter.csd]
+[parameter.word_by_connection_sd]
 dims = ["connection"]
 distribution = "Exponential"
 lam = 2
 
-[parameter.v]
+[parameter.attribute_effect]
 dims = ["attribute"]
 distribution = "Normal"
 mu = 0
-sigma = "ws"
+sigma = "attribute_sd"
 
-[parameter.ws]
+[parameter.attribute_sd]
 dims = ["attribute_kind"]
 distribution = "Exponential"
 lam = 2
@@ -120,5 +120,5 @@ def slopes_model(*terms: str) -> ModelSpec:
     chosen = [part for part in SLOPES.strip().split("[parameter.")[1:] if part[0] in terms]
     needed = "".join(f"[parameter.{part}" for part in chosen)
     names = ", ".join(f'"{term}"' for term in terms)
-    text = load_model("default").text.replace('"m", "b"]', f'"m", "b", {names}]')
+    text = load_model("default").text.replace('"word_effect"]', f'"word_effect", {names}]')
     return parse_model((text + "\n" + needed).encode(), "slopes")

@@ -30,33 +30,33 @@ description = "for the test"
 [likelihood]
 outcome = "distance"
 distribution = "Normal"
-mu = ["c", "v", "w"]
+mu = ["word_by_connection", "attribute_effect", "w"]
 sigma = "sigma"
-[parameter.c]
+[parameter.word_by_connection]
 dims = ["protected_class", "connection"]
 distribution = "Normal"
-mu = "cbar"
-sigma = "csd"
-[parameter.cbar]
+mu = "connection_mean"
+sigma = "word_by_connection_sd"
+[parameter.connection_mean]
 dims = ["connection"]
 distribution = "Normal"
 mu = 1
 sigma = 0.3
-[parameter.v]
+[parameter.attribute_effect]
 dims = ["attribute"]
 distribution = "Normal"
 mu = 0
-sigma = "ws"
+sigma = "attribute_sd"
 [parameter.w]
 dims = ["protected_word"]
 distribution = "Normal"
 mu = 0.1
 sigma = "wsd"
-[parameter.ws]
+[parameter.attribute_sd]
 dims = ["attribute_kind"]
 distribution = "HalfNormal"
 sigma = 0.4
-[parameter.csd]
+[parameter.word_by_connection_sd]
 dims = ["connection"]
 distribution = "InverseGamma"
 alpha = 3
@@ -239,9 +239,9 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
 
 def test_two_spreads_that_multiply_each_other_have_coordinates():
     """Each is a factor too, and is sampled as one: in place of the products of both there would be one product twice."""
-    text = load_model("crossed").text.replace('sigma = "ws"', 'sigma = "ws"\ntimes = "ms"')
-    text = text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "m"]')
-    text += '\n[parameter.m]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "ms"\ntimes = "ws"\n'
+    text = load_model("crossed").text.replace('sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "ms"')
+    text = text.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "m"]')
+    text += '\n[parameter.m]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "ms"\ntimes = "attribute_sd"\n'
     text += '\n[parameter.ms]\ndistribution = "Exponential"\nlam = 5\n'
     spec = parse_model(text.encode(), "each other")
     assert spec.factor_of_spreads() == {}
@@ -298,7 +298,7 @@ def test_entries_without_data_keep_their_prior():
     theta = np.full(reduced.n_theta, -1.5)
     drawn = reduced.draw_effects(np.tile(theta, (20_000, 1)), np.random.default_rng(shifted(0)))
     w, k = design.coords["protected_word"].index("w00"), design.coords["connection"].index("associated")
-    rest = drawn["c"][:, w, k] - drawn["cbar"][:, k]
+    rest = drawn["word_by_connection"][:, w, k] - drawn["connection_mean"][:, k]
     mc.assert_near(mc.mean_of(rest), 0)
     mc.assert_near(mc.log_sd_of(rest), -1.5)
 
@@ -316,16 +316,16 @@ def test_size_depends_on_orbits_not_on_words():
     ("old", "new", "reason"),
     [
         (
-            'distribution = "Normal"\nmu = ["c", "v", "w"]',
-            'distribution = "StudentT"\nnu = 4\nmu = ["c", "v", "w"]',
+            'distribution = "Normal"\nmu = ["word_by_connection", "attribute_effect", "w"]',
+            'distribution = "StudentT"\nnu = 4\nmu = ["word_by_connection", "attribute_effect", "w"]',
             "StudentT",
         ),
         (
-            '[parameter.v]\ndims = ["attribute"]\ndistribution = "Normal"',
-            '[parameter.v]\ndims = ["attribute"]\ndistribution = "StudentT"\nnu = 4',
+            '[parameter.attribute_effect]\ndims = ["attribute"]\ndistribution = "Normal"',
+            '[parameter.attribute_effect]\ndims = ["attribute"]\ndistribution = "StudentT"\nnu = 4',
             "effect v",
         ),
-        ('mu = ["c", "v", "w"]', 'mu = ["c", "v", "w", "cbar"]', "more than one way"),
+        ('mu = ["word_by_connection", "attribute_effect", "w"]', 'mu = ["word_by_connection", "attribute_effect", "w", "connection_mean"]', "more than one way"),
         (
             'distribution = "HalfNormal"\nsigma = 0.4',
             'distribution = "HalfNormal"\nsigma = "wsd"',
@@ -387,10 +387,10 @@ def test_blocks_group_what_is_exchangeable():
     blocks = exchangeable_blocks(design)
     labels = design.coords["attribute"]
     by_block: dict[int, set[str]] = {}
-    for label, block in zip(labels, blocks["v"], strict=True):
+    for label, block in zip(labels, blocks["attribute_effect"], strict=True):
         by_block.setdefault(block, set()).add(label[:2] if label[0] == "a" else label[0])
     assert sorted(map(sorted, by_block.values())) == [["a0"], ["a1"], ["a2"], ["h"], ["n"]]
-    assert len(np.unique(blocks["c"])) == 3 * len(CONNECTIONS)
+    assert len(np.unique(blocks["word_by_connection"])) == 3 * len(CONNECTIONS)
 
 
 # The plain model of each is compiled, which takes seconds on a new machine.

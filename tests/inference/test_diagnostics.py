@@ -148,7 +148,7 @@ def test_repr_says_what_a_reader_wants_first(result):
     assert "kept" not in dir(result)
 
 
-@pytest.mark.parametrize(("problems", "said"), [(["a", "b", "c"], "a (and 2 more)"), (["a"], "a")])
+@pytest.mark.parametrize(("problems", "said"), [(["a", "b", "word_by_connection"], "a (and 2 more)"), (["a"], "a")])
 def test_repr_counts_the_problems_it_does_not_name(problems, said):
     result = made_up(pairs())
     kept_with(result, "diagnostics", lambda: {"ok": False, "problems": problems})

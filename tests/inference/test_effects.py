@@ -38,20 +38,20 @@ def test_effects_are_those_of_the_reduction(crossed, effects):
 def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pairs):
     posterior = crossed.idata["posterior"]
     assert list(posterior.data_vars) == list(crossed.spec.parameters)
-    assert posterior["v"].dims == ("chain", "draw", "attribute")
+    assert posterior["attribute_effect"].dims == ("chain", "draw", "attribute")
     drawn = effects.drawn()
-    np.testing.assert_array_equal(posterior["v"].to_numpy(), drawn["v"])
-    np.testing.assert_array_equal(posterior["c"][1, 3:9:2, :, 0], drawn["c"][1, 3:9:2, :, 0])
-    chosen = posterior["c"].sel(connection="human", protected_word=["b1", "a1"])
+    np.testing.assert_array_equal(posterior["attribute_effect"].to_numpy(), drawn["attribute_effect"])
+    np.testing.assert_array_equal(posterior["word_by_connection"][1, 3:9:2, :, 0], drawn["word_by_connection"][1, 3:9:2, :, 0])
+    chosen = posterior["word_by_connection"].sel(connection="human", protected_word=["b1", "a1"])
     at = [posterior["protected_word"].to_numpy().tolist().index(word) for word in ("b1", "a1")]
-    np.testing.assert_array_equal(chosen, drawn["c"][:, :, at, 2])
-    np.testing.assert_array_equal(posterior["v"].transpose("attribute", ...), np.moveaxis(drawn["v"], -1, 0))
+    np.testing.assert_array_equal(chosen, drawn["word_by_connection"][:, :, at, 2])
+    np.testing.assert_array_equal(posterior["attribute_effect"].transpose("attribute", ...), np.moveaxis(drawn["attribute_effect"], -1, 0))
     content = pickle.dumps(fit(pairs, "crossed", **SETTINGS).idata)  # of which nothing was read yet
     effects_bytes = 8 * sum(values.size for values in drawn.values())
     without = pickle.dumps(crossed.idata["posterior"].to_dataset().drop_vars(list(drawn)))
     assert len(content) < len(without) + effects_bytes
     back = pickle.loads(content)
-    np.testing.assert_array_equal(back["posterior"]["v"], drawn["v"])
+    np.testing.assert_array_equal(back["posterior"]["attribute_effect"], drawn["attribute_effect"])
 
 
 def test_what_was_forgotten_is_made_again_the_same(crossed, monkeypatch):
@@ -72,13 +72,13 @@ def test_scales_alone_where_the_seed_gives_the_rest(crossed):
     posterior = crossed.idata["posterior"].to_dataset()
     sampler = crossed.provenance["sampler"]
     thin = scales_alone(posterior, crossed.table, crossed.design, sampler)
-    assert set(thin.data_vars) == {"csd", "ws", "sigma"}
+    assert set(thin.data_vars) == {"word_by_connection_sd", "attribute_sd", "sigma"}
     again = effects_of(thin, crossed.table, crossed.design, sampler["seed"])
     whole = with_effects(thin, again, crossed.design)
     assert whole.equals(posterior)
     for other in ({**sampler, "seed": sampler["seed"] + 1}, {**sampler, "method": "pairwise"}):
         assert scales_alone(posterior, crossed.table, crossed.design, other) is posterior
-    moved = posterior.assign(c=posterior["c"] + 1e-9)
+    moved = posterior.assign(c=posterior["word_by_connection"] + 1e-9)
     assert scales_alone(moved, crossed.table, crossed.design, sampler) is moved
 
 

@@ -100,7 +100,7 @@ def test_published_tables_have_the_answers_of_nuts(name, shared):
         engine: fit(table, seed=shifted(5), engine=engine, progress=False) for engine in ("quick", "nuts")
     }
     for estimand in ("population", "listed_words"):
-        for level in ("overall", "class", "stereotype"):
+        for level in ("overall", "class", "attribute_set"):
             ours, theirs = (fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts"))
             mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs), (estimand, level))
             mc.assert_near(mc.log_sd_of_row(ours), mc.log_sd_of_row(theirs), (estimand, level))

@@ -89,7 +89,7 @@ def test_contrasts_are_between_the_labels_that_are_there(opinions):
 def test_shares_are_those_of_the_spreads(opinions, group):
     draws = opinions.draws()
     pick = slice(None) if group is None else [opinions.design.coords["classifier"].index(group)]
-    squares = {name: (draws[name][:, pick] ** 2).mean(axis=1) for name in ("nsd", "psd", "sigma")}
+    squares = {name: (draws[name][:, pick] ** 2).mean(axis=1) for name in ("noun_pair_sd", "profession_sd", "sigma")}
     total = sum(squares.values())
     frame = opinions.shares(group=group)
     assert frame["source"].tolist() == ["noun_pair", "profession", "residual"]
@@ -103,8 +103,8 @@ def test_shares_are_those_of_the_spreads(opinions, group):
 def test_shares_of_pairs_are_put_together_by_column(crossed):
     draws = crossed.draws()
     rows = crossed.table["connection"].map(crossed.design.coords["connection"].index).to_numpy()
-    cells = (draws["csd"][:, rows] ** 2).mean(axis=1)
-    words = draws["ws"] ** 2
+    cells = (draws["word_by_connection_sd"][:, rows] ** 2).mean(axis=1)
+    words = draws["attribute_sd"] ** 2
     noise = (draws["sigma"][:, rows] ** 2).mean(axis=1)
     frame = crossed.shares().set_index("source")
     assert frame.index.tolist() == ["protected_word", "attribute", "residual"]

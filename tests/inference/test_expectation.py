@@ -121,7 +121,7 @@ def test_pairs_count_as_often_as_the_table_has_them():
 
 def test_a_narrower_prior_expects_less():
     wide = prior_expectation("hierarchical")
-    narrow = prior_expectation(stretched_prior(load_model("hierarchical"), "cbar", 0.1))
+    narrow = prior_expectation(stretched_prior(load_model("hierarchical"), "connection_mean", 0.1))
     assert narrow.contrasts["sd"][0] == pytest.approx(0.1 * wide.contrasts["sd"][0])  # the same draws
     assert narrow.impossible < wide.impossible
 

@@ -41,15 +41,15 @@ def by_hand(fit, seed):
     word = [words.index(str(x)) for x in fit.table["protected_word"]]
     connection = [connections.index(str(x)) for x in fit.table["connection"]]
     with pm.Model():
-        cbar = pm.Normal("cbar", 1, 0.3, shape=4)
-        csd, sigma = (pm.Exponential(name, 2, shape=4) for name in ("csd", "sigma"))
+        cbar = pm.Normal("connection_mean", 1, 0.3, shape=4)
+        csd, sigma = (pm.Exponential(name, 2, shape=4) for name in ("word_by_connection_sd", "sigma"))
         cells = []
         for k, name in enumerate(connections):
             if name == "neutral":
                 cells.append(pm.Normal(f"c_{name}", cbar[k], csd[k], shape=len(words)))
             else:
                 cells.append(cbar[k] + csd[k] * pm.Normal(f"z_{name}", 0, 1, shape=len(words)))
-        c = pm.Deterministic("c", pm.math.stack(cells, axis=1))
+        c = pm.Deterministic("word_by_connection", pm.math.stack(cells, axis=1))
         pm.Normal("y", c[word, connection], sigma[connection], observed=fit.table["distance"].to_numpy(float))
         return pm.sample(
             2500, tune=1000, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
@@ -64,14 +64,14 @@ def test_same_seed_same_draws():
     other = fit(grid(), "crossed", seed=shifted(5), **QUICK)
     for name, values in first.draws().items():
         np.testing.assert_array_equal(values, again.draws()[name])
-    assert not np.array_equal(first.draws()["cbar"], other.draws()["cbar"])
+    assert not np.array_equal(first.draws()["connection_mean"], other.draws()["connection_mean"])
 
 
 @pytest.mark.slow
 def test_a_seed_is_drawn_and_recorded():
     first = fit(grid(), "hierarchical", **QUICK)
     again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
-    np.testing.assert_array_equal(first.draws()["cbar"], again.draws()["cbar"])
+    np.testing.assert_array_equal(first.draws()["connection_mean"], again.draws()["connection_mean"])
 
 
 def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
@@ -157,13 +157,13 @@ def design_of(kind, folder):
     crossed = find_toml("crossed", "models", "model").read_text()
     if kind == "no normal effect":
         parts = crossed.replace('distribution = "Normal"', 'distribution = "StudentT"\nnu = 4').split(
-            "[parameter.c]"
+            "[parameter.word_by_connection]"
         )
         likelihood = parts[0].replace("StudentT", "Normal").replace("nu = 4\n", "")
-        return Design.of(parse_model(f"{likelihood}[parameter.c]{parts[1]}".encode(), kind), frame)
+        return Design.of(parse_model(f"{likelihood}[parameter.word_by_connection]{parts[1]}".encode(), kind), frame)
     if kind == "an effect of a pair":
         file = folder / "pairs.toml"
-        file.write_text(crossed.replace('mu = ["c", "v"]', 'mu = ["c", "v", "p"]') + OF_PAIRS)
+        file.write_text(crossed.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "p"]') + OF_PAIRS)
         return Design.of(load_model(file), frame)
     if kind == "holes":
         return Design.of(load_model("default"), frame.drop(frame.index[[0, 7, 30]]))
@@ -267,7 +267,7 @@ def test_chains_of_pairs_do_not_crawl(model):
     """Fixed means and block means went slowly along their ridge when they were not sampled together: 16 effective draws."""
     settings = {"draws": 500, "tune": 500, "chains": 2, "target_accept": 0.95, "pointwise": False}
     found = fit(grid((8, 8), (8, 8), 8, 8), model, sampler="pairwise", seed=shifted(1), **settings)
-    assert mc.effective(found.idata["posterior"]["cbar"], "mean").min() > 150
+    assert mc.effective(found.idata["posterior"]["connection_mean"], "mean").min() > 150
 
 
 def sound(sampled, names, least=600):
@@ -333,7 +333,7 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     ours = fit(pairs, "additive", seed=shifted(1), draws=4000, pointwise=False)
     # A common shift of m (15 words) and co (4) has posterior sd 0.5 / sqrt(15 + 4); see the model's notes.
     draws = ours.idata["posterior"]
-    shift = (draws["m"].sum("protected_word") - draws["co"].sum("connection")) / 19
+    shift = (draws["m"].sum("protected_word") - draws["connection_mean"].sum("connection")) / 19
     mc.assert_near(mc.log_sd(shift), np.log(0.5 / np.sqrt(19)))
     contrast = ours.contrasts(estimand="population").set_index(["level", "contrast"])
     row = contrast.loc[("overall", "associated - neutral")]
@@ -425,7 +425,7 @@ def test_outcomes_that_hardly_differ_are_refused_at_once():
 def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     """The sampler found no point to start from, and ended in a panic of its own."""
     text = load_model("crossed").text
-    begin, own, rest = text.partition("[parameter.cbar]")
+    begin, own, rest = text.partition("[parameter.connection_mean]")
     changed = f"{begin}{own}{re.sub(rf'(?m)^{arg} = .*$', f'{arg} = {value:g}', rest, count=1)}"
     with pytest.raises(FitError, match=rf"\[parameter.cbar\]: {arg} = .* is beyond what is reckoned with"):
         fit(grid(), parse_model(changed.encode(), "own.toml"), seed=shifted(1), **QUICK)

@@ -156,7 +156,7 @@ def test_ranks_of_the_truth_are_even():
     frame = scenario_frame((3, 4), (3, 4), 3, 4)
     design = Design.of(load_model("default"), frame)
     rows = asked_rows(design, frame, "population", contrasted=True)
-    wanted = [place for place, key in enumerate(rows.keys) if key[0] in ("overall", "class", "stereotype")]
+    wanted = [place for place, key in enumerate(rows.keys) if key[0] in ("overall", "class", "attribute_set")]
     linear = rows.chosen(wanted).linear
     tables, draws = 400, 99
     ranks, taken_over = [], 0

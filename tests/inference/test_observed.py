@@ -18,7 +18,7 @@ def far_off(words: int):
     table = pairs()
     means = table.groupby(["protected_word", "connection"])["distance"].mean()
     off = sorted(table["protected_word"].unique())[:words]
-    cells = {"c": lambda word, connection: means[word, connection] + 0.1 * (word in off)}
+    cells = {"word_by_connection": lambda word, connection: means[word, connection] + 0.1 * (word in off)}
     return table, made_up(table, "hierarchical", cells, sd=0.001)
 
 

@@ -110,7 +110,7 @@ def test_a_shared_attribute_effect_cancels_within_attributes(pairs):
     np.testing.assert_allclose(a["mean"], b["mean"], atol=1e-12)
     words, moved = (f.words(estimand="population")["mean"] for f in (result, shifted))
     np.testing.assert_allclose(moved, words - 1, atol=1e-12)
-    assert draws["v"].shape == (400, 11)
+    assert draws["attribute_effect"].shape == (400, 11)
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
@@ -125,7 +125,7 @@ def test_parameters_equal_the_draws(result):
             label = ", ".join(coords[d][i] for d, i in zip(parameter.dims, entry, strict=True))
             expected.append((name, label, draws[name][(slice(None), *entry)]))
     assert list(zip(frame["name"], frame["index"], strict=True)) == [(n, i) for n, i, _ in expected]
-    assert "v" not in set(frame["name"])
+    assert "attribute_effect" not in set(frame["name"])
     for row, (_, _, x) in zip(frame.itertuples(), expected, strict=True):
         assert_described(row, x, 0.5)
 
@@ -137,14 +137,14 @@ description = "cell means around a number"
 [likelihood]
 outcome = "distance"
 distribution = "Normal"
-mu = ["c"]
+mu = ["word_by_connection"]
 sigma = 0.2
-[parameter.c]
+[parameter.word_by_connection]
 dims = ["protected_word", "connection"]
 distribution = "Normal"
 mu = 0.9
-sigma = "csd"
-[parameter.csd]
+sigma = "word_by_connection_sd"
+[parameter.word_by_connection_sd]
 distribution = "Exponential"
 lam = 2
 """
@@ -157,7 +157,7 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
     assert frame["sd"].tolist() == pytest.approx([0] * 4, abs=1e-12)
     words = result.words().set_index(["protected_word", "connection"])
     at = result.design.coords["protected_word"].index("b1"), result.design.coords["connection"].index("human")
-    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["c"][:, *at].mean())
+    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["word_by_connection"][:, *at].mean())
 
 
 def test_draws_join_chains_in_order(crossed):
@@ -289,7 +289,7 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
         frame.loc[1, "sd"] = 99.0
     result.diagnostics()["problems"].append("x")
     with pytest.raises(ValueError, match="read-only"):
-        result.draws()["ws"][:] = 0
+        result.draws()["attribute_sd"][:] = 0
     assert result.contrasts(level="overall", estimand="population").equals(kept["contrasts"])
     assert result.summary().equals(kept["summary"])
     assert str(result.diagnostics()) == kept["diagnostics"]
@@ -299,7 +299,7 @@ def test_a_copy_with_another_tree_asks_that_tree(pairs):
     result = edited(fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False))
     was = result.summary()["mean"]
     idata = result.idata.copy()
-    idata["posterior"]["cbar"] = idata["posterior"]["cbar"] + 5
+    idata["posterior"]["connection_mean"] = idata["posterior"]["connection_mean"] + 5
     assert dataclasses.replace(result, idata=idata).summary()["mean"].to_numpy() == pytest.approx(
         was.to_numpy() + 5
     )

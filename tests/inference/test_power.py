@@ -30,10 +30,10 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
     posterior = result.idata["posterior"]
     prior = xr.Dataset(
         {
-            "cbar": xr.zeros_like(posterior["cbar"]) + stats.norm(1, 0.3).logpdf(posterior["cbar"]),
+            "connection_mean": xr.zeros_like(posterior["connection_mean"]) + stats.norm(1, 0.3).logpdf(posterior["connection_mean"]),
             **{
                 name: xr.zeros_like(posterior[name]) + stats.expon(scale=0.5).logpdf(posterior[name])
-                for name in ("csd", "ws", "sigma")
+                for name in ("word_by_connection_sd", "attribute_sd", "sigma")
             },
         }
     )
@@ -65,7 +65,7 @@ def test_a_narrow_prior_is_seen():
         power_scaling(
             fit(
                 table,
-                stretched_prior(load_model("hierarchical"), "cbar", factor),
+                stretched_prior(load_model("hierarchical"), "connection_mean", factor),
                 seed=shifted(1),
                 draws=500,
                 tune=500,

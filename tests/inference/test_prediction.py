@@ -97,7 +97,7 @@ def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
     """In shared the population contrast of a class is one of its words' cell means alone; m cancels."""
     table = grid((3, 3), (3, 3), 4, 4)
     result = fit(table, "shared", seed=shifted(1), draws=200, tune=200, chains=2, pointwise=False)
-    c, words = result.draws()["c"], result.design.coords["protected_word"]
+    c, words = result.draws()["word_by_connection"], result.design.coords["protected_word"]
     own = [i for i, word in enumerate(words) if word.startswith("w0")]
     by_hand = c[:, own, 0].mean(axis=1) - c[:, own, 1].mean(axis=1)
     own = result.draws_of("contrasts", estimand="population", level="class")

@@ -33,16 +33,16 @@ _TERMS = {
     "d": (["connection"], "0.2"),
     "e": (["attribute_class"], "0.2"),
     "f": (["protected_class", "attribute_class"], "fs"),
-    "c": (["protected_word", "connection"], "cs"),
-    "v": (["attribute"], "vs"),
-    "u": (["protected_class", "attribute"], "us"),
+    "word_by_connection": (["protected_word", "connection"], "cs"),
+    "attribute_effect": (["attribute"], "vs"),
+    "u": (["protected_class", "attribute"], "class_by_attribute_sd"),
     "m": (["protected_word", "attribute_kind"], "ms"),
 }
 _SPREADS = {
     "fs": [],
     "cs": ["connection"],
     "vs": ["attribute_class"],
-    "us": [],
+    "class_by_attribute_sd": [],
     "ms": [],
     "sigma": ["connection"],
 }
@@ -117,7 +117,7 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     residual = (left**2).sum() / ((words - 1) * (items - 1))
     of_words = x.mean(axis=1).var(ddof=1) - residual / items
     of_items = x.mean(axis=0).var(ddof=1) - residual / words
-    design = Design.of(_spec("c", "v"), _grid(2, words, items))
+    design = Design.of(_spec("word_by_connection", "attribute_effect"), _grid(2, words, items))
     half = {"cs": of_words, "vs": of_items, "sigma": residual}
     draws = {name: np.full((1, *design.shape(name)), np.sqrt(v / 2)) for name, v in half.items()}
     found = score_components(design, _grid(2, words, items), draws)
@@ -128,7 +128,7 @@ def test_with_one_facet_it_is_cronbachs_alpha():
 
 
 def test_twice_the_attributes_follow_spearman_and_brown():
-    design = Design.of(_spec("c", "v"), _grid(2, 3, 4))
+    design = Design.of(_spec("word_by_connection", "attribute_effect"), _grid(2, 3, 4))
     found = score_components(design, _grid(2, 3, 4), _one_draw(_spreads(design)))
     once, twice = (_part(found, "word", "relative").coefficient(1, n)[0] for n in (4, 8))
     assert twice == pytest.approx(2 * once / (1 + once), rel=1e-12)
@@ -208,7 +208,7 @@ def test_coefficients_of_classes_are_correlations_of_replications():
 
 
 def test_coefficients_of_words_are_correlations_of_replications():
-    one, two, found = _replicated(keep=("c", "m"), constant=("d", "e", "f"))
+    one, two, found = _replicated(keep=("word_by_connection", "m"), constant=("d", "e", "f"))
     centre = (one["word"].mean(axis=(0, 2)) + two["word"].mean(axis=(0, 2)))[None, :, None] / 2
     a, b = one["word"] - centre, two["word"] - centre
     _assert_ratio(
@@ -235,7 +235,7 @@ def test_coefficients_against_zero_are_what_is_left_of_the_mean_square():
         a, b = one[measure], two[measure]
         part = _part(found, measure, "against_zero")
         _assert_ratio((a * b).mean(axis=1), (a**2 + b**2).mean(axis=1) / 2, part, WORDS, measure)
-    one, two, found = _replicated(keep=("c", "m"), constant=("d", "e", "f"))
+    one, two, found = _replicated(keep=("word_by_connection", "m"), constant=("d", "e", "f"))
     a, b = one["word"], two["word"]
     part = _part(found, "word", "against_zero")
     _assert_ratio((a * b).mean(axis=(1, 2)), (a**2 + b**2).mean(axis=(1, 2)) / 2, part, 1, "word")
@@ -335,7 +335,7 @@ def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
 
 @pytest.fixture(scope="module")
 def crossed():
-    values = {"cbar": 0.9, "csd": 0.1, "ws": 0.08, "sigma": 0.06}
+    values = {"connection_mean": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.08, "sigma": 0.06}
     return made_up(pairs(), values=values, sd=0.004, seed=5)
 
 
@@ -360,10 +360,10 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     assert given[["hpdi_low", "hpdi_high"]].iloc[0].tolist() == pytest.approx(low)
     assert given[["hpdi_low", "hpdi_high"]].iloc[1].tolist() == pytest.approx(high)
     # By hand: each of two means of three attributes, of words with their own effect on either.
-    flat = {name: crossed.draws()[name] ** 2 for name in ("csd", "sigma", "ws")}
-    words, noise = (flat[name][:, :2].sum(axis=1) for name in ("csd", "sigma"))
+    flat = {name: crossed.draws()[name] ** 2 for name in ("word_by_connection_sd", "sigma", "attribute_sd")}
+    words, noise = (flat[name][:, :2].sum(axis=1) for name in ("word_by_connection_sd", "sigma"))
     relative = words / (words + noise / 3)
-    absolute = words / (words + (noise + 2 * flat["ws"]) / 3)
+    absolute = words / (words + (noise + 2 * flat["attribute_sd"]) / 3)
     assert frame["mean"].iloc[:2].tolist() == pytest.approx([relative.mean(), absolute.mean()], rel=1e-9)
 
 
@@ -409,7 +409,7 @@ def test_a_model_over_other_columns_says_so():
     table = pairs()
     table["source"] = np.where(table["attribute"].str[1] == "0", "news", "web")
     design = Design.of(parse_model(text.encode(), "own.toml"), table)
-    assert set(score_components(design, table, {"csd": np.ones((1, 4))}).values()) == {"other_columns"}
+    assert set(score_components(design, table, {"word_by_connection_sd": np.ones((1, 4))}).values()) == {"other_columns"}
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_models_that_have_no_such_variance_are_refused():
         with pytest.raises(FitError, match=says):
             check_scores(Design.of(spec, table), table)
     text = load_model("crossed").text
-    start = text.index("[parameter.v]")
+    start = text.index("[parameter.attribute_effect]")
     text = text[:start] + text[start:].replace(
         'distribution = "Normal"', 'distribution = "StudentT"\nnu = 4', 1
     )
@@ -446,7 +446,7 @@ def test_what_cancels_by_number_does_not_cancel_where_an_effect_counts_more_in_o
     """Of two classes and a list each, WEAT's own less other is s(x) - s(y): an attribute's effect v counts ka_x - ka_y times."""
     frame = _grid(2, 3, 4)
     factor = '[parameter.ka]\ndims = ["protected_class"]\ndistribution = "LogNormal"\nmu = 0\nsigma = 0.4\n'
-    text = _text("f", "v").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"') + f"\n{factor}"
+    text = _text("f", "attribute_effect").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"') + f"\n{factor}"
     design = Design.of(parse_model(text.encode(), "factors.toml"), frame)
     vs, ka = 0.1, np.array([0.8, 1.5])
     draws = _one_draw(

@@ -68,7 +68,7 @@ def test_saving_changes_nothing(crossed, saved):
     assert set(crossed.idata.children) == {"posterior", "sample_stats", "observed_data"}
     assert not any(str(key).startswith("bayesbias") for key in crossed.idata.attrs)
     with xr.open_datatree(saved, engine="h5netcdf") as idata:
-        assert set(idata["posterior"].data_vars) == {"csd", "ws", "sigma"}  # the effects follow from them
+        assert set(idata["posterior"].data_vars) == {"word_by_connection_sd", "attribute_sd", "sigma"}  # the effects follow from them
         assert idata.attrs["bayesbias_format"] == 2
 
 
@@ -98,11 +98,11 @@ def test_a_file_with_all_effects_loads(crossed, saved, tmp_path):
 
 def test_draws_that_the_seed_does_not_give_are_written(crossed, tmp_path):
     idata = crossed.idata.copy()
-    idata["posterior"]["v"] = idata["posterior"]["v"] + 1
+    idata["posterior"]["attribute_effect"] = idata["posterior"]["attribute_effect"] + 1
     dataclasses.replace(crossed, idata=idata).save(tmp_path / "fit.nc")
     back = load_fit(tmp_path / "fit.nc")
     for name, values in crossed.draws().items():
-        np.testing.assert_array_equal(back.draws()[name], values + (name == "v"))
+        np.testing.assert_array_equal(back.draws()[name], values + (name == "attribute_effect"))
 
 
 def test_odd_words_survive_a_file(tmp_path):
@@ -163,7 +163,7 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
         pytest.param(
             lambda t: t.__delitem__("table"), "no complete fit; found: 'no table'", marks=pytest.mark.claim
         ),
-        (lambda t: t["posterior"].__delitem__("ws"), "no complete fit; found: 'no draws of c, cbar, v, ws'"),
+        (lambda t: t["posterior"].__delitem__("attribute_sd"), "no complete fit; found: 'no draws of c, cbar, v, ws'"),
         pytest.param(
             lambda t: t.__delitem__("posterior"),
             "no complete fit; found: 'no posterior'",
@@ -193,18 +193,18 @@ def test_draws_that_no_sampler_gives_are_damage(saved, tmp_path, value):
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
         idata = opened.load()
     del idata.attrs["bayesbias_sealed"]
-    draws = idata["posterior"]["ws"].to_numpy().copy()
+    draws = idata["posterior"]["attribute_sd"].to_numpy().copy()
     draws.flat[3] = value
-    idata["posterior"]["ws"] = idata["posterior"]["ws"].copy(data=draws)
+    idata["posterior"]["attribute_sd"] = idata["posterior"]["attribute_sd"].copy(data=draws)
     idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(tmp_path / "fit.nc", r"is damaged: ws cannot be .*, since it is positive")
 
 
 def test_draws_beyond_the_arithmetic_are_said_to_be(crossed):
-    draws = crossed.idata["posterior"]["ws"].to_numpy().copy()
+    draws = crossed.idata["posterior"]["attribute_sd"].to_numpy().copy()
     draws.flat[0] = 1e20
     idata = crossed.idata.copy()
-    idata["posterior"]["ws"] = idata["posterior"]["ws"].copy(data=draws)
+    idata["posterior"]["attribute_sd"] = idata["posterior"]["attribute_sd"].copy(data=draws)
     odd = dataclasses.replace(crossed, idata=idata)
     with pytest.raises(FitError, match="the arithmetic does not reach as far"):
         odd.contrasts()
@@ -275,7 +275,7 @@ def _sealed_anew(idata: xr.DataTree, path: Path) -> Path:
     [
         ("posterior", "sigma", np.nan, "sigma cannot be nan"),
         ("posterior", "sigma", np.inf, "sigma cannot be inf"),
-        ("posterior", "csd", -1.0, "csd cannot be -1"),
+        ("posterior", "word_by_connection_sd", -1.0, "csd cannot be -1"),
         ("table", "distance", np.nan, "distance in its table cannot be"),
     ],
 )

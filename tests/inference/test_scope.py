@@ -51,7 +51,7 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     [
         ("default", "overall", "population", "new words"),
         ("default", "class", "population", "new words of the class"),
-        ("default", "stereotype", "population", "new words, and new attributes of the list"),
+        ("default", "attribute_set", "population", "new words, and new attributes of the list"),
         ("default", "word", "population", "new attributes"),
         ("crossed", "class", "population", "its listed words, new attributes"),
         ("shared", "word", "population", "new attributes"),

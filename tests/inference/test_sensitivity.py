@@ -32,12 +32,12 @@ description = "for the test"
 [likelihood]
 outcome = "distance"
 distribution = "Normal"
-mu = ["c"]
+mu = ["word_by_connection"]
 sigma = "sigma"
 [results]
 group = "connection"
 fixed = ["connection"]
-[parameter.c]
+[parameter.word_by_connection]
 dims = ["connection"]
 distribution = "Normal"
 mu = 1
@@ -86,7 +86,7 @@ def test_a_conjugate_model_moves_as_the_closed_form_says():
     frame = result.prior_sensitivity()
     assert list(frame["how"].unique()) == ["weights"]
     sd = result.draws_of("contrasts", level="overall", estimand="population").to_numpy().std()
-    expected = {("c", "halved"): (0.025, 0.1), ("c", "doubled"): (0.1, 0.1)}
+    expected = {("word_by_connection", "halved"): (0.025, 0.1), ("word_by_connection", "doubled"): (0.1, 0.1)}
     expected |= {("sigma", "halved"): (0.05, 0.05), ("sigma", "doubled"): (0.05, 0.2)}
     mean_now, sd_now = by_quadrature(table, 0.05, 0.1)
     for key, widths in expected.items():
@@ -96,7 +96,7 @@ def test_a_conjugate_model_moves_as_the_closed_form_says():
         # Nearly normal, so that intervals are as many sd wide; nothing of them is drawn but the noise.
         assert row.width_ratio == pytest.approx(spread / sd_now, abs=0.02), key
         assert row.mean_before == pytest.approx(mean_now, abs=0.02 * sd_now)
-    large = chosen(frame, "c", "halved")["shift_in_sd"].iloc[0]
+    large = chosen(frame, "word_by_connection", "halved")["shift_in_sd"].iloc[0]
     assert large > 1  # from -.21 towards the prior's zero: the case is one of a strong prior
 
 
@@ -111,12 +111,12 @@ def small_fit(small):
 
 
 CHANGES = [
-    ("cbar", "halved"),
-    ("csd", "halved"),
-    pytest.param("cbar", "doubled", marks=pytest.mark.claim),
-    pytest.param("csd", "doubled", marks=pytest.mark.claim),
-    pytest.param("ws", "halved", marks=pytest.mark.slow),
-    pytest.param("ws", "doubled", marks=pytest.mark.claim),
+    ("connection_mean", "halved"),
+    ("word_by_connection_sd", "halved"),
+    pytest.param("connection_mean", "doubled", marks=pytest.mark.claim),
+    pytest.param("word_by_connection_sd", "doubled", marks=pytest.mark.claim),
+    pytest.param("attribute_sd", "halved", marks=pytest.mark.slow),
+    pytest.param("attribute_sd", "doubled", marks=pytest.mark.claim),
     pytest.param("sigma", "halved", marks=pytest.mark.claim),
     pytest.param("sigma", "doubled", marks=pytest.mark.claim),
 ]
@@ -161,18 +161,18 @@ def test_a_refit_is_made_where_weights_cannot_be_trusted(small, monkeypatch):
     weighed = result.prior_sensitivity()
     assert set(weighed["how"]) == {"weights"}
     monkeypatch.setattr(sensitivity, "MOST_PARETO_K", -10.0)
-    monkeypatch.setattr(sensitivity, "stretchable", lambda spec: ["cbar", "csd"])
+    monkeypatch.setattr(sensitivity, "stretchable", lambda spec: ["connection_mean", "word_by_connection_sd"])
     unknown = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity(refit=False)
     assert set(unknown["how"]) == {"not_refitted"}
     assert unexamined(unknown) == [
-        (name, direction, "not_refitted") for name in ("cbar", "csd") for direction in sensitivity.DIRECTIONS
+        (name, direction, "not_refitted") for name in ("connection_mean", "word_by_connection_sd") for direction in sensitivity.DIRECTIONS
     ]
     assert unknown[["shift_in_sd", "mean_after", "width_ratio"]].isna().all(axis=None)
     assert largest_shift(unknown) is None
     refitted = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity()
     assert set(refitted["how"]) == {"refit"}
     values = result.draws_of("contrasts", level="overall", estimand="population").to_numpy()
-    for key in (("cbar", "halved"), ("csd", "doubled")):
+    for key in (("connection_mean", "halved"), ("word_by_connection_sd", "doubled")):
         one, other = (chosen(frame, *key)[lambda f: f["level"] == "overall"] for frame in (weighed, refitted))
         sd = values.std(axis=(0, 1))
         mc.assert_near(after(one, sd), after(other, sd), key)
@@ -201,7 +201,7 @@ def test_every_prior_with_a_width_is_changed_both_ways(small_fit):
     frame = small_fit.prior_sensitivity()
     assert list(frame.columns) == sensitivity.COLUMNS
     names = frame["parameter"].drop_duplicates().tolist()
-    assert names == stretchable(load_model("crossed")) == ["cbar", "csd", "ws", "sigma"]
+    assert names == stretchable(load_model("crossed")) == ["connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"]
     assert (
         frame.groupby("parameter")["direction"].agg(lambda x: list(dict.fromkeys(x))).str.join(",")
         == "halved,doubled"
@@ -214,7 +214,7 @@ def test_every_prior_with_a_width_is_changed_both_ways(small_fit):
     frame.loc[0, "shift_in_sd"] = 9
     assert small_fit.prior_sensitivity()["shift_in_sd"].max() < 9
     published = small_fit.contrasts(estimand="population", level="overall")
-    first = chosen(small_fit.prior_sensitivity(), "csd", "halved").iloc[:5]
+    first = chosen(small_fit.prior_sensitivity(), "word_by_connection_sd", "halved").iloc[:5]
     sd = (first["mean_after"] - first["mean_before"]) / first["shift_in_sd"]
     mc.assert_near(mc.log_sd_of_row(published), np.log(sd.to_numpy()))
     mc.assert_near(mc.mean_of_row(published), first["mean_before"].to_numpy())
@@ -227,7 +227,7 @@ def test_a_table_with_nothing_to_contrast_is_refused(small):
 
 
 def test_a_single_draw_tells_of_no_prior():
-    made = made_up(pairs(), values={"cbar": 0.9, "c": 0.9, "csd": 0.1, "ws": 0.1, "sigma": 0.1})
+    made = made_up(pairs(), values={"connection_mean": 0.9, "word_by_connection": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.1, "sigma": 0.1})
 
     def of_first(draws):
         cut = {name: values[:draws] for name, values in made.draws().items()}
@@ -239,7 +239,7 @@ def test_a_single_draw_tells_of_no_prior():
 
 
 def test_made_up_draws_have_an_answer_too():
-    result = made_up(pairs(), values={"cbar": 0.9, "c": 0.9, "csd": 0.1, "ws": 0.1, "sigma": 0.1})
+    result = made_up(pairs(), values={"connection_mean": 0.9, "word_by_connection": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.1, "sigma": 0.1})
     frame = result.prior_sensitivity()
     assert set(frame["how"]) == {"weights"}
     assert frame["shift_in_sd"].abs().max() < 0.5
@@ -300,7 +300,7 @@ def few() -> pd.DataFrame:
 def test_three_words_and_two_attributes_rest_on_the_prior(model):
     frame = fit(few(), model, seed=shifted(1), **QUICK).prior_sensitivity()
     overall = frame[frame["level"] == "overall"]
-    assert largest_shift(overall)["parameter"] == "cbar"
+    assert largest_shift(overall)["parameter"] == "connection_mean"
     assert overall["shift_in_sd"].abs().max() > sensitivity.LARGE_SHIFT
 
 
@@ -320,7 +320,7 @@ def cells(small):
 @pytest.mark.slow
 def test_a_model_with_more_levels(cells):
     frame = cells.prior_sensitivity()
-    assert set(frame["level"]) == {"overall", "class", "stereotype"}
+    assert set(frame["level"]) == {"overall", "class", "attribute_set"}
     assert set(frame["parameter"]) == set(stretchable(cells.spec))
     assert frame["shift_in_sd"].notna().all()
     assert unexamined(frame) == []

@@ -126,13 +126,13 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
     values = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
     frame = made_up(with_covariates(grid()), spec, scales | values, sd=1e-5).slopes()
-    assert set(frame["level"]) == {"overall", "class", "stereotype"}
+    assert set(frame["level"]) == {"overall", "class", "attribute_set"}
     of_first = frame.query("level == 'class' and name == 'class0' and of == 'associated'")
     assert of_first["mean"].item() == pytest.approx(0.1, abs=1e-4)
     # All connections of a class have the slope of the class, so that its contrasts have none by the form of the model.
     contrasts = frame[frame["of"].str.contains(" - ", regex=False)]
     assert "class" not in set(contrasts["level"])
-    of_lists = contrasts[contrasts["level"] == "stereotype"]
+    of_lists = contrasts[contrasts["level"] == "attribute_set"]
     assert of_lists.set_index("name")["mean"]["class0"] == pytest.approx(0.2, abs=1e-4)
 
 

@@ -28,11 +28,11 @@ def of(table, connection: str) -> np.ndarray:
 
 
 SPREADS = {
-    "csd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
+    "word_by_connection_sd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
     "sigma": lambda connection: {"associated": 0.15, "different": 0.25, "human": 0.35, "neutral": 0.45}[connection],
-    "us": lambda kind: {"stereotype": 0.11, "human": 0.12, "neutral": 0.13}[kind],
+    "class_by_attribute_sd": lambda kind: {"stereotype": 0.11, "human": 0.12, "neutral": 0.13}[kind],
     "ms": lambda kind: {"stereotype": 0.21, "human": 0.22, "neutral": 0.23}[kind],
-    "ws": 0.3,
+    "attribute_sd": 0.3,
 }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_variances_add_up_under_every_draw(table):
     draws, coords = result.draws(), result.design.coords
     for connection, kind in (("neutral", "neutral"), ("associated", "stereotype")):
         k, a = coords["connection"].index(connection), coords["attribute_kind"].index(kind)
-        parts = draws["csd"][:, k], draws["sigma"][:, k], draws["us"][:, a], draws["ms"][:, a], draws["ws"]
+        parts = draws["word_by_connection_sd"][:, k], draws["sigma"][:, k], draws["class_by_attribute_sd"][:, a], draws["ms"][:, a], draws["attribute_sd"]
         expected = np.sqrt(sum(np.square(part) for part in parts))
         found = total_sd(result.design, draws, of(table, connection))
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -56,7 +56,7 @@ def test_rows_of_different_spreads_count_as_often_as_there_are(table):
     mixed = of(table, "associated") | of(table, "neutral")
     share = of(table, "associated").sum() / mixed.sum()
     a, n = (coords["connection"].index(name) for name in ("associated", "neutral"))
-    of_each = [draws["csd"][:, k] ** 2 + draws["sigma"][:, k] ** 2 + draws["ws"] ** 2 for k in (a, n)]
+    of_each = [draws["word_by_connection_sd"][:, k] ** 2 + draws["sigma"][:, k] ** 2 + draws["attribute_sd"] ** 2 for k in (a, n)]
     expected = np.sqrt(share * of_each[0] + (1 - share) * of_each[1])
     np.testing.assert_allclose(total_sd(result.design, draws, mixed), expected, rtol=1e-12)
 
@@ -66,18 +66,18 @@ def test_of_one_word_its_own_terms_do_not_scatter(table):
     draws, coords = result.draws(), result.design.coords
     rows = of(table, "neutral") & (table["protected_word"] == "x1").to_numpy()
     k, a = coords["connection"].index("neutral"), coords["attribute_kind"].index("neutral")
-    own = draws["ws"] ** 2 + draws["us"][:, a] ** 2 + draws["sigma"][:, k] ** 2
+    own = draws["attribute_sd"] ** 2 + draws["class_by_attribute_sd"][:, a] ** 2 + draws["sigma"][:, k] ** 2
     held = total_sd(result.design, draws, rows, held=("protected_word",))
     np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
     # Without being told, another word could have been drawn in its place.
-    whole = np.sqrt(own + draws["csd"][:, k] ** 2 + draws["ms"][:, a] ** 2)
+    whole = np.sqrt(own + draws["word_by_connection_sd"][:, k] ** 2 + draws["ms"][:, a] ** 2)
     np.testing.assert_allclose(total_sd(result.design, draws, rows), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("model", ["hierarchical", "crossed", "shared"])
 def test_new_pairs_that_are_drawn_scatter_so(table, model):
     """The spread of outcomes drawn from the model with its fixed parameters and spreads given, effects drawn anew."""
-    result = made_up(table, model, {**SPREADS, "cbar": 0.9}, sd=0.0)
+    result = made_up(table, model, {**SPREADS, "connection_mean": 0.9}, sd=0.0)
     design, spec = result.design, result.spec
     given = {
         name: values[0]
@@ -105,11 +105,11 @@ lam = 2
 
 def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_not(table):
     text = load_model("crossed").text.replace('sigma = "sigma"', "sigma = 0.3", 1)
-    text = text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "all"]', 1)
+    text = text.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "all"]', 1)
     text = text[: text.index("[parameter.sigma]")] + COMMON
     result = made_up(table, parse_model(text.encode(), "own.toml"), {**SPREADS, "asd": 0.7}, sd=0.01)
     draws, k = result.draws(), result.design.coords["connection"].index("neutral")
-    expected = np.sqrt(draws["csd"][:, k] ** 2 + draws["ws"] ** 2 + 0.09)
+    expected = np.sqrt(draws["word_by_connection_sd"][:, k] ** 2 + draws["attribute_sd"] ** 2 + 0.09)
     np.testing.assert_allclose(total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12)
 
 
@@ -119,11 +119,11 @@ def test_of_one_profession_its_own_term_does_not_scatter():
     design = Design.of(load_model("sentiment"), table)
     draws = design.prior_draws(5, 7)
     mine = ((table["classifier"] == "c2") & (table["profession"] == "p1")).to_numpy()
-    own = draws["nsd"][:, 1] ** 2 + draws["sigma"][:, 1] ** 2
+    own = draws["noun_pair_sd"][:, 1] ** 2 + draws["sigma"][:, 1] ** 2
     held = total_sd(design, draws, mine, held=("profession",))
     np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
     np.testing.assert_allclose(
-        total_sd(design, draws, mine), np.sqrt(own + draws["psd"][:, 1] ** 2), rtol=1e-12
+        total_sd(design, draws, mine), np.sqrt(own + draws["profession_sd"][:, 1] ** 2), rtol=1e-12
     )
 
 
@@ -161,7 +161,7 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
 
 def test_how_classes_differ_is_no_scatter_of_pairs(table):
     """Of two classes that are all there are, the spread says little but what its prior does, in whatever unit."""
-    known = {"ws": 0.1, "us": 0.1, "bs": 0.2, "csd": 0.1, "ms": 0.1, "sigma": 0.3}
+    known = {"attribute_sd": 0.1, "class_by_attribute_sd": 0.1, "bs": 0.2, "word_by_connection_sd": 0.1, "ms": 0.1, "sigma": 0.3}
     design = Design.of(load_model("default"), table)
     rows = of(table, "neutral")
     both = [

@@ -33,12 +33,12 @@ from bayesbias.tables.reading import load_distances
 
 MEANS = {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}
 VALUES = {
-    "cbar": lambda connection: MEANS[connection],
-    "c": lambda word, connection: MEANS[connection] + 0.02 * (int(word[1]) - 1),
-    "v": 0.0,
-    "csd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
+    "connection_mean": lambda connection: MEANS[connection],
+    "word_by_connection": lambda word, connection: MEANS[connection] + 0.02 * (int(word[1]) - 1),
+    "attribute_effect": 0.0,
+    "word_by_connection_sd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
     "sigma": lambda connection: {"associated": 0.15, "different": 0.25, "human": 0.35, "neutral": 0.45}[connection],
-    "ws": 0.3,
+    "attribute_sd": 0.3,
 }  # fmt: skip
 
 
@@ -50,8 +50,8 @@ def result():
 def variance(result, connection: str, *, word: bool = False) -> np.ndarray:
     """The variance of single pairs under every draw; of the pairs of one word, without what is its own."""
     draws, k = result.draws(), result.design.coords["connection"].index(connection)
-    own = 0.0 if word else draws["csd"][:, k] ** 2
-    return own + draws["ws"] ** 2 + draws["sigma"][:, k] ** 2
+    own = 0.0 if word else draws["word_by_connection_sd"][:, k] ** 2
+    return own + draws["attribute_sd"] ** 2 + draws["sigma"][:, k] ** 2
 
 
 def phi(z: np.ndarray) -> np.ndarray:
@@ -103,9 +103,9 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     """New words and attributes drawn from the model, or new attributes for one word; two pairs that share nothing."""
     table = load_distances(pairs()).frame
     result = made_up(table, "crossed", VALUES, sd=0.0)
-    given = {name: values[0] for name, values in result.draws().items() if name not in ("c", "v")}
+    given = {name: values[0] for name, values in result.draws().items() if name not in ("word_by_connection", "attribute_effect")}
     if level == "word":
-        given["c"] = result.draws()["c"][0]
+        given["word_by_connection"] = result.draws()["word_by_connection"][0]
     outcomes = []
     for seed, connection in ((1, "associated"), (3, "different")):
         drawn = result.design.prior_draws(20_000, shifted(seed), given)

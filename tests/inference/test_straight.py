@@ -20,7 +20,7 @@ description = "for the test"
 [likelihood]
 outcome = "distance"
 distribution = "Normal"
-mu = ["g", "a", "b", "c"]
+mu = ["g", "a", "b", "word_by_connection"]
 sigma = "sigma"
 [parameter.g]
 distribution = "Normal"
@@ -36,7 +36,7 @@ dims = ["protected_word"]
 distribution = "Normal"
 mu = 0
 sigma = "bs"
-[parameter.c]
+[parameter.word_by_connection]
 dims = ["protected_word"]
 distribution = "Normal"
 mu = 0
@@ -105,9 +105,9 @@ def test_gradient_equals_differences(straight):
 
 def test_a_fraction_of_variance_under_even_priors_is_flat():
     """Of two spreads of the same rows, small beside a flat prior of each, every angle is as likely: a standard normal."""
-    flat = THRICE.replace(b'"b", "c"]', b'"b"]').replace(b"lam = 10", b"lam = 0.001")
+    flat = THRICE.replace(b'"b", "word_by_connection"]', b'"b"]').replace(b"lam = 10", b"lam = 0.001")
     for third in (
-        b'[parameter.c]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "cs"\n',
+        b'[parameter.word_by_connection]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "cs"\n',
         b'[parameter.cs]\ndistribution = "HalfNormal"\nsigma = 0.1\n',
     ):
         assert third in flat

@@ -67,7 +67,7 @@ def test_index_arrays_equal_a_slow_loop(name, table):
 def test_entries_without_rows_have_the_parent_their_own_labels_name(table):
     design = Design.of(own(), table[~((table["protected_word"] == "b1") & (table["connection"] == "human"))])
     words, connections = design.coords["protected_word"], design.coords["connection"]
-    parent = design.parent["c", "mu"].reshape(len(words), len(connections))
+    parent = design.parent["word_by_connection", "mu"].reshape(len(words), len(connections))
     np.testing.assert_array_equal(parent, np.tile(np.arange(len(connections)), (len(words), 1)))
 
 
@@ -75,8 +75,8 @@ def test_labels_come_in_the_order_of_the_alphabet_and_connections_in_theirs(tabl
     design = Design.of(load_model("crossed"), table)
     assert design.coords["connection"] == list(CONNECTIONS)
     assert design.coords["attribute"] == sorted(set(table["attribute"]))
-    assert design.shape("c") == (3, 4)
-    assert design.size("ws") == 1
+    assert design.shape("word_by_connection") == (3, 4)
+    assert design.size("attribute_sd") == 1
     only = Design.of(load_model("crossed"), table[table["connection"].isin(["neutral", "different"])])
     assert only.coords["connection"] == ["different", "neutral"]
 
@@ -85,11 +85,11 @@ def test_a_dimension_that_another_determines_is_found_and_any_other_refused(tabl
     spec = own()
     design = Design.of(spec, table)
     kind = dict(zip(table["attribute"], table["attribute_kind"], strict=True))
-    told = [design.coords["attribute_kind"][i] for i in design.parent["v", "sigma"]]
+    told = [design.coords["attribute_kind"][i] for i in design.parent["attribute_effect", "sigma"]]
     assert told == [kind[word] for word in design.coords["attribute"]]
     for dim in ("connection", "protected_word"):
-        other = own(('[parameter.ws]\ndims = ["attribute_kind"]', f'[parameter.ws]\ndims = ["{dim}"]'))
-        with pytest.raises(InputError, match=rf"{dim}.*'ws' does not follow from those of 'v'.*attribute"):
+        other = own(('[parameter.attribute_sd]\ndims = ["attribute_kind"]', f'[parameter.attribute_sd]\ndims = ["{dim}"]'))
+        with pytest.raises(InputError, match=rf"{dim}.*'attribute_sd' does not follow from those of 'attribute_effect'.*attribute"):
             Design.of(other, table)
     # One attribute of two kinds: the kind no longer follows from the word.
     two = table.assign(attribute_kind=["other", *table["attribute_kind"][1:]])
@@ -119,9 +119,9 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
     path = tmp_path / "mine.toml"
     for old, new, said in [
         (
-            '[parameter.v]\ndims = ["attribute"]',
-            '[parameter.v]\ndims = ["atribute"]',
-            "[parameter.v], key dims: ",
+            '[parameter.attribute_effect]\ndims = ["attribute"]',
+            '[parameter.attribute_effect]\ndims = ["atribute"]',
+            "[parameter.attribute_effect], key dims: ",
         ),
         ('outcome = "distance"', 'outcome = "distence"', "[likelihood], key outcome: "),
         ('outcome = "distance"', 'outcome = "distance"\nunits = ["pear"]', "[likelihood], key units: "),
@@ -132,7 +132,7 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
         with pytest.raises(InputError) as caught:
             Design.of(load_model(path), table)
         assert str(caught.value).startswith(f"model crossed ({path}), {said}")
-    with pytest.raises(InputError, match=r"^model crossed, \[parameter\.v\], key dims: "):
+    with pytest.raises(InputError, match=r"^model crossed, \[parameter\.attribute_effect\], key dims: "):
         Design.of(load_model("crossed"), table.drop(columns="attribute"))
     # Where a model was read from is no part of what it is.
     path.write_text(load_model("crossed").text, encoding="utf-8")
@@ -141,11 +141,11 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
 
 @pytest.mark.parametrize("categorical", [False, True])
 def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
-    column = pd.Series(["b", "a", "b", "c"])
+    column = pd.Series(["b", "a", "b", "word_by_connection"])
     if categorical:
-        column = column.astype(pd.CategoricalDtype(["a", "z", "c", "b"]))
+        column = column.astype(pd.CategoricalDtype(["a", "z", "word_by_connection", "b"]))
     labels, codes = labels_of(column, "x")
-    assert labels == ["b", "a", "c"]
+    assert labels == ["b", "a", "word_by_connection"]
     assert codes.tolist() == [0, 1, 0, 2]
     column = pd.Series(["neutral", "own", "associated"], dtype="category" if categorical else object)
     labels, codes = labels_of(column, "connection")
@@ -200,8 +200,8 @@ def test_a_design_is_laid_alike_only_with_all_its_labels():
 def of_some_rows(column: str = "attribute_kind", label: str = "stereotype") -> ModelSpec:
     """Return the model crossed with attribute effects in some rows alone."""
     text = load_model("crossed").text
-    only = f'[parameter.v]\nonly = {{ {column} = "{label}" }}'
-    return parse_model(text.replace("[parameter.v]", only).encode(), "own.toml")
+    only = f'[parameter.attribute_effect]\nonly = {{ {column} = "{label}" }}'
+    return parse_model(text.replace("[parameter.attribute_effect]", only).encode(), "own.toml")
 
 
 def test_a_term_of_some_rows_is_nothing_in_the_others():
@@ -209,14 +209,14 @@ def test_a_term_of_some_rows_is_nothing_in_the_others():
     having = (table["attribute_kind"] == "stereotype").to_numpy()
     design = Design.of(of_some_rows(), table)
     assert 0 < having.sum() < len(having)
-    np.testing.assert_array_equal(design.lever("v"), having)
-    np.testing.assert_array_equal(design.lever("v", [0, -1]), having[[0, -1]])
-    assert design.lever("c") is None
+    np.testing.assert_array_equal(design.lever("attribute_effect"), having)
+    np.testing.assert_array_equal(design.lever("attribute_effect", [0, -1]), having[[0, -1]])
+    assert design.lever("word_by_connection") is None
     draws = design.prior_draws(3, 1)
     whole = Design.of(load_model("crossed"), table).mean(draws)
     found = design.mean(draws)
     np.testing.assert_array_equal(found[:, having], whole[:, having])
-    without = design.mean(draws | {"v": np.zeros_like(draws["v"])})
+    without = design.mean(draws | {"attribute_effect": np.zeros_like(draws["attribute_effect"])})
     np.testing.assert_array_equal(found[:, ~having], without[:, ~having])
 
 
@@ -224,7 +224,7 @@ def test_rows_in_another_order_keep_their_terms():
     table = grid().sample(frac=1, random_state=3).reset_index(drop=True)
     design = Design.of(of_some_rows(), table)
     ordered, order = design.ordered(), design.order()
-    np.testing.assert_array_equal(ordered.only["v"], design.only["v"][order])
+    np.testing.assert_array_equal(ordered.only["attribute_effect"], design.only["attribute_effect"][order])
     assert not design.laid_as(Design.of(of_some_rows(label="neutral"), table))
 
 
@@ -232,10 +232,10 @@ def test_the_column_that_rows_are_told_by_is_needed():
     with pytest.raises(InputError) as error:
         Design.of(of_some_rows("kind_of_attribute"), grid())
     message = str(error.value)
-    assert "[parameter.v], key only" in message
+    assert "[parameter.attribute_effect], key only" in message
     assert "kind_of_attribute" in message
     nowhere = grid().query("attribute_kind != 'stereotype'")
-    assert not Design.of(of_some_rows(), nowhere).only["v"].any()  # as for a fit that is read back
+    assert not Design.of(of_some_rows(), nowhere).only["attribute_effect"].any()  # as for a fit that is read back
     said = r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
     with pytest.raises(InputError, match=said) as error:
         fit(grid(), of_some_rows(label="stereotypes"), progress=False)

@@ -18,10 +18,10 @@ from bayesbias.models.distributions import DISTRIBUTIONS, Distribution, stretche
 def values() -> dict[str, np.ndarray]:
     """Arbitrary parameter values for the own model, two chains of three draws."""
     rng = np.random.default_rng(5)
-    shapes = {"c": (3, 4), "cbar": (4,), "csd": (4,), "v": (6,), "ws": (3,), "shift": (), "sigma": (3, 4)}
+    shapes = {"word_by_connection": (3, 4), "connection_mean": (4,), "word_by_connection_sd": (4,), "attribute_effect": (6,), "attribute_sd": (3,), "shift": (), "sigma": (3, 4)}
     return {
         name: np.exp(rng.normal(-1, 0.3, (2, 3, *shape)))
-        if name in ("csd", "ws", "sigma")
+        if name in ("word_by_connection_sd", "attribute_sd", "sigma")
         else rng.normal(0.5, 0.2, (2, 3, *shape))
         for name, shape in shapes.items()
     }
@@ -37,7 +37,7 @@ def by_hand(design, values, table):
             at["protected_word"](row.protected_word),
             at["attribute"](row.attribute),
         )
-        mean.append(values["c"][..., w, k] + values["v"][..., a] + values["shift"])
+        mean.append(values["word_by_connection"][..., w, k] + values["attribute_effect"][..., a] + values["shift"])
         sigma.append(values["sigma"][..., at["attribute_kind"](row.attribute_kind), k])
     return np.stack(mean, axis=-1), np.stack(sigma, axis=-1)
 
@@ -53,7 +53,7 @@ def test_mean_and_log_likelihood_equal_scipy(table, values):
     expected = stats.norm.logpdf(design.y, loc=mean, scale=sigma)
     np.testing.assert_allclose(Design.of(normal, table).log_likelihood(values), expected, rtol=1e-12)
 
-    with_nu = own(("nu = 4", 'nu = "nu"'), ("[parameter.csd]", NU + "[parameter.csd]"))
+    with_nu = own(("nu = 4", 'nu = "nu"'), ("[parameter.word_by_connection_sd]", NU + "[parameter.word_by_connection_sd]"))
     nu = np.array([[2.5, 4.0, 30.0], [1.0, 7.0, 1e4]])
     expected = stats.t.logpdf(design.y, df=nu[..., None], loc=mean, scale=sigma)
     found = Design.of(with_nu, table).log_likelihood(values | {"nu": nu})
@@ -177,14 +177,14 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
     )
     monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
     spec = own(('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3'))
-    assert spec.parameters["csd"].positive
-    assert spec.parameters["csd"].args == {"alpha": 2.0, "beta": 0.3}
+    assert spec.parameters["word_by_connection_sd"].positive
+    assert spec.parameters["word_by_connection_sd"].args == {"alpha": 2.0, "beta": 0.3}
     design = Design.of(spec, table)
-    drawn = design.prior_draws(4000, seed=1)["csd"]
+    drawn = design.prior_draws(4000, seed=1)["word_by_connection_sd"]
     assert stats.kstest(drawn.ravel(), stats.weibull_min(2, scale=0.3).cdf).pvalue > 0.001
     with pytest.raises(NotCollapsible):  # without a compiled density it is sampled pair by pair
         collapse(design)
-    assert "csd" in {variable.name for variable in pymc_model(design).free_RVs}
+    assert "word_by_connection_sd" in {variable.name for variable in pymc_model(design).free_RVs}
 
 
 def test_a_row_says_which_arguments_are_positive(monkeypatch):
@@ -201,13 +201,13 @@ def test_a_row_says_which_arguments_are_positive(monkeypatch):
             )
         )
 
-    assert spec("-1", "1").parameters["csd"].args == {"low": -1.0, "width": 1.0}
+    assert spec("-1", "1").parameters["word_by_connection_sd"].args == {"low": -1.0, "width": 1.0}
     with pytest.raises(
-        InputError, match=r"parameter.csd\], key width: must be a finite number above 0; found: -1"
+        InputError, match=r"parameter.word_by_connection_sd\], key width: must be a finite number above 0; found: -1"
     ):
         spec("-1", "-1")
-    with pytest.raises(InputError, match="width needs a positive parameter; 'cbar' may be negative"):
-        spec("-1", '"cbar"')
+    with pytest.raises(InputError, match="width needs a positive parameter; 'connection_mean' may be negative"):
+        spec("-1", '"connection_mean"')
     for own_row in DISTRIBUTIONS.values():
         assert set(own_row.free) <= set(own_row.args)
         assert "mu" not in own_row.positive_args
@@ -221,23 +221,23 @@ def test_prior_draws_follow_their_parents(table):
         name: (3000, *design.shape(name)) for name in prior
     }
     # csd and cbar belong to a connection, the second dimension of c.
-    z = (prior["c"] - prior["cbar"][:, None, :]) / prior["csd"][:, None, :]
+    z = (prior["word_by_connection"] - prior["connection_mean"][:, None, :]) / prior["word_by_connection_sd"][:, None, :]
     assert stats.kstest(z.ravel(), "norm").pvalue > mc.CHANCE
-    scales = prior["ws"][:, design.parent["v", "sigma"]]
-    assert stats.kstest((prior["v"] / scales).ravel(), "norm").pvalue > mc.CHANCE
+    scales = prior["attribute_sd"][:, design.parent["attribute_effect", "sigma"]]
+    assert stats.kstest((prior["attribute_effect"] / scales).ravel(), "norm").pvalue > mc.CHANCE
     # Words of one kind share a spread, words of two kinds do not.
-    kinds = np.array(design.parent["v", "sigma"])
-    size = np.log(np.abs(prior["v"]))
+    kinds = np.array(design.parent["attribute_effect", "sigma"])
+    size = np.log(np.abs(prior["attribute_effect"]))
     together = np.corrcoef(size.T)
     same = kinds[:, None] == kinds[None, :]
     off = ~np.eye(len(kinds), dtype=bool)
     assert together[same & off].min() > 0.3
     assert np.abs(together[~same]).max() * np.sqrt(3000) < mc.limit((~same).sum())
     # Moments by hand: E cbar = 1, sd 0.3; E csd = 1/2; var c = 0.09 + E csd^2 = 0.09 + 2/4.
-    mc.assert_near(mc.mean_of(prior["cbar"]), 1)
-    mc.assert_near(mc.log_sd_of(prior["cbar"]), np.log(0.3))
-    mc.assert_near(mc.mean_of(prior["csd"]), 0.5)
-    squares = (prior["c"].reshape(3000, -1) - 1) ** 2
+    mc.assert_near(mc.mean_of(prior["connection_mean"]), 1)
+    mc.assert_near(mc.log_sd_of(prior["connection_mean"]), np.log(0.3))
+    mc.assert_near(mc.mean_of(prior["word_by_connection_sd"]), 0.5)
+    squares = (prior["word_by_connection"].reshape(3000, -1) - 1) ** 2
     mc.assert_near(mc.mean_of(squares.mean(axis=1)), 0.59)  # entries of one draw share their parents
     again = design.prior_draws(3000, seed=shifted(4))
     assert all(np.array_equal(prior[name], again[name]) for name in prior)

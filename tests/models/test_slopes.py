@@ -149,7 +149,7 @@ def test_a_covariate_that_tells_nothing_is_refused():
     table = with_covariates(grid())
     of_class = table.assign(rank=table["protected_class"].map({"class0": 1.0, "class1": 2.0, "class2": 4.0}))
     assert (
-        slopes_for("default", of_class, "rank").name == "cells + rank"
+        slopes_for("default", of_class, "rank").name == "default + rank"
     )  # the table's coverage says what it is
     with pytest.raises(InputError, match="same for all words of each protected_class"):
         slopes_for("default", of_class, "rank", ["protected_class"])

@@ -35,20 +35,3 @@ def test_one_prior_changes_and_nothing_else(name):
         assert wider.sha256 != spec.sha256
 
 
-def test_what_terms_are_multiplied_by_stays_around_its_middle():
-    spec = spec_of("default")
-    assert spec.factors()
-    for name in spec.factors():
-        old, new = spec.parameters[name].args, stretched_prior(spec, name, 2).parameters[name].args
-        assert (new["mu"], new["sigma"]) == (old["mu"], 2 * old["sigma"])
-
-
-def test_a_width_that_is_a_parameter_is_refused():
-    with pytest.raises(
-        InputError, match=r"no width of its own.*found: 'c'; valid: cbar, csd, ws, shift, sigma"
-    ):
-        stretched_prior(own(), "c", 2)
-    with pytest.raises(InputError, match="did you mean 'csd'"):
-        stretched_prior(own(), "cds", 2)
-    with pytest.raises(InputError, match="factor"):
-        stretched_prior(own(), "csd", 0)

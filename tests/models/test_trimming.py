@@ -62,9 +62,9 @@ def test_bad_results_are_refused(old, new, said):
 
 def test_a_model_without_terms_keeps_only_what_is_used():
     spec = load_model("shared")
-    less = without_terms(spec, ("u", "m"), "why")
-    assert less.mu == ("c", "v")
-    assert list(less.parameters) == ["c", "v", "cbar", "csd", "ws", "sigma"]
+    less = without_terms(spec, ("class_by_attribute", "word_by_kind"), "why")
+    assert less.mu == ("word_by_connection", "attribute_effect")
+    assert list(less.parameters) == ["word_by_connection", "attribute_effect", "connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"]
     crossed = load_model("crossed")
     assert less.parameters == crossed.parameters
     assert less.notes == (*spec.notes, "why")
@@ -72,25 +72,13 @@ def test_a_model_without_terms_keeps_only_what_is_used():
     assert (again.mu, again.parameters, again.sha256) == (less.mu, less.parameters, less.sha256)
 
 
-@pytest.mark.parametrize("name", ["default", "change"])
-def test_what_a_kept_term_is_multiplied_by_is_kept_too(name):
-    spec = load_model(name)
-    multiplied = [term for term in spec.mu if spec.parameters[term].times]
-    for term in multiplied:
-        less = without_terms(spec, [term], "why")
-        rest = [spec.parameters[other] for other in less.mu]
-        assert less.covariates() == spec.covariates() == []
-        assert set(less.factors()) == {parameter.times for parameter in rest} - {None}
-        assert set(less.factors()) <= set(less.parameters)
-
-
 @pytest.mark.parametrize(
     ("words", "templates", "kept"),
     [
         # each word in each template on both sides: nothing to leave out
-        (3, 3, ("c", "v", "u", "m", "p", "q", "pc", "qc", "s", "r", "sc", "rc", "w", "t", "wt", "tw")),
+        (3, 3, load_model("sentence").mu),
         # one template: sentences are words, pairs of words are single rows
-        (3, 1, ("c", "v", "u", "m")),
+        (3, 1, ("word_by_connection", "attribute_effect", "class_by_attribute", "word_effect")),
     ],
 )
 def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kept):
@@ -108,7 +96,7 @@ def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kep
     assert found.mu == kept
     assert (found is spec) == (len(kept) == len(spec.mu))
     if found is not spec:
-        assert "w (from the noise)" in found.notes[-1]
-        assert "p (from no difference)" in found.notes[-1]
-        assert "s (from m)" in found.notes[-1]
-        assert set(found.parameters) == {*kept, "cbar", "csd", "ws", "us", "ms", "sigma"}
+        assert "word_by_attribute (from the noise)" in found.notes[-1]
+        assert "template_effect (from no difference)" in found.notes[-1]
+        assert "word_by_template (from word_effect)" in found.notes[-1]
+        assert set(found.parameters) == {*kept, "connection_mean", "word_by_connection_sd", "attribute_sd", "class_by_attribute_sd", "word_sd", "sigma"}

@@ -105,15 +105,15 @@ def test_lists_of_stereotypes_are_drawn_where_the_model_has_them(ax: Any) -> Non
     table = bb.distance_table("minilm-static", "gender", controls=None)
     quick = {"seed": shifted(1), "draws": 200, "tune": 300, "chains": 2, "pointwise": False}
     cells, crossed = bb.fit(table, "default", **quick), bb.fit(table, "crossed", **quick)
-    plot_contrasts(cells, level="stereotype", ax=ax)
-    rows = cells.contrasts(level="stereotype", estimand="population")
+    plot_contrasts(cells, level="attribute_set", ax=ax)
+    rows = cells.contrasts(level="attribute_set", estimand="population")
     means = [line.get_xdata()[0] for line in drawn(ax, "_population")]
     assert len(rows) == 2
     np.testing.assert_allclose(sorted(means), sorted(rows["mean"]))
-    assert "contrasts_stereotype" in [plate.name for plate in plates(cells)]
-    assert "contrasts_stereotype" not in [plate.name for plate in plates(crossed)]
+    assert "contrasts_attribute_set" in [plate.name for plate in plates(cells)]
+    assert "contrasts_attribute_set" not in [plate.name for plate in plates(crossed)]
     with pytest.raises(InputError, match="unknown level"):
-        plot_contrasts(crossed, level="stereotype", ax=ax)
+        plot_contrasts(crossed, level="attribute_set", ax=ax)
     for fitted, says in ((cells, "new words of the class"), (crossed, "its listed words, new attributes")):
         caption = next(plate.caption for plate in plates(fitted) if plate.name == "contrasts_class")
         assert says in caption
@@ -125,7 +125,7 @@ def test_what_no_class_and_no_word_has_is_not_drawn(tmp_path: Path) -> None:
     stereotypes = frame["connection"].isin(["associated", "different"])
     one = frame["attribute_class"] == frame.loc[stereotypes, "attribute_class"].iloc[0]
     for rows in (frame[one | ~stereotypes], frame[one & stereotypes]):
-        fit = made_up(rows.reset_index(drop=True), values={"c": 0.9}, sd=0.01)
+        fit = made_up(rows.reset_index(drop=True), values={"word_by_connection": 0.9}, sd=0.01)
         drawn_here = {plate.name: plate.figure() for plate in plates(fit)}
         assert "contrasts" in drawn_here
         # With controls a word has something else to show.

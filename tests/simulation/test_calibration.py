@@ -37,7 +37,7 @@ QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False
 
 
 def test_truth_is_what_was_asked_for():
-    values = scenario_room.RELIGION_REDDIT["cbar"]
+    values = scenario_room.RELIGION_REDDIT["connection_mean"]
     truth = true_contrasts(Scenario())
     assert truth["associated - different"] == pytest.approx(values["associated"] - values["different"])
     assert truth["human - neutral"] == pytest.approx(values["human"] - values["neutral"])
@@ -49,14 +49,14 @@ def test_truth_is_what_was_asked_for():
     ("values", "told"),
     [
         (3, "values: must be a table"),
-        ({"ws": "wide"}, "values, ws: is none of what is taken here; found: 'wide'; valid: a number"),
+        ({"attribute_sd": "wide"}, "values, attribute_sd: is none of what is taken here; found: 'wide'; valid: a number"),
         (
-            {"cbar": {"associated": None}},
-            "values, cbar, associated: is none of what is taken here; found: None",
+            {"connection_mean": {"associated": None}},
+            "values, connection_mean, associated: is none of what is taken here; found: None",
         ),
         (
-            {**scenario_room.RELIGION_REDDIT, "cbar": [1, 2]},
-            r"cbar: has other labels than the model.*shape \(2,\)",
+            {**scenario_room.RELIGION_REDDIT, "connection_mean": [1, 2]},
+            r"connection_mean: has other labels than the model.*shape \(2,\)",
         ),
     ],
 )
@@ -74,14 +74,14 @@ def test_tables_have_the_moments_of_the_scenario():
     v = scenario_room.RELIGION_REDDIT
     for connection in ("associated", "different", "human", "neutral"):
         columns = np.flatnonzero(frame["connection"] == connection)
-        variance = v["csd"][connection] ** 2 + v["ws"] ** 2 + v["sigma"][connection] ** 2
-        apart = y[:, columns] - v["cbar"][connection]  # pairs of one table are not independent, tables are
+        variance = v["word_by_connection_sd"][connection] ** 2 + v["attribute_sd"] ** 2 + v["sigma"][connection] ** 2
+        apart = y[:, columns] - v["connection_mean"][connection]  # pairs of one table are not independent, tables are
         mc.assert_near(mc.mean_of(apart.mean(axis=1)), 0)
         mc.assert_near(mc.mean_of((apart**2).mean(axis=1)), variance)
     same = np.flatnonzero(frame["attribute"] == "neutral.0")
     other = [i for i in same if frame["protected_word"][i] != frame["protected_word"][same[0]]]
-    together = (y[:, same[0]] - v["cbar"]["neutral"]) * (y[:, other[0]] - v["cbar"]["neutral"])
-    mc.assert_near(mc.mean_of(together), v["ws"] ** 2)
+    together = (y[:, same[0]] - v["connection_mean"]["neutral"]) * (y[:, other[0]] - v["connection_mean"]["neutral"])
+    mc.assert_near(mc.mean_of(together), v["attribute_sd"] ** 2)
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_scenario_is_taken_from_a_fit():
     scenario = scenario_room.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
     assert (scenario.human, scenario.neutral) == (85, 226)
-    for name, dim in (("ws", "attribute_kind"), ("csd", "connection")):
+    for name, dim in (("attribute_sd", "attribute_kind"), ("word_by_connection_sd", "connection")):
         entry = fit.design.coords[dim].index("human")
         assert scenario.values[name]["human"] == pytest.approx(float(fit.draws()[name].mean(axis=0)[entry]))
 
@@ -165,7 +165,7 @@ def test_a_list_need_not_be_called_as_its_class():
     simulated = simulate_table(scenario, 1)
     assert set(simulated["attribute_class"]) == {"class0", "class1", "class2"}
     at = fit.design.coords["attribute_class"].index("l1")
-    assert scenario.values["e"]["class1"] == float(fit.draws()["e"].mean(axis=0)[at])
+    assert scenario.values["set_mean"]["class1"] == float(fit.draws()["set_mean"].mean(axis=0)[at])
     assert answers._by_weat(renamed) == answers._by_weat(table)
     lone = (renamed["protected_class"] == "class1") & (renamed["connection"] == "associated")
     with pytest.raises(InputError, match=r"stereotypes of every class.*class1"):
@@ -219,8 +219,8 @@ def test_more_words_make_narrower_intervals():
 
 def test_expected_widths_are_those_of_the_exact_posterior():
     """Of balanced data, independently: each cell mean has variance csd^2 + sigma^2 / attributes, and so on."""
-    each = {"cbar": 1.0, "csd": 0.1, "sigma": 1e-3}
-    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {"ws": 1e-4}
+    each = {"connection_mean": 1.0, "word_by_connection_sd": 0.1, "sigma": 1e-3}
+    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {"attribute_sd": 1e-4}
     plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
     plan = sample_size(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
     plan = plan.set_index("words")["known_width"]
@@ -251,10 +251,10 @@ def test_widths_of_a_model_with_factors_are_known_too():
     [
         ({"words": (5,), "attributes": (4, 3)}, "one number for each"),
         ({"words": (5, 0), "attributes": (4, 3)}, "at least 1"),
-        ({"values": {"cbar": 1.0}}, "has no value"),
+        ({"values": {"connection_mean": 1.0}}, "has no value"),
         ({"values": {**scenario_room.RELIGION_REDDIT, "wz": 1.0}}, "no population parameter"),
-        ({"values": {**scenario_room.RELIGION_REDDIT, "ws": 0.0}}, "must be positive"),
-        ({"values": {**scenario_room.RELIGION_REDDIT, "csd": {"human": 1.0}}}, "no value for"),
+        ({"values": {**scenario_room.RELIGION_REDDIT, "attribute_sd": 0.0}}, "must be positive"),
+        ({"values": {**scenario_room.RELIGION_REDDIT, "word_by_connection_sd": {"human": 1.0}}}, "no value for"),
     ],
 )
 def test_bad_scenarios_are_refused(change, says):
@@ -366,7 +366,7 @@ def simulated(request) -> Simulated:
             chosen = values.reshape(len(values), -1)[::THIN][:KEPT]
             for k in (0, -1):
                 ranks.setdefault(f"{name}[{k}]", []).append(int((chosen[:, k] < one[name].ravel()[k]).sum()))
-        true = dict(zip(design.coords["connection"], one["cbar"], strict=True))
+        true = dict(zip(design.coords["connection"], one["connection_mean"], strict=True))
         contrasts = fit.contrasts(estimand="population", level="overall")
         ends = contrasts[["contrast", "hpdi_low", "hpdi_high"]].to_numpy().tolist()
         rows = [("crossed", *row) for row in ends]
@@ -530,8 +530,8 @@ def test_bad_numbers_are_refused():
     robust = Scenario(model="robust", values={**scenario_room.RELIGION_REDDIT, "nu": 10.0})
     with pytest.raises(InputError, match="normal models only"):
         sample_size(0.1, scenario=robust, progress=False)
-    numbers = {name: value for name, value in scenario_room.RELIGION_REDDIT.items()} | {"ws": np.float32(0.1)}
-    assert type(Scenario(words=[2, 2], attributes=[2, 2], values=numbers).values["ws"]) is float
+    numbers = {name: value for name, value in scenario_room.RELIGION_REDDIT.items()} | {"attribute_sd": np.float32(0.1)}
+    assert type(Scenario(words=[2, 2], attributes=[2, 2], values=numbers).values["attribute_sd"]) is float
 
 
 @pytest.mark.slow
@@ -562,7 +562,7 @@ def test_the_values_of_cells_are_those_of_the_published_table(shared):
     found, named = scenario_room.scenario_from_fit(fit), Scenario.for_claims()
     sizes = ("words", "attributes", "human", "neutral", "model")
     assert [getattr(found, name) for name in sizes] == [getattr(named, name) for name in sizes]
-    for name in ("csd", "fsd", "ws", "us", "sigma"):
+    for name in ("word_by_connection_sd", "fsd", "attribute_sd", "class_by_attribute_sd", "sigma"):
         for label, value in named.values[name].items():
             draws = fit.draws()[name][:, fit.design.coords[fit.spec.parameters[name].dims[0]].index(label)]
             error = draws.std() / np.sqrt(len(draws) / 10)  # of draws that are worth a tenth of as many

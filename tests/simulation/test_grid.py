@@ -42,15 +42,15 @@ def test_contrasts_are_differences_of_means_over_pairs(table):
     expected = {}
     places = [("overall", "all", table)]
     places += [("class", c, part) for c, part in table.groupby("protected_class", sort=False)]
-    places += [("stereotype", c, part) for c, part in table.groupby("attribute_class", sort=False)]
+    places += [("attribute_set", c, part) for c, part in table.groupby("attribute_class", sort=False)]
     for level, name, part in places:
         mean = part.groupby("connection")["distance"].mean()
         for a, b in CONTRASTS:
             if a in mean and b in mean:
                 expected[level, name, f"{a} - {b}"] = mean[a] - mean[b]
     assert values == pytest.approx(expected)
-    assert {level for level, _, _ in values} == {"overall", "class", "stereotype"}
-    assert ("stereotype", "human", "human - neutral") not in values
+    assert {level for level, _, _ in values} == {"overall", "class", "attribute_set"}
+    assert ("attribute_set", "human", "human - neutral") not in values
 
 
 def test_the_variance_of_what_is_drawn_is_that_of_all_that_may_be_drawn():

@@ -18,7 +18,7 @@ from bayesbias.simulation import planning, scenario as scenario_room
 from bayesbias.simulation.planning import plan_reliability, sample_size
 from bayesbias.simulation.scenario import Scenario
 
-SPREADS = {"csd": 0.1, "ws": 0.08, "us": 0.05, "ms": 0.02, "sigma": 0.06}
+SPREADS = {"word_by_connection_sd": 0.1, "attribute_sd": 0.08, "class_by_attribute_sd": 0.05, "ms": 0.02, "sigma": 0.06}
 
 
 def _cbar(connection: str) -> float:
@@ -33,7 +33,7 @@ def shared():
             t["connection"].isin(["human", "neutral"]), "stereotype"
         )
     )
-    return made_up(table, "shared", {**SPREADS, "cbar": _cbar}, sd=1e-7)  # fmt: skip
+    return made_up(table, "shared", {**SPREADS, "connection_mean": _cbar}, sd=1e-7)  # fmt: skip
 
 
 def _weat(words: float, attributes: float) -> float:

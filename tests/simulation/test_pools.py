@@ -81,7 +81,7 @@ def test_values_of_the_pool_are_means_over_its_pairs():
     theirs = (
         table[table["attribute_class"] == "women"].groupby("connection", observed=True)["distance"].mean()
     )
-    assert report.loc[("stereotype", "women", "associated - different"), "truth"] == pytest.approx(
+    assert report.loc[("attribute_set", "women", "associated - different"), "truth"] == pytest.approx(
         theirs["associated"] - theirs["different"]
     )
     assert set(report["tables"]) == {25}

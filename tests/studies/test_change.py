@@ -20,16 +20,16 @@ def test_changes_stand_at_the_levels_that_both_models_know():
     both = made_up_comparison(as_pair_table(before), {"a": after})
     assert both.levels_of("a") == {
         "class": "protected_class",
-        "stereotype": "attribute_class",
+        "attribute_set": "attribute_class",
         "word": "protected_word",
     }
     changes, gaps = (
         frame.set_index(["level", "name"]).sort_index() for frame in (both.changes(), both.contrasts())
     )
-    assert set(changes.loc[("stereotype", "x"), "connection"]) == {"associated", "different"}
-    own = changes.loc[("stereotype", "x")].query("connection == 'associated'")
+    assert set(changes.loc[("attribute_set", "x"), "connection"]) == {"associated", "different"}
+    own = changes.loc[("attribute_set", "x")].query("connection == 'associated'")
     assert set(own["n_pairs"]) == {4 * 6}
-    assert set(gaps.loc[("stereotype", "y"), "contrast"]) == {"associated - different"}
+    assert set(gaps.loc[("attribute_set", "y"), "contrast"]) == {"associated - different"}
     one = made_up_comparison(as_pair_table(before), {"a": after}, level_model="crossed")
     assert list(one.levels_of("a")) == ["class", "word"]
     assert set(one.contrasts()["level"]) == {"overall", "class", "word"}
@@ -53,7 +53,7 @@ def test_a_class_that_moved_alone_is_not_drawn_to_the_others():
         apart = mc.mean_of_row(row) - (raw[name, "associated"] - raw[name, "different"])
         assert abs(apart.value) < row["sd"] + mc.K * apart.error, name
     # What belongs to the class shows there, and the list is told from the words of its class.
-    low, _ = mc.ends_of_row(frame.loc[("stereotype", "x", "associated - different")])
+    low, _ = mc.ends_of_row(frame.loc[("attribute_set", "x", "associated - different")])
     assert not low.may_stay_below(0)
     assert moved["verdict"].startswith("moved")
     assert not still["verdict"].startswith("moved")

@@ -162,7 +162,7 @@ def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
     held = contrasts_at(adjusted, {column_of("protected"): 0, column_of("attribute"): 0}).set_index(
         ["level", "name", "contrast"]
     )
-    assert set(found.contrasts["level"]) == {"overall", "class", "stereotype"}
+    assert set(found.contrasts["level"]) == {"overall", "class", "attribute_set"}
     for row in found.contrasts.itertuples():
         key = (row.level, row.name, row.contrast)
         assert row.without_mean == pytest.approx(own.loc[key, "mean"])

@@ -78,7 +78,7 @@ def test_where_all_have_the_covariate_nothing_is_left_out(analysis):
     )
     spec = with_slopes("sentiment", "letters")
     whole = bb.studies.with_analysis(
-        made_up(table, spec, {name: 0.1 for name in ("nsd", "psd", "sigma")}), analysis
+        made_up(table, spec, {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")}), analysis
     )
     assert bb.studies.analysis_of(whole).notes == analysis.notes
     assert len(bb.studies.analysis_of(whole).table) == 400
@@ -89,7 +89,7 @@ def test_a_covariate_that_is_one_number_in_each_category_is_noted(analysis):
     codes = {name: float(k) for k, name in enumerate(dict.fromkeys(jobs["category"]))}
     same = {"kind": dict(zip(jobs["profession"], map(codes.get, jobs["category"]), strict=True))}
     table = bb.sentiment_table(bb.list_predictions("m1"), covariates=same)
-    fit = made_up(table, with_slopes("sentiment", "kind"), {name: 0.1 for name in ("nsd", "psd", "sigma")})
+    fit = made_up(table, with_slopes("sentiment", "kind"), {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")})
     note = bb.studies.with_analysis(fit, analysis).provenance["sentiment"]["notes"][-1]
     assert note == "kind is the same for all words of a class: what it tells cannot be told from the classes"
 
@@ -104,7 +104,7 @@ def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
     else:
         table = analysis.table[analysis.table["profession"] != "nurse"]
     spec = "sentiment" if lost == "a profession" else fit.spec
-    other = made_up(table.reset_index(drop=True), spec, {name: 0.1 for name in ("nsd", "psd", "sigma")})
+    other = made_up(table.reset_index(drop=True), spec, {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")})
     with pytest.raises(InputError, match="the fit is of another table"):
         bb.studies.with_analysis(other, analysis)
 

@@ -109,7 +109,7 @@ def test_cells_whose_classes_point_different_ways_are_named():
     assert in_words(other.compared(), listed)[-1] == disagree.replace("b (", "b (of the listed words: ")
     lists = made_up_sweep(cells).frame
     of_b = (lists["level"] == "class") & (lists["embedding"] == "b")
-    by_list = lists[of_b].assign(level="stereotype", hpdi_low=-0.3, hpdi_high=0.3)
+    by_list = lists[of_b].assign(level="attribute_set", hpdi_low=-0.3, hpdi_high=0.3)
     together = pd.concat([lists, by_list], ignore_index=True)
     assert in_words(made_up_sweep(cells).compared(), together)[-1] == disagree.replace(
         "farther for y)", "farther for y; list by list they do not)"
