@@ -44,11 +44,11 @@ def fitted(result: BiasFit) -> np.ndarray:
         at = {dim: labels.index(row[dim]) for dim, labels in coords.items()}
         w, k, a = at["protected_word"], at["connection"], at["attribute"]
         if result.spec.name == "additive":
-            columns.append(draws["m"][:, w] + draws["co"][:, k])
+            columns.append(draws["word_mean"][:, w] + draws["connection_mean"][:, k])
         elif result.spec.name == "hierarchical":
-            columns.append(draws["c"][:, w, k])
+            columns.append(draws["word_by_connection"][:, w, k])
         else:
-            columns.append(draws["c"][:, w, k] + draws["v"][:, a])
+            columns.append(draws["word_by_connection"][:, w, k] + draws["attribute_effect"][:, a])
     return np.stack(columns, axis=1)
 
 
@@ -72,7 +72,7 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
     if level == "overall":
         return draws["connection_mean"][:, k]
     words = result.table.loc[mine, "protected_word"]
-    return np.mean([draws["c"][:, coords["protected_word"].index(w), k] for w in words], axis=0)
+    return np.mean([draws["word_by_connection"][:, coords["protected_word"].index(w), k] for w in words], axis=0)
 
 
 def assert_described(row, x: np.ndarray, prob: float) -> None:

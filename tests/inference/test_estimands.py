@@ -34,10 +34,10 @@ def opinions() -> BiasFit:
 def test_each_estimand_holds_what_it_says(opinions):
     draws = opinions.draws()
     expected = {
-        "population": draws["b"],
-        "listed_words": draws["b"] + draws["n"].mean(axis=1) + draws["p"].mean(axis=1),
-        "new_nouns": draws["b"] + draws["p"].mean(axis=1),
-        "new_professions": draws["b"] + draws["n"].mean(axis=1),
+        "population": draws["classifier_mean"],
+        "listed_words": draws["classifier_mean"] + draws["noun_pair_effect"].mean(axis=1) + draws["profession_effect"].mean(axis=1),
+        "new_nouns": draws["classifier_mean"] + draws["profession_effect"].mean(axis=1),
+        "new_professions": draws["classifier_mean"] + draws["noun_pair_effect"].mean(axis=1),
     }
     for estimand, values in expected.items():
         frame = opinions.summary(estimand=estimand)
@@ -66,7 +66,7 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
     at = np.flatnonzero((frame["name"] == "n3") & (frame["classifier"] == "two"))[0]
     row = frame.iloc[at]
     i, c = opinions.design.coords["noun_pair"].index("n3"), opinions.design.coords["classifier"].index("two")
-    np.testing.assert_allclose(own[..., at].ravel(), draws["b"][:, c] + draws["n"][:, i, c], atol=1e-12)
+    np.testing.assert_allclose(own[..., at].ravel(), draws["classifier_mean"][:, c] + draws["noun_pair_effect"][:, i, c], atol=1e-12)
     assert row["n_pairs"] == 10
     with pytest.raises(InputError, match=r"unknown level; found: 'noun'.*did you mean 'noun_pair'"):
         opinions.means("noun")
@@ -76,7 +76,7 @@ def test_contrasts_are_between_the_labels_that_are_there(opinions):
     frame = opinions.contrasts(estimand="population")
     assert set(frame["contrast"]) == {"one - two"}
     assert set(frame["level"]) == {"overall", "profession", "noun_pair"}
-    draws = opinions.draws()["b"]
+    draws = opinions.draws()["classifier_mean"]
     overall = opinions.contrasts(estimand="population", level="overall")
     assert len(overall) == 1
     own = opinions.draws_of("contrasts", estimand="population", level="overall").to_numpy()

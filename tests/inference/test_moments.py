@@ -57,7 +57,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
 def test_levels_follow_what_the_model_holds():
     """In cells the class has means of its own and its words are new; in crossed the listed words of a class are held."""
     table = grid((2, 3), (2, 2), 0, 2)
-    for model, names in (("default", {"g", "d", "e", "f"}), ("crossed", {"word_by_connection"})):
+    for model, names in (("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}), ("crossed", {"word_by_connection"})):
         rows = asked_rows(Design.of(load_model(model), table), table, "population", contrasted=False)
         of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
         assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names

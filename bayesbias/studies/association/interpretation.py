@@ -159,7 +159,7 @@ def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
         fit.table["connection"] == "associated", ["protected_class", "attribute_class"]
     ].drop_duplicates()
     own = own[~own["protected_class"].duplicated(keep=False)]
-    rows = {row.name: row for row in rows_of(frame, "stereotype").itertuples(index=False)}
+    rows = {row.name: row for row in rows_of(frame, "attribute_set").itertuples(index=False)}
     pairs = zip(own["protected_class"].astype(str), own["attribute_class"].astype(str), strict=True)
     return {name: rows[listed] for name, listed in pairs if listed in rows}
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
-LEVEL_NAMES = {"class": "class", "stereotype": "attributes of"}
+LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
