@@ -73,7 +73,9 @@ sigma = 0.5
 """
 
 
-def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def dense(
+    design: Design, scales: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean and covariance of the outcome by hand, and its noise variances."""
     n = len(design.y)
     mean, cov = np.zeros(n), np.zeros((n, n))
@@ -103,7 +105,9 @@ def spec_of(name: str):
         return slopes_model()
     if name == "added slopes":
         words = with_slopes("default", "frequency", ["attribute_class"], varying=["attribute"])
-        return with_slopes(words, "age", ["protected_class"], varying=[("protected_word", "attribute_kind")])
+        return with_slopes(
+            words, "age", ["protected_class"], varying=[("protected_word", "attribute_kind")]
+        )
     if name.endswith(" with slopes"):
         model = name.removesuffix(" with slopes")
         table, covariate = SLOPED[model]
@@ -124,14 +128,24 @@ TABLES = {
     "opinions and a covariate": opinions().assign(
         pay=lambda own: own["profession"].map({"p0": -1.2, "p1": 0.3, "p2": 0, "p3": 0.9})
     ),
-    "change and covariates": with_covariates(grid()).assign(change=lambda own: own["distance"] - 0.9),
-    "few and covariates": with_covariates(grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)),
+    "change and covariates": with_covariates(grid()).assign(
+        change=lambda own: own["distance"] - 0.9
+    ),
+    "few and covariates": with_covariates(
+        grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)
+    ),
 }
 CASES = [
-    (model, table) for model in (*NORMAL_MODELS, "own") for table in ("grid", "holes", "repeats", "uneven")
+    (model, table)
+    for model in (*NORMAL_MODELS, "own")
+    for table in ("grid", "holes", "repeats", "uneven")
 ]
 CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
-CASES += [("slopes", "covariates"), ("slopes", "covariates and holes"), ("slopes", "few and covariates")]
+CASES += [
+    ("slopes", "covariates"),
+    ("slopes", "covariates and holes"),
+    ("slopes", "few and covariates"),
+]
 CASES += [("added slopes", "covariates")]
 # The shipped models with the slopes that the commands add.
 SLOPED = {
@@ -175,7 +189,9 @@ def test_gradient_equals_differences(model, table):
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     theta = np.random.default_rng(1).normal(-2, 0.5, reduced.n_theta)
     step = 1e-5 * np.eye(reduced.n_theta)
-    numeric = [(reduced.log_density(theta + s)[0] - reduced.log_density(theta - s)[0]) / 2e-5 for s in step]
+    numeric = [
+        (reduced.log_density(theta + s)[0] - reduced.log_density(theta - s)[0]) / 2e-5 for s in step
+    ]
     np.testing.assert_allclose(reduced.log_density(theta)[1], numeric, atol=2e-6, rtol=2e-6)
 
 
@@ -215,14 +231,16 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
     assert (turn == np.eye(reduced.n_theta)).all() == (model != "default")
     data = packed(reduced.arrays, plain_coordinates(reduced))
     pointer = ctypes.POINTER(ctypes.c_double)
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p)(
-        logp_callback.address
-    )
+    call = ctypes.CFUNCTYPE(
+        ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p
+    )(logp_callback.address)
 
     def called(theta):
         theta, grad, value = np.ascontiguousarray(theta), np.empty(reduced.n_theta), np.empty(1)
         code = call(
-            reduced.n_theta, *(x.ctypes.data_as(pointer) for x in (theta, grad, value)), data.ctypes.data
+            reduced.n_theta,
+            *(x.ctypes.data_as(pointer) for x in (theta, grad, value)),
+            data.ctypes.data,
         )
         return code, value[0], grad
 
@@ -239,8 +257,13 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
 
 def test_two_spreads_that_multiply_each_other_have_coordinates():
     """Each is a factor too, and is sampled as one: in place of the products of both there would be one product twice."""
-    text = load_model("crossed").text.replace('sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "ms"')
-    text = text.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "m"]')
+    text = load_model("crossed").text.replace(
+        'sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "ms"'
+    )
+    text = text.replace(
+        'mu = ["word_by_connection", "attribute_effect"]',
+        'mu = ["word_by_connection", "attribute_effect", "m"]',
+    )
     text += '\n[parameter.m]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "ms"\ntimes = "attribute_sd"\n'
     text += '\n[parameter.ms]\ndistribution = "Exponential"\nlam = 5\n'
     spec = parse_model(text.encode(), "each other")
@@ -290,14 +313,17 @@ def test_effects_are_drawn_from_their_conditional(model, table):
 @pytest.mark.slow
 def test_entries_without_data_keep_their_prior():
     table = grid()
-    table = table[~((table.protected_word == "w00") & (table.connection == "associated"))].reset_index(
-        drop=True
-    )
+    table = table[
+        ~((table.protected_word == "w00") & (table.connection == "associated"))
+    ].reset_index(drop=True)
     design = Design.of(load_model("hierarchical"), table)
     reduced = collapse(design)
     theta = np.full(reduced.n_theta, -1.5)
     drawn = reduced.draw_effects(np.tile(theta, (20_000, 1)), np.random.default_rng(shifted(0)))
-    w, k = design.coords["protected_word"].index("w00"), design.coords["connection"].index("associated")
+    w, k = (
+        design.coords["protected_word"].index("w00"),
+        design.coords["connection"].index("associated"),
+    )
     rest = drawn["word_by_connection"][:, w, k] - drawn["connection_mean"][:, k]
     mc.assert_near(mc.mean_of(rest), 0)
     mc.assert_near(mc.log_sd_of(rest), -1.5)
@@ -325,7 +351,11 @@ def test_size_depends_on_orbits_not_on_words():
             '[parameter.attribute_effect]\ndims = ["attribute"]\ndistribution = "StudentT"\nnu = 4',
             "effect v",
         ),
-        ('mu = ["word_by_connection", "attribute_effect", "w"]', 'mu = ["word_by_connection", "attribute_effect", "w", "connection_mean"]', "more than one way"),
+        (
+            'mu = ["word_by_connection", "attribute_effect", "w"]',
+            'mu = ["word_by_connection", "attribute_effect", "w", "connection_mean"]',
+            "more than one way",
+        ),
         (
             'distribution = "HalfNormal"\nsigma = 0.4',
             'distribution = "HalfNormal"\nsigma = "wsd"',
@@ -397,7 +427,9 @@ def test_blocks_group_what_is_exchangeable():
 @pytest.mark.parametrize(
     ("model", "table"),
     [
-        pytest.param(m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
+        pytest.param(
+            m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else []
+        )
         for m in NORMAL_MODELS
     ]
     + [pytest.param("sentence", "sentences", marks=pytest.mark.claim)]
@@ -453,8 +485,13 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
         for pair in range(len(design.y)):
             row = np.zeros(total)
             for name in design.spec.mu:
-                times, covariate = design.spec.parameters[name].times, design.spec.parameters[name].covariate
-                factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
+                times, covariate = (
+                    design.spec.parameters[name].times,
+                    design.spec.parameters[name].covariate,
+                )
+                factor = (
+                    1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
+                )
                 factor = factor if covariate is None else design.covariates[covariate][pair]
                 factor = factor * design.only[name][pair] if name in design.only else factor
                 row[start[name] + design.index[name][pair]] = factor

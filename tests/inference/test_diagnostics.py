@@ -41,7 +41,9 @@ def test_the_shortest_interval_is_that_of_arviz_to_the_last_digit(prob):
     import arviz as az
 
     rng = np.random.default_rng(3)
-    x = np.stack([rng.normal(size=(2, 203)), rng.exponential(size=(2, 203)), np.ones((2, 203))], axis=-1)
+    x = np.stack(
+        [rng.normal(size=(2, 203)), rng.exponential(size=(2, 203)), np.ones((2, 203))], axis=-1
+    )
     expected = az.hdi(xr.Dataset({"x": (("chain", "draw", "row"), x)}), prob=prob)["x"].to_numpy()
     assert np.array_equal(np.stack(shortest_interval(x.reshape(-1, 3), prob), axis=-1), expected)
     assert shortest_interval(x[..., 0].ravel(), prob) == tuple(expected[0])
@@ -88,7 +90,9 @@ def test_chains_that_disagree_are_said_in_words(good):
     assert not found["ok"]
     assert found["max_r_hat"] > 1.1
     assert re.search(r"R-hat reaches \d\.\d{3} in co .*chains do not agree", found["problems"][0])
-    assert re.search(r"only \d+ effective draws in co \(at least 400 are wanted\)", found["problems"][1])
+    assert re.search(
+        r"only \d+ effective draws in co \(at least 400 are wanted\)", found["problems"][1]
+    )
     assert "NOT TO BE TRUSTED YET: R-hat reaches" in repr(bad)
     assert "converged" not in repr(bad)
     assert findings_of(bad).problems == tuple(found["problems"])
@@ -137,7 +141,10 @@ def test_repr_says_what_a_reader_wants_first(result):
     text = repr(result)
     lines = text.splitlines()
     assert len(lines) <= 8
-    assert lines[0] == f"BiasFit: model {result.spec.name} on custom in mapping, 55 rows, 2 x 200 draws"
+    assert (
+        lines[0]
+        == f"BiasFit: model {result.spec.name} on custom in mapping, 55 rows, 2 x 200 draws"
+    )
     frame = result.contrasts(estimand="population").query("level == 'overall'")
     for line, row in zip(lines[1:6], frame.itertuples(), strict=True):
         assert row.contrast in line
@@ -148,7 +155,9 @@ def test_repr_says_what_a_reader_wants_first(result):
     assert "kept" not in dir(result)
 
 
-@pytest.mark.parametrize(("problems", "said"), [(["a", "b", "word_by_connection"], "a (and 2 more)"), (["a"], "a")])
+@pytest.mark.parametrize(
+    ("problems", "said"), [(["a", "b", "word_by_connection"], "a (and 2 more)"), (["a"], "a")]
+)
 def test_repr_counts_the_problems_it_does_not_name(problems, said):
     result = made_up(pairs())
     kept_with(result, "diagnostics", lambda: {"ok": False, "problems": problems})
@@ -183,7 +192,10 @@ def test_the_finding_follows_the_draws(good, shift, spread, said):
     # Draws made by hand never moved in most entries; what is asked here is the wording alone.
     kept_with(made, "diagnostics", lambda: {"ok": True, "problems": []})
     sentence = finding(made)
-    assert f"the stereotypes of a word's own class are {said} the stereotypes of other classes" in sentence
+    assert (
+        f"the stereotypes of a word's own class are {said} the stereotypes of other classes"
+        in sentence
+    )
     said_of = re.search(r"\(([-+.\d]+) in cosine distance", sentence)
     assert said_of is not None
     assert float(said_of[1]) == pytest.approx(shift, abs=1e-9)
@@ -205,8 +217,13 @@ def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():
     """Of 300 numbers with 2 x 250 independent draws each the largest R-hat passes 1.01, and means nothing."""
     rng = np.random.default_rng(0)
     posterior = {f"p{i}": (("chain", "draw"), rng.normal(size=(2, 250))) for i in range(300)}
-    idata = xr.DataTree.from_dict({"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset()})
-    chains, drawn = diagnose(idata, list(posterior)), diagnose(idata, list(posterior), independent=True)
+    idata = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset()}
+    )
+    chains, drawn = (
+        diagnose(idata, list(posterior)),
+        diagnose(idata, list(posterior), independent=True),
+    )
     assert chains["max_r_hat"] == drawn["max_r_hat"] > 1.01
     assert "R-hat reaches" in chains["problems"][0]
     assert (drawn["ok"], drawn["problems"]) == (True, [])

@@ -27,7 +27,9 @@ def test_contrasts_are_those_of_nuts(quick, crossed):
     assert crossed.engine == Engine()
     assert (quick.engine.name, quick.engine.asked, quick.engine.why_not) == ("quick", "quick", "")
     for estimand in ("population", "listed_words"):
-        ours, theirs = (one.contrasts(estimand=estimand, level="overall") for one in (quick, crossed))
+        ours, theirs = (
+            one.contrasts(estimand=estimand, level="overall") for one in (quick, crossed)
+        )
         mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs))
 
 
@@ -85,7 +87,8 @@ PUBLISHED = [
 def test_most_published_tables_need_no_help(shared):
     tables = [load_distances(shared / f"data/bayesbias_distances/{name}.csv") for name in PUBLISHED]
     found = [
-        fit(table, seed=shifted(5), engine="quick", draws=500, progress=False).engine for table in tables
+        fit(table, seed=shifted(5), engine="quick", draws=500, progress=False).engine
+        for table in tables
     ]
     assert sum(how.name == "quick" for how in found) >= 12
     assert {how.why_not for how in found} <= {"", "pareto_k", "modes"}
@@ -97,11 +100,14 @@ def test_published_tables_have_the_answers_of_nuts(name, shared):
     """Means, spreads and ends of every contrast, within their Monte Carlo errors; ends by batches, of which there are 20."""
     table = load_distances(shared / f"data/bayesbias_distances/{name}.csv")
     fits = {
-        engine: fit(table, seed=shifted(5), engine=engine, progress=False) for engine in ("quick", "nuts")
+        engine: fit(table, seed=shifted(5), engine=engine, progress=False)
+        for engine in ("quick", "nuts")
     }
     for estimand in ("population", "listed_words"):
         for level in ("overall", "class", "attribute_set"):
-            ours, theirs = (fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts"))
+            ours, theirs = (
+                fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts")
+            )
             mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs), (estimand, level))
             mc.assert_near(mc.log_sd_of_row(ours), mc.log_sd_of_row(theirs), (estimand, level))
             for end in ("low", "high"):

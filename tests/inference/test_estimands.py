@@ -35,7 +35,9 @@ def test_each_estimand_holds_what_it_says(opinions):
     draws = opinions.draws()
     expected = {
         "population": draws["classifier_mean"],
-        "listed_words": draws["classifier_mean"] + draws["noun_pair_effect"].mean(axis=1) + draws["profession_effect"].mean(axis=1),
+        "listed_words": draws["classifier_mean"]
+        + draws["noun_pair_effect"].mean(axis=1)
+        + draws["profession_effect"].mean(axis=1),
         "new_nouns": draws["classifier_mean"] + draws["profession_effect"].mean(axis=1),
         "new_professions": draws["classifier_mean"] + draws["noun_pair_effect"].mean(axis=1),
     }
@@ -65,8 +67,15 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
     assert len(frame) == 24
     at = np.flatnonzero((frame["name"] == "n3") & (frame["classifier"] == "two"))[0]
     row = frame.iloc[at]
-    i, c = opinions.design.coords["noun_pair"].index("n3"), opinions.design.coords["classifier"].index("two")
-    np.testing.assert_allclose(own[..., at].ravel(), draws["classifier_mean"][:, c] + draws["noun_pair_effect"][:, i, c], atol=1e-12)
+    i, c = (
+        opinions.design.coords["noun_pair"].index("n3"),
+        opinions.design.coords["classifier"].index("two"),
+    )
+    np.testing.assert_allclose(
+        own[..., at].ravel(),
+        draws["classifier_mean"][:, c] + draws["noun_pair_effect"][:, i, c],
+        atol=1e-12,
+    )
     assert row["n_pairs"] == 10
     with pytest.raises(InputError, match=r"unknown level; found: 'noun'.*did you mean 'noun_pair'"):
         opinions.means("noun")
@@ -89,11 +98,16 @@ def test_contrasts_are_between_the_labels_that_are_there(opinions):
 def test_shares_are_those_of_the_spreads(opinions, group):
     draws = opinions.draws()
     pick = slice(None) if group is None else [opinions.design.coords["classifier"].index(group)]
-    squares = {name: (draws[name][:, pick] ** 2).mean(axis=1) for name in ("noun_pair_sd", "profession_sd", "sigma")}
+    squares = {
+        name: (draws[name][:, pick] ** 2).mean(axis=1)
+        for name in ("noun_pair_sd", "profession_sd", "sigma")
+    }
     total = sum(squares.values())
     frame = opinions.shares(group=group)
     assert frame["source"].tolist() == ["noun_pair", "profession", "residual"]
-    np.testing.assert_allclose(frame["mean"], [(v / total).mean() for v in squares.values()], atol=1e-12)
+    np.testing.assert_allclose(
+        frame["mean"], [(v / total).mean() for v in squares.values()], atol=1e-12
+    )
     assert frame["mean"].sum() == pytest.approx(1)
     assert frame["mean"].iloc[0] > 0.6
     with pytest.raises(InputError, match=r"unknown classifier; found: 'on'.*did you mean 'one'"):
@@ -109,7 +123,9 @@ def test_shares_of_pairs_are_put_together_by_column(crossed):
     frame = crossed.shares().set_index("source")
     assert frame.index.tolist() == ["protected_word", "attribute", "residual"]
     for source, part in zip(frame.index, (cells, words, noise), strict=True):
-        assert frame.loc[source, "mean"] == pytest.approx((part / (cells + words + noise)).mean(), abs=1e-9)
+        assert frame.loc[source, "mean"] == pytest.approx(
+            (part / (cells + words + noise)).mean(), abs=1e-9
+        )
 
 
 def test_shares_need_normal_noise(crossed):

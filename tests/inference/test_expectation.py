@@ -64,9 +64,13 @@ def test_what_the_prior_of_each_shipped_model_expects_of_pairs(name):
 @pytest.mark.slow
 def test_contrasts_of_crossed_by_hand():
     """Overall a difference of two N(1, .3); a word adds two N(0, s) with s of mean 1/2, so that E s^2 = 1/2."""
-    found = prior_contrasts(load_model("crossed"), usual_pairs(load_model("crossed")), 4000, shifted(3))
+    found = prior_contrasts(
+        load_model("crossed"), usual_pairs(load_model("crossed")), 4000, shifted(3)
+    )
     frame = found.to_dataframe(name="value").reset_index()
-    overall = frame[(frame["level"] == "overall") & (frame["contrast"] == "associated - different")]["value"]
+    overall = frame[
+        (frame["level"] == "overall") & (frame["contrast"] == "associated - different")
+    ]["value"]
     mc.assert_near(mc.log_sd_of(overall), np.log(0.3 * np.sqrt(2)))
     mc.assert_near(mc.mean_of(overall), 0.0)
     word = frame[(frame["level"] == "word") & (frame["contrast"] == "associated - different")]
@@ -98,7 +102,9 @@ def test_the_share_of_impossible_pairs_by_quadrature():
         abs=1e-3,
     )  # fmt: skip
     spec = load_model("hierarchical")
-    drawn = np.stack(list(predictive_of_pairs(spec, usual_pairs(spec), shifted(3)).values()), axis=1)
+    drawn = np.stack(
+        list(predictive_of_pairs(spec, usual_pairs(spec), shifted(3)).values()), axis=1
+    )
     outside = ((drawn < 0) | (drawn > 2)).mean(axis=1)
     mc.assert_near(mc.mean_of(outside), share)
     expected = prior_expectation(spec, seed=shifted(3)).impossible
@@ -114,7 +120,9 @@ def test_pairs_count_as_often_as_the_table_has_them():
     expected = prior_expectation(parse_model(text.encode(), "t"), table, seed=shifted(1))
     drawn = predictive_of_pairs(parse_model(text.encode(), "t"), table, shifted(1))
     counts = table["connection"].value_counts()
-    by_hand = sum(counts[name] * ((x < 0) | (x > 2)).mean() for name, x in drawn.items()) / len(table)
+    by_hand = sum(counts[name] * ((x < 0) | (x > 2)).mean() for name, x in drawn.items()) / len(
+        table
+    )
     assert expected.impossible == pytest.approx(by_hand)
     assert expected.on == "this table"
 
@@ -122,7 +130,9 @@ def test_pairs_count_as_often_as_the_table_has_them():
 def test_a_narrower_prior_expects_less():
     wide = prior_expectation("hierarchical")
     narrow = prior_expectation(stretched_prior(load_model("hierarchical"), "connection_mean", 0.1))
-    assert narrow.contrasts["sd"][0] == pytest.approx(0.1 * wide.contrasts["sd"][0])  # the same draws
+    assert narrow.contrasts["sd"][0] == pytest.approx(
+        0.1 * wide.contrasts["sd"][0]
+    )  # the same draws
     assert narrow.impossible < wide.impossible
 
 
@@ -133,9 +143,15 @@ def test_it_is_said_in_lines_and_in_a_sentence():
         "Before any data, on the pairs of the list religion, model crossed expects of associated - different, for new "
         "words like these:"
     )
-    assert [part.split(" sd ")[0].strip() for part in parts[:3]] == ["overall", "of one class", "of one word"]
+    assert [part.split(" sd ")[0].strip() for part in parts[:3]] == [
+        "overall",
+        "of one class",
+        "of one word",
+    ]
     assert "50% between -0." in parts[0]
-    assert parts[3].endswith("of single pairs where no pair can be (a prior should have at most 5%)")
+    assert parts[3].endswith(
+        "of single pairs where no pair can be (a prior should have at most 5%)"
+    )
     assert expected.sentence().startswith(head)
     assert repr(expected) == "\n".join(expected.lines())
 

@@ -42,7 +42,9 @@ def by_hand(fit, seed):
     connection = [connections.index(str(x)) for x in fit.table["connection"]]
     with pm.Model():
         cbar = pm.Normal("connection_mean", 1, 0.3, shape=4)
-        csd, sigma = (pm.Exponential(name, 2, shape=4) for name in ("word_by_connection_sd", "sigma"))
+        csd, sigma = (
+            pm.Exponential(name, 2, shape=4) for name in ("word_by_connection_sd", "sigma")
+        )
         cells = []
         for k, name in enumerate(connections):
             if name == "neutral":
@@ -50,7 +52,12 @@ def by_hand(fit, seed):
             else:
                 cells.append(cbar[k] + csd[k] * pm.Normal(f"z_{name}", 0, 1, shape=len(words)))
         c = pm.Deterministic("word_by_connection", pm.math.stack(cells, axis=1))
-        pm.Normal("y", c[word, connection], sigma[connection], observed=fit.table["distance"].to_numpy(float))
+        pm.Normal(
+            "y",
+            c[word, connection],
+            sigma[connection],
+            observed=fit.table["distance"].to_numpy(float),
+        )
         return pm.sample(
             2500, tune=1000, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
@@ -71,7 +78,9 @@ def test_same_seed_same_draws():
 def test_a_seed_is_drawn_and_recorded():
     first = fit(grid(), "hierarchical", **QUICK)
     again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
-    np.testing.assert_array_equal(first.draws()["connection_mean"], again.draws()["connection_mean"])
+    np.testing.assert_array_equal(
+        first.draws()["connection_mean"], again.draws()["connection_mean"]
+    )
 
 
 def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
@@ -100,7 +109,10 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
         ({"target_accept": 0.95}, {"target_accept": 0.95}),
         ({"target_accept": 0.9, "engine": "quick"}, {"target_accept": 0.9, "engine": "quick"}),
         ({"sampler": "collapsed"}, {}),  # which it takes by itself
-        ({"sampler": "pairwise", "target_accept": 0.9}, {"sampler": "pairwise", "target_accept": 0.9}),
+        (
+            {"sampler": "pairwise", "target_accept": 0.9},
+            {"sampler": "pairwise", "target_accept": 0.9},
+        ),
         ({"sampler": "pairwise"}, {"sampler": "pairwise"}),
     ],
 )
@@ -115,7 +127,10 @@ def test_what_a_fit_was_asked_for_is_told_by_its_provenance(asked, of, monkeypat
 
 @pytest.mark.slow
 def test_the_way_taken_is_recorded():
-    assert fit(grid(), "crossed", seed=shifted(1), **QUICK).provenance["sampler"]["method"] == "collapsed"
+    assert (
+        fit(grid(), "crossed", seed=shifted(1), **QUICK).provenance["sampler"]["method"]
+        == "collapsed"
+    )
     with pytest.raises(FitError, match="StudentT"):
         fit(grid(), "robust", sampler="collapsed")
 
@@ -149,26 +164,39 @@ def design_of(kind, folder):
     """Return a small design of each kind that is sampled in other coordinates."""
     if kind == "covariate":  # slopes
         rng = np.random.default_rng(1)
-        targets = pd.DataFrame({"target": [f"t{k}" for k in range(5)], "covariate": rng.normal(size=5)})
+        targets = pd.DataFrame(
+            {"target": [f"t{k}" for k in range(5)], "covariate": rng.normal(size=5)}
+        )
         words = pd.DataFrame({"set_word": list("abcde"), "set": [*"xxx", *"yy"]})
         frame = targets.merge(words, how="cross")
         return Design.of(load_model("wefat"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
     frame = grid((3, 3), (2, 2), 3, 3)
     crossed = find_toml("crossed", "models", "model").read_text()
     if kind == "no normal effect":
-        parts = crossed.replace('distribution = "Normal"', 'distribution = "StudentT"\nnu = 4').split(
-            "[parameter.word_by_connection]"
-        )
+        parts = crossed.replace(
+            'distribution = "Normal"', 'distribution = "StudentT"\nnu = 4'
+        ).split("[parameter.word_by_connection]")
         likelihood = parts[0].replace("StudentT", "Normal").replace("nu = 4\n", "")
-        return Design.of(parse_model(f"{likelihood}[parameter.word_by_connection]{parts[1]}".encode(), kind), frame)
+        return Design.of(
+            parse_model(f"{likelihood}[parameter.word_by_connection]{parts[1]}".encode(), kind),
+            frame,
+        )
     if kind == "an effect of a pair":
         file = folder / "pairs.toml"
-        file.write_text(crossed.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "p"]') + OF_PAIRS)
+        file.write_text(
+            crossed.replace(
+                'mu = ["word_by_connection", "attribute_effect"]',
+                'mu = ["word_by_connection", "attribute_effect", "p"]',
+            )
+            + OF_PAIRS
+        )
         return Design.of(load_model(file), frame)
     if kind == "holes":
         return Design.of(load_model("default"), frame.drop(frame.index[[0, 7, 30]]))
     if kind == "human pairs":  # no row has m
-        return Design.of(load_model("default"), grid((2, 2), (2,), 2, 2).query("connection == 'human'"))
+        return Design.of(
+            load_model("default"), grid((2, 2), (2,), 2, 2).query("connection == 'human'")
+        )
     return Design.of(load_model(kind.removesuffix(" in blocks")), frame)
 
 
@@ -180,7 +208,15 @@ def design_of(kind, folder):
         *(
             pytest.param(kind, marks=pytest.mark.claim)
             for kind in (
-                *("crossed", "default", "robust", "covariate", "human pairs", "an effect of a pair", "holes"),
+                *(
+                    "crossed",
+                    "default",
+                    "robust",
+                    "covariate",
+                    "human pairs",
+                    "an effect of a pair",
+                    "holes",
+                ),
                 *("cells in blocks", "no normal effect"),
             )
         ),
@@ -206,7 +242,9 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
         for name in names
     }
     columns = [
-        (pt.log(at[name]) if design.spec.parameters[name].positive else at[name]).flatten()[kept[name]]
+        (pt.log(at[name]) if design.spec.parameters[name].positive else at[name]).flatten()[
+            kept[name]
+        ]
         for name in names
     ]
     # Compiling for speed would take longer than all that is computed here; rewriting puts more in one sum than it may.
@@ -222,7 +260,9 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
 
     def at_point(x):
         parts = np.split(x, ends[:-1])
-        return joint(*(p.reshape(np.shape(start[v.name])) for v, p in zip(value_vars, parts, strict=True)))
+        return joint(
+            *(p.reshape(np.shape(start[v.name])) for v, p in zip(value_vars, parts, strict=True))
+        )
 
     rng = np.random.default_rng(0)
     differences = []
@@ -230,7 +270,9 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
         point = flat + rng.normal(0, 0.3, len(flat))
         logp, moved = at_point(point)
         steps = 1e-5 * np.eye(len(flat))
-        slope = np.stack([(at_point(point + h)[1] - at_point(point - h)[1]) / 2e-5 for h in steps], axis=1)
+        slope = np.stack(
+            [(at_point(point + h)[1] - at_point(point - h)[1]) / 2e-5 for h in steps], axis=1
+        )
         assert slope.shape[0] == slope.shape[1]
         target, done, of_prior = {}, 0, 0.0
         for name, (value, shape) in zip(names, shapes.items(), strict=True):
@@ -245,7 +287,9 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
                 spread = str(design.spec.parameters[name].args["sigma"])
                 sd = np.exp(target[f"{spread}_log__"].ravel()[design.parent[name, "sigma"][left]])
                 of_prior += stats.norm.logpdf(0, 0, sd).sum()
-        differences.append(float(logp) + of_prior - float(plain_logp(target)) - np.linalg.slogdet(slope)[1])
+        differences.append(
+            float(logp) + of_prior - float(plain_logp(target)) - np.linalg.slogdet(slope)[1]
+        )
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
 
 
@@ -303,8 +347,10 @@ def additive_by_hand(table, one, other):
     """Posterior mean and sd of a contrast: normal for each sigma, and sigma taken on a grid."""
     design = np.concatenate(
         [
-            table["protected_word"].to_numpy(str)[:, None] == np.array(table["protected_word"].unique(), str),
-            table["connection"].to_numpy(str)[:, None] == np.array(table["connection"].unique(), str),
+            table["protected_word"].to_numpy(str)[:, None]
+            == np.array(table["protected_word"].unique(), str),
+            table["connection"].to_numpy(str)[:, None]
+            == np.array(table["connection"].unique(), str),
         ],
         axis=1,
     ).astype(float)
@@ -318,7 +364,12 @@ def additive_by_hand(table, one, other):
         right = design.T @ y / sigma**2 + centre / 0.5**2
         at, cov = np.linalg.solve(precision, right), np.linalg.inv(precision)
         fit = 0.5 * (right @ at - y @ y / sigma**2)
-        logp.append(fit - len(y) * np.log(sigma) - 0.5 * np.linalg.slogdet(precision)[1] - np.log1p(sigma**2))
+        logp.append(
+            fit
+            - len(y) * np.log(sigma)
+            - 0.5 * np.linalg.slogdet(precision)[1]
+            - np.log1p(sigma**2)
+        )
         mean.append(weights @ at)
         variance.append(weights @ cov @ weights)
     p = np.exp(np.array(logp) - max(logp))
@@ -375,7 +426,13 @@ def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
     table = grid(*table)
     ours = fit(table, "crossed", seed=shifted(1), draws=3000, pointwise=False)
     other = fit(
-        table, "crossed", seed=shifted(2), sampler="pairwise", pointwise=False, progress=False, **settings
+        table,
+        "crossed",
+        seed=shifted(2),
+        sampler="pairwise",
+        pointwise=False,
+        progress=False,
+        **settings,
     )
     assert other.provenance["sampler"]["method"] == "pairwise"
     close(ours, other.idata, least)
@@ -421,13 +478,17 @@ def test_outcomes_that_hardly_differ_are_refused_at_once():
         fit(hardly, "crossed", seed=shifted(1), **QUICK)
 
 
-@pytest.mark.parametrize(("arg", "value"), [("sigma", 1e7), ("sigma", 9e8), ("mu", -1e9), ("mu", 1e8)])
+@pytest.mark.parametrize(
+    ("arg", "value"), [("sigma", 1e7), ("sigma", 9e8), ("mu", -1e9), ("mu", 1e8)]
+)
 def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     """The sampler found no point to start from, and ended in a panic of its own."""
     text = load_model("crossed").text
     begin, own, rest = text.partition("[parameter.connection_mean]")
     changed = f"{begin}{own}{re.sub(rf'(?m)^{arg} = .*$', f'{arg} = {value:g}', rest, count=1)}"
-    with pytest.raises(FitError, match=rf"\[parameter.cbar\]: {arg} = .* is beyond what is reckoned with"):
+    with pytest.raises(
+        FitError, match=rf"\[parameter.cbar\]: {arg} = .* is beyond what is reckoned with"
+    ):
         fit(grid(), parse_model(changed.encode(), "own.toml"), seed=shifted(1), **QUICK)
     far = changed.replace(f"{value:g}", "1e150")
     with pytest.raises(
@@ -462,7 +523,11 @@ else:
 def test_an_interrupted_fit_returns_no_part_of_its_draws():
     """The sampler took Ctrl-C for the end of the draws: a fit came back that did not move, and a command ended with 0."""
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
     )
     assert done.stdout.strip() == "stopped", done.stderr
 
@@ -475,7 +540,9 @@ def test_draws_of_pairs_that_were_interrupted_are_none(lacks, monkeypatch):
         shape = (asked["chains"], asked["draws"] - (lacks == "draws"))
         logp = np.full(shape, 1.0 if lacks == "draws" else np.nan)
         group = {"logp": (("chain", "draw"), logp)}
-        return xr.DataTree.from_dict({"posterior": xr.Dataset(group), "sample_stats": xr.Dataset(group)})
+        return xr.DataTree.from_dict(
+            {"posterior": xr.Dataset(group), "sample_stats": xr.Dataset(group)}
+        )
 
     monkeypatch.setattr(pm, "sample", partly)
     with pytest.raises(KeyboardInterrupt):

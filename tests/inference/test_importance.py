@@ -100,7 +100,8 @@ def test_effective_draws_of_the_chains_are_no_more_than_the_weights_are_worth():
 def test_same_seed_same_draws():
     reduced = reduced_of("shared")
     first, again, other = (
-        weigh_scales(reduced, starting_point(reduced), 50, 2, shifted(seed))[0] for seed in (4, 4, 5)
+        weigh_scales(reduced, starting_point(reduced), 50, 2, shifted(seed))[0]
+        for seed in (4, 4, 5)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -156,7 +157,11 @@ def test_ranks_of_the_truth_are_even():
     frame = scenario_frame((3, 4), (3, 4), 3, 4)
     design = Design.of(load_model("default"), frame)
     rows = asked_rows(design, frame, "population", contrasted=True)
-    wanted = [place for place, key in enumerate(rows.keys) if key[0] in ("overall", "class", "attribute_set")]
+    wanted = [
+        place
+        for place, key in enumerate(rows.keys)
+        if key[0] in ("overall", "class", "attribute_set")
+    ]
     linear = rows.chosen(wanted).linear
     tables, draws = 400, 99
     ranks, taken_over = [], 0
@@ -190,11 +195,16 @@ def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(mode
     plain = frame.groupby("connection")["distance"].transform("mean")
     plain += frame.groupby("attribute")["distance"].transform("mean")
     rng = np.random.default_rng(0)
-    design = Design.of(load_model(model), frame.assign(distance=plain + rng.normal(0, noise, len(frame))))
+    design = Design.of(
+        load_model(model), frame.assign(distance=plain + rng.normal(0, noise, len(frame)))
+    )
     reduced = collapse(design)
     proposal, _ = best_proposal(Straight(reduced), starting_point(reduced), shifted(1))
     draws, engine = weigh_scales(reduced, starting_point(reduced), 100, 2, shifted(1))
-    assert (engine.name, draws.shape) == ("nuts", (2, 0, reduced.n_theta))  # no draws, rather than wrong ones
+    assert (engine.name, draws.shape) == (
+        "nuts",
+        (2, 0, reduced.n_theta),
+    )  # no draws, rather than wrong ones
     # Where there is no proposal, what climbs from elsewhere may still reach a place of its own.
     assert engine.why_not in (("no mode", "modes") if proposal is None else ("pareto_k",))
     if proposal is not None:

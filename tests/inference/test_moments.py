@@ -31,7 +31,14 @@ HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
         ("additive", grid()),
         pytest.param(slopes_model(), with_covariates(HOLES), marks=pytest.mark.claim),
     ],
-    ids=["default", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
+    ids=[
+        "default",
+        "cells with holes",
+        "crossed",
+        "shared with holes",
+        "additive",
+        "slopes with holes",
+    ],
 )
 @pytest.mark.slow
 def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrasted):
@@ -50,14 +57,21 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     )
     sd = np.sqrt(variance[~known])
     limit = mc.limit(2 * len(rows.keys))
-    assert (np.abs(values[:, ~known].mean(axis=0) - mean[~known]) / (sd / np.sqrt(n))).max(initial=0) < limit
+    assert (np.abs(values[:, ~known].mean(axis=0) - mean[~known]) / (sd / np.sqrt(n))).max(
+        initial=0
+    ) < limit
     assert (np.abs(values[:, ~known].std(axis=0) / sd - 1) * np.sqrt(2 * n)).max(initial=0) < limit
 
 
 def test_levels_follow_what_the_model_holds():
     """In cells the class has means of its own and its words are new; in crossed the listed words of a class are held."""
     table = grid((2, 3), (2, 2), 0, 2)
-    for model, names in (("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}), ("crossed", {"word_by_connection"})):
-        rows = asked_rows(Design.of(load_model(model), table), table, "population", contrasted=False)
+    for model, names in (
+        ("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}),
+        ("crossed", {"word_by_connection"}),
+    ):
+        rows = asked_rows(
+            Design.of(load_model(model), table), table, "population", contrasted=False
+        )
         of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
         assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names

@@ -36,7 +36,9 @@ def test_a_new_word_brings_its_own_gaps():
         )  # m and b are shared and cancel
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
         gap = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
-        by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("neutral")] + m)  # m: of stereotypes
+        by_hand = kw[:, k] * (
+            c[:, label("associated")] + c[:, label("neutral")] + m
+        )  # m: of stereotypes
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
 
 
@@ -49,7 +51,9 @@ def test_a_new_pair_brings_attributes_and_noise_too():
     pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
     ka = x["ka"][:, 1] ** 2
     more = ka * sum(x["attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
-    more = more + ka * sum(x["class_by_attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
+    more = more + ka * sum(
+        x["class_by_attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral")
+    )
     more = more + x["os"][:, 1] ** 2  # of the class's own list alone
     more = more + sum(x["sigma"][:, label(c)] ** 2 for c in ("associated", "neutral"))
     np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
@@ -77,7 +81,9 @@ def test_crossed_knows_no_classes():
     overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
     assert overall.weight.tolist() == [1.0]
     np.testing.assert_allclose(
-        overall.linear.new_variance(x)[:, 0], (x["word_by_connection_sd"][:, :2] ** 2).sum(axis=1), rtol=1e-12
+        overall.linear.new_variance(x)[:, 0],
+        (x["word_by_connection_sd"][:, :2] ** 2).sum(axis=1),
+        rtol=1e-12,
     )
 
 

@@ -18,7 +18,9 @@ def far_off(words: int):
     table = pairs()
     means = table.groupby(["protected_word", "connection"])["distance"].mean()
     off = sorted(table["protected_word"].unique())[:words]
-    cells = {"word_by_connection": lambda word, connection: means[word, connection] + 0.1 * (word in off)}
+    cells = {
+        "word_by_connection": lambda word, connection: means[word, connection] + 0.1 * (word in off)
+    }
     return table, made_up(table, "hierarchical", cells, sd=0.001)
 
 
@@ -84,4 +86,6 @@ def test_what_the_model_expects_is_what_it_does_on_tables_of_its_own():
             alarms += found.too_alike
     assert alarms == 0
     assert excluded == pytest.approx(expected, abs=4 * expected**0.5)
-    assert excluded > 0.2 * 8 * 40  # where 11 % of the labels would do so in intervals of the observed means
+    assert (
+        excluded > 0.2 * 8 * 40
+    )  # where 11 % of the labels would do so in intervals of the observed means

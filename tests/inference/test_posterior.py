@@ -44,7 +44,11 @@ def test_summary_and_words_equal_the_definition(result, estimand):
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_contrasts_equal_differences_of_the_same_draws(result):
     frame = result.contrasts(rope=0.05)
-    levels = [("overall", "all"), *(("class", c) for c in "ab"), *(("word", w) for w in WORDS_LISTED)]
+    levels = [
+        ("overall", "all"),
+        *(("class", c) for c in "ab"),
+        *(("word", w) for w in WORDS_LISTED),
+    ]
     expected = [
         (level, name, f"{a} - {b}", estimand)
         for estimand in ("population", "listed_words")
@@ -156,8 +160,13 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
     assert frame["mean"].tolist() == pytest.approx([0.9] * 4)
     assert frame["sd"].tolist() == pytest.approx([0] * 4, abs=1e-12)
     words = result.words().set_index(["protected_word", "connection"])
-    at = result.design.coords["protected_word"].index("b1"), result.design.coords["connection"].index("human")
-    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["word_by_connection"][:, *at].mean())
+    at = (
+        result.design.coords["protected_word"].index("b1"),
+        result.design.coords["connection"].index("human"),
+    )
+    assert words.loc[("b1", "human"), "mean"] == pytest.approx(
+        result.draws()["word_by_connection"][:, *at].mean()
+    )
 
 
 def test_draws_join_chains_in_order(crossed):
@@ -219,7 +228,9 @@ def test_no_draws_of_what_is_no_table(crossed):
         InputError, match=r"unknown table of draws; found: 'contrast'.*did you mean 'contrasts'"
     ):
         crossed.draws_of("contrast")
-    with pytest.raises(InputError, match=r"unknown argument; found: 'levels'.*did you mean 'level'"):
+    with pytest.raises(
+        InputError, match=r"unknown argument; found: 'levels'.*did you mean 'level'"
+    ):
         crossed.draws_of("contrasts", levels="word")
     with pytest.raises(InputError, match="unknown level"):
         crossed.draws_of("contrasts", level="sentence")
@@ -230,7 +241,10 @@ def test_no_draws_of_what_is_no_table(crossed):
 def test_what_is_kept_is_made_once_and_not_copied_to_another_tree(crossed):
     asked = []
     first = kept_with(crossed, "a key of the test", lambda: asked.append(1) or "value")
-    assert (first, kept_with(crossed, "a key of the test", lambda: asked.append(1))) == ("value", "value")
+    assert (first, kept_with(crossed, "a key of the test", lambda: asked.append(1))) == (
+        "value",
+        "value",
+    )
     assert asked == [1]
     assert kept_with(dataclasses.replace(crossed), "a key of the test", lambda: "anew") == "anew"
 
@@ -242,7 +256,9 @@ def test_probabilities_are_checked(crossed, prob):
 
 
 def test_other_arguments_are_checked(crossed):
-    with pytest.raises(InputError, match="unknown estimand; found: 'both'; valid: population, listed_words"):
+    with pytest.raises(
+        InputError, match="unknown estimand; found: 'both'; valid: population, listed_words"
+    ):
         crossed.summary(estimand="both")
     for rope in (0, -1, np.nan):
         with pytest.raises(InputError, match="rope: must be a finite number above 0"):
@@ -283,7 +299,9 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
         "summary": result.summary(),
         "diagnostics": str(result.diagnostics()),
     }
-    kept = {name: value.copy() if name != "diagnostics" else value for name, value in before.items()}
+    kept = {
+        name: value.copy() if name != "diagnostics" else value for name, value in before.items()
+    }
     for frame in (before["contrasts"], before["summary"]):
         frame["mean"].array[0] = 99.0
         frame.loc[1, "sd"] = 99.0
@@ -296,7 +314,9 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
 
 
 def test_a_copy_with_another_tree_asks_that_tree(pairs):
-    result = edited(fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False))
+    result = edited(
+        fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
+    )
     was = result.summary()["mean"]
     idata = result.idata.copy()
     idata["posterior"]["connection_mean"] = idata["posterior"]["connection_mean"] + 5
@@ -308,7 +328,8 @@ def test_a_copy_with_another_tree_asks_that_tree(pairs):
 def test_fractions_are_numbers():
     result = made_up(pairs(), sd=0.01)
     asked, given = (
-        result.contrasts(prob=p, rope=r) for p, r in ((Fraction(9, 10), Fraction(1, 50)), (0.9, 0.02))
+        result.contrasts(prob=p, rope=r)
+        for p, r in ((Fraction(9, 10), Fraction(1, 50)), (0.9, 0.02))
     )
     pd.testing.assert_frame_equal(asked, given)
     with pytest.raises(InputError, match="words: must be a whole number from 1 to 1000000000"):

@@ -30,9 +30,11 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
     posterior = result.idata["posterior"]
     prior = xr.Dataset(
         {
-            "connection_mean": xr.zeros_like(posterior["connection_mean"]) + stats.norm(1, 0.3).logpdf(posterior["connection_mean"]),
+            "connection_mean": xr.zeros_like(posterior["connection_mean"])
+            + stats.norm(1, 0.3).logpdf(posterior["connection_mean"]),
             **{
-                name: xr.zeros_like(posterior[name]) + stats.expon(scale=0.5).logpdf(posterior[name])
+                name: xr.zeros_like(posterior[name])
+                + stats.expon(scale=0.5).logpdf(posterior[name])
                 for name in ("word_by_connection_sd", "attribute_sd", "sigma")
             },
         }
@@ -47,13 +49,17 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
     ]  # fmt: skip
     idata = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset({"x": (("chain", "draw", "row"), contrasts.to_numpy()[..., rows])}),
+            "posterior": xr.Dataset(
+                {"x": (("chain", "draw", "row"), contrasts.to_numpy()[..., rows])}
+            ),
             "log_prior": prior,
             "log_likelihood": with_pointwise(result).idata["log_likelihood"].to_dataset(),
         }
     )
     for group in ("prior", "likelihood"):
-        np.testing.assert_allclose(frame[group], az.psense(idata, group=group)["x"], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            frame[group], az.psense(idata, group=group)["x"], rtol=1e-6, atol=1e-9
+        )
     assert list(frame.columns) == ["level", "name", "contrast", "prior", "likelihood"]
 
 

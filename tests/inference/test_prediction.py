@@ -22,7 +22,9 @@ def test_pointwise_values_and_predictions(result):
     idata, outcome = with_pointwise(result).idata, result.spec.outcome
     sigma = result.draws()["sigma"]
     if sigma.ndim > 1:
-        sigma = sigma[:, [result.design.coords["connection"].index(k) for k in result.table["connection"]]]
+        sigma = sigma[
+            :, [result.design.coords["connection"].index(k) for k in result.table["connection"]]
+        ]
     else:
         sigma = np.repeat(sigma[:, None], 55, axis=1)
     y = result.table["distance"].to_numpy()
@@ -87,7 +89,9 @@ def test_different_tables_are_not_compared(crossed, pairs):
 def test_few_draws_are_not_weighed():
     few = made_up_fit(grid(), "crossed", draws=12)
     for asked in (loo, power_scaling, lambda fit: compare_models({"a": fit, "b": fit})):
-        with pytest.raises(FitError, match="needs 25 draws or more, of all chains, and here are 24"):
+        with pytest.raises(
+            FitError, match="needs 25 draws or more, of all chains, and here are 24"
+        ):
             asked(few)
     assert set(few.prior_sensitivity()["how"]) == {"not_refitted"}
 
@@ -101,7 +105,9 @@ def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
     own = [i for i, word in enumerate(words) if word.startswith("w0")]
     by_hand = c[:, own, 0].mean(axis=1) - c[:, own, 1].mean(axis=1)
     own = result.draws_of("contrasts", estimand="population", level="class")
-    row = np.flatnonzero((own["name"] == "class0") & (own["contrast"] == "associated - different"))[0]
+    row = np.flatnonzero((own["name"] == "class0") & (own["contrast"] == "associated - different"))[
+        0
+    ]
     np.testing.assert_allclose(own.to_numpy()[..., row].ravel(), by_hand, atol=1e-12)
 
 

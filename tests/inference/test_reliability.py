@@ -54,12 +54,21 @@ def _spec(*terms: str) -> ModelSpec:
 
 def _text(*terms: str) -> str:
     chosen = {name: _TERMS[name] for name in terms or _TERMS}
-    lines = ["schema = 1", 'name = "terms"', 'description = "for the tests"', 'source = "these tests"']
+    lines = [
+        "schema = 1",
+        'name = "terms"',
+        'description = "for the tests"',
+        'source = "these tests"',
+    ]
     lines += ["[likelihood]", 'outcome = "distance"', 'distribution = "Normal"']
     lines += [f"mu = {list(chosen)}".replace("'", '"'), 'sigma = "sigma"']
     for name, (dims, spread) in chosen.items():
         sigma = spread if spread[0].isdigit() else f'"{spread}"'
-        lines += [f"[parameter.{name}]", f"dims = {dims}".replace("'", '"'), 'distribution = "Normal"']
+        lines += [
+            f"[parameter.{name}]",
+            f"dims = {dims}".replace("'", '"'),
+            'distribution = "Normal"',
+        ]
         lines += ["mu = 0", f"sigma = {sigma}"]
     used = {spread for _, spread in chosen.values()} | {"sigma"}
     for name, dims in _SPREADS.items():
@@ -81,9 +90,17 @@ def _grid(classes: int, words: int, attributes: int) -> pd.DataFrame:
             "associated" if a == c else "different",
             0.0,
         )
-        for c, i, a, j in itertools.product(range(classes), range(words), range(classes), range(attributes))
+        for c, i, a, j in itertools.product(
+            range(classes), range(words), range(classes), range(attributes)
+        )
     ]
-    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
+    columns = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "attribute_kind",
+    ]
     return pd.DataFrame(rows, columns=[*columns, "connection", "distance"])
 
 
@@ -121,10 +138,14 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     half = {"cs": of_words, "vs": of_items, "sigma": residual}
     draws = {name: np.full((1, *design.shape(name)), np.sqrt(v / 2)) for name, v in half.items()}
     found = score_components(design, _grid(2, words, items), draws)
-    assert _part(found, "word", "relative").coefficient(1, items)[0] == pytest.approx(_alpha(x), abs=1e-12)
+    assert _part(found, "word", "relative").coefficient(1, items)[0] == pytest.approx(
+        _alpha(x), abs=1e-12
+    )
     # Phi has the variance of the items' means in its error: Brennan (2001), equation 1.13.
     phi = of_words / (of_words + (of_items + residual) / items)
-    assert _part(found, "word", "absolute").coefficient(1, items)[0] == pytest.approx(phi, abs=1e-12)
+    assert _part(found, "word", "absolute").coefficient(1, items)[0] == pytest.approx(
+        phi, abs=1e-12
+    )
 
 
 def test_twice_the_attributes_follow_spearman_and_brown():
@@ -151,13 +172,15 @@ def _scores_by_definition(tables: np.ndarray) -> dict[str, np.ndarray]:
     s = tables.mean(axis=-1)  # (n, class, word, list)
     every = range(tables.shape[1])
     of_words = np.stack(
-        [s[:, c, :, c] - np.mean([s[:, c, :, a] for a in every if a != c], axis=0) for c in every], axis=1
+        [s[:, c, :, c] - np.mean([s[:, c, :, a] for a in every if a != c], axis=0) for c in every],
+        axis=1,
     )
     t = s.mean(axis=2)  # (n, class, list)
     lists = [t[:, a, a] - np.mean([t[:, c, a] for c in every if c != a], axis=0) for a in every]
     # s(w) is the mean similarity to A less that to B, and similarity is 1 - distance.
     weats = [
-        (t[:, x, y] - t[:, x, x]) - (t[:, y, y] - t[:, y, x]) for x, y in itertools.combinations(every, 2)
+        (t[:, x, y] - t[:, x, x]) - (t[:, y, y] - t[:, y, x])
+        for x, y in itertools.combinations(every, 2)
     ]
     return {
         "word": of_words,
@@ -184,7 +207,9 @@ def _replicated(keep: tuple[str, ...], constant: tuple[str, ...]) -> tuple[Any, 
     return *out, score_components(design, frame, {**_one_draw(_spreads(design)), **as_such})
 
 
-def _assert_ratio(product: np.ndarray, square: np.ndarray, part: Components, words: float, label: object):
+def _assert_ratio(
+    product: np.ndarray, square: np.ndarray, part: Components, words: float, label: object
+):
     """Compare the ratio of two means with a coefficient; the error is that of a ratio (delta method)."""
     ratio = product.mean() / square.mean()
     error = (product - ratio * square).std(ddof=1) / np.sqrt(len(product)) / square.mean()
@@ -257,9 +282,13 @@ def test_scores_are_weat_and_mac():
     frame["distance"] = f[0][class_of, list_of]
     pairs_of_classes = itertools.combinations(["c0", "c1", "c2"], 2)
     weats = np.array([bb.weat(frame, classes=pair).statistic / 3 for pair in pairs_of_classes])
-    assert _part(found, "weat", "against_zero").universe[0] == pytest.approx((weats**2).mean(), rel=1e-12)
+    assert _part(found, "weat", "against_zero").universe[0] == pytest.approx(
+        (weats**2).mean(), rel=1e-12
+    )
     gaps = np.array([f[0, c, c] - np.delete(f[0, c], c).mean() for c in range(3)])
-    assert _part(found, "class", "against_zero").universe[0] == pytest.approx((gaps**2).mean(), rel=1e-12)
+    assert _part(found, "class", "against_zero").universe[0] == pytest.approx(
+        (gaps**2).mean(), rel=1e-12
+    )
     # MAC is linear in the cells: its variance is that of a mean of three of them.
     macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).value for c in range(3)]
     assert macs == pytest.approx(f[0].mean(axis=1), rel=1e-12)
@@ -269,7 +298,9 @@ def test_scores_are_weat_and_mac():
 
 def test_what_slopes_carry_of_a_score_goes_by_the_covariate():
     frame = _grid(3, 3, 4)
-    frame["x"] = frame["attribute"].map({a: float(k) for k, a in enumerate(frame["attribute"].unique())})
+    frame["x"] = frame["attribute"].map(
+        {a: float(k) for k, a in enumerate(frame["attribute"].unique())}
+    )
     design = Design.of(with_slopes("default", "x", ["protected_class"]), frame)
     draws = {name: 0 * values for name, values in design.prior_draws(1, 7).items()}
     draws["slope_x_protected_class"] = np.array([[0.1, 0.0, 0.0]])
@@ -297,7 +328,9 @@ def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
             scores = np.zeros((2, len(listed["x"])))
             for sign, d in ((1, listed["x"]), (-1, listed["y"])):
                 order = rng.permutation(d.shape[1])
-                scores += [sign * d[:, order[k * half : (k + 1) * half]].mean(axis=1) for k in (0, 1)]
+                scores += [
+                    sign * d[:, order[k * half : (k + 1) * half]].mean(axis=1) for k in (0, 1)
+                ]
             found.append(np.corrcoef(scores)[0, 1])
         rows = [
             (
@@ -322,7 +355,14 @@ def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
         ]
         table = pd.DataFrame(rows, columns=[*columns, "distance"])
         fit = bb.fit(
-            table, "shared", seed=shifted(1), draws=300, tune=300, chains=2, pointwise=False, progress=False
+            table,
+            "shared",
+            seed=shifted(1),
+            draws=300,
+            tune=300,
+            chains=2,
+            pointwise=False,
+            progress=False,
         )
         row = fit.reliability(attributes=half, prob=0.99).iloc[0]
         assert (row["measure"], row["coefficient"], row["left_out"]) == ("word", "relative", "")
@@ -335,7 +375,12 @@ def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
 
 @pytest.fixture(scope="module")
 def crossed():
-    values = {"connection_mean": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.08, "sigma": 0.06}
+    values = {
+        "connection_mean": 0.9,
+        "word_by_connection_sd": 0.1,
+        "attribute_sd": 0.08,
+        "sigma": 0.06,
+    }
     return made_up(pairs(), values=values, sd=0.004, seed=5)
 
 
@@ -360,17 +405,27 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     assert given[["hpdi_low", "hpdi_high"]].iloc[0].tolist() == pytest.approx(low)
     assert given[["hpdi_low", "hpdi_high"]].iloc[1].tolist() == pytest.approx(high)
     # By hand: each of two means of three attributes, of words with their own effect on either.
-    flat = {name: crossed.draws()[name] ** 2 for name in ("word_by_connection_sd", "sigma", "attribute_sd")}
+    flat = {
+        name: crossed.draws()[name] ** 2
+        for name in ("word_by_connection_sd", "sigma", "attribute_sd")
+    }
     words, noise = (flat[name][:, :2].sum(axis=1) for name in ("word_by_connection_sd", "sigma"))
     relative = words / (words + noise / 3)
     absolute = words / (words + (noise + 2 * flat["attribute_sd"]) / 3)
-    assert frame["mean"].iloc[:2].tolist() == pytest.approx([relative.mean(), absolute.mean()], rel=1e-9)
+    assert frame["mean"].iloc[:2].tolist() == pytest.approx(
+        [relative.mean(), absolute.mean()], rel=1e-9
+    )
 
 
 def test_each_number_of_words_with_each_of_attributes(crossed):
     frame = crossed.reliability(words=[2, 40], attributes=[3, 30])
     weat = frame[(frame["measure"] == "weat") & (frame["coefficient"] == "against_zero")]
-    assert list(zip(weat["words"], weat["attributes"], strict=True)) == [(2, 3), (2, 30), (40, 3), (40, 30)]
+    assert list(zip(weat["words"], weat["attributes"], strict=True)) == [
+        (2, 3),
+        (2, 30),
+        (40, 3),
+        (40, 30),
+    ]
     assert (frame["measure"] == "word").sum() == 2 * len(
         MEASURES["word"]
     )  # a word is one, however many there are
@@ -385,11 +440,18 @@ def _two_by_two() -> tuple[Design, pd.DataFrame, dict[str, np.ndarray]]:
 
 def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     frame = crossed.reliability().set_index(["measure", "coefficient"])
-    for key in (("class", "relative"), ("class", "absolute"), ("weat", "absolute"), ("mac", "relative")):
+    for key in (
+        ("class", "relative"),
+        ("class", "absolute"),
+        ("weat", "absolute"),
+        ("mac", "relative"),
+    ):
         assert frame.loc[key, "left_out"] == "no_classes"
         assert np.isnan(frame.loc[key, "mean"])
     additive = made_up(pairs(), "additive").reliability().set_index(["measure", "coefficient"])
-    assert additive.loc[("word", "relative"), "left_out"] == "no_words"  # a word is near to all or to none
+    assert (
+        additive.loc[("word", "relative"), "left_out"] == "no_words"
+    )  # a word is near to all or to none
     assert additive.loc[("mac", "absolute"), "left_out"] == "fixed_words"
     table = pairs()
     alone = made_up(table[table["protected_class"] == "x"]).reliability()
@@ -405,15 +467,20 @@ def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
 
 
 def test_a_model_over_other_columns_says_so():
-    text = load_model("crossed").text.replace('dims = ["attribute"]', 'dims = ["attribute", "source"]')
+    text = load_model("crossed").text.replace(
+        'dims = ["attribute"]', 'dims = ["attribute", "source"]'
+    )
     table = pairs()
     table["source"] = np.where(table["attribute"].str[1] == "0", "news", "web")
     design = Design.of(parse_model(text.encode(), "own.toml"), table)
-    assert set(score_components(design, table, {"word_by_connection_sd": np.ones((1, 4))}).values()) == {"other_columns"}
+    assert set(
+        score_components(design, table, {"word_by_connection_sd": np.ones((1, 4))}).values()
+    ) == {"other_columns"}
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"words": 0}, {"attributes": 2.5}, {"words": "5"}, {"words": b"5"}, {"attributes": []}]
+    "arguments",
+    [{"words": 0}, {"attributes": 2.5}, {"words": "5"}, {"words": b"5"}, {"attributes": []}],
 )
 def test_numbers_of_words_are_whole(crossed, arguments):
     with pytest.raises(InputError, match=r"whole number"):
@@ -433,7 +500,9 @@ def test_models_that_have_no_such_variance_are_refused():
     with pytest.raises(FitError, match="normal effects"):
         check_scores(Design.of(parse_model(text.encode(), "t.toml"), table), table)
     with pytest.raises(FitError, match="the table lacks attribute_class"):
-        check_scores(Design.of(load_model("crossed"), pairs()), pairs().drop(columns="attribute_class"))
+        check_scores(
+            Design.of(load_model("crossed"), pairs()), pairs().drop(columns="attribute_class")
+        )
 
 
 def test_unequal_classes_count_by_their_harmonic_mean():
@@ -446,7 +515,10 @@ def test_what_cancels_by_number_does_not_cancel_where_an_effect_counts_more_in_o
     """Of two classes and a list each, WEAT's own less other is s(x) - s(y): an attribute's effect v counts ka_x - ka_y times."""
     frame = _grid(2, 3, 4)
     factor = '[parameter.ka]\ndims = ["protected_class"]\ndistribution = "LogNormal"\nmu = 0\nsigma = 0.4\n'
-    text = _text("f", "attribute_effect").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"') + f"\n{factor}"
+    text = (
+        _text("f", "attribute_effect").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"')
+        + f"\n{factor}"
+    )
     design = Design.of(parse_model(text.encode(), "factors.toml"), frame)
     vs, ka = 0.1, np.array([0.8, 1.5])
     draws = _one_draw(
@@ -461,4 +533,6 @@ def test_what_cancels_by_number_does_not_cancel_where_an_effect_counts_more_in_o
         (drawn**2).mean(), rel=0.03
     )  # ten standard errors of the mean square
     even = {**draws, "ka": np.ones((1, 2))}
-    assert not _part(score_components(design, frame, even), "weat", "against_zero").per_attribute.any()
+    assert not _part(
+        score_components(design, frame, even), "weat", "against_zero"
+    ).per_attribute.any()

@@ -41,7 +41,9 @@ def test_a_saved_fit_loads_the_same(result, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
     assert repr(back) == repr(result)
     for name in FRAMES:
-        pd.testing.assert_frame_equal(getattr(back, name)(), getattr(result, name)(), check_exact=True)
+        pd.testing.assert_frame_equal(
+            getattr(back, name)(), getattr(result, name)(), check_exact=True
+        )
     assert back.diagnostics() == result.diagnostics()
     assert back.spec == result.spec
     assert back.provenance == result.provenance
@@ -68,7 +70,11 @@ def test_saving_changes_nothing(crossed, saved):
     assert set(crossed.idata.children) == {"posterior", "sample_stats", "observed_data"}
     assert not any(str(key).startswith("bayesbias") for key in crossed.idata.attrs)
     with xr.open_datatree(saved, engine="h5netcdf") as idata:
-        assert set(idata["posterior"].data_vars) == {"word_by_connection_sd", "attribute_sd", "sigma"}  # the effects follow from them
+        assert set(idata["posterior"].data_vars) == {
+            "word_by_connection_sd",
+            "attribute_sd",
+            "sigma",
+        }  # the effects follow from them
         assert idata.attrs["bayesbias_format"] == 2
 
 
@@ -134,7 +140,10 @@ def test_truncated_fits_are_refused(saved, tmp_path, keep):
     short = tmp_path / "short.nc"
     short.write_bytes(content[: keep if isinstance(keep, int) else int(keep * len(content))])
     refused(
-        short, "is damaged: the line that ends it is gone" if -90 < keep < 0 else "cannot be read as netCDF"
+        short,
+        "is damaged: the line that ends it is gone"
+        if -90 < keep < 0
+        else "cannot be read as netCDF",
     )
 
 
@@ -161,15 +170,22 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
             "form that this version does not know; found: 3; valid: 1 or 2",
         ),
         pytest.param(
-            lambda t: t.__delitem__("table"), "no complete fit; found: 'no table'", marks=pytest.mark.claim
+            lambda t: t.__delitem__("table"),
+            "no complete fit; found: 'no table'",
+            marks=pytest.mark.claim,
         ),
-        (lambda t: t["posterior"].__delitem__("attribute_sd"), "no complete fit; found: 'no draws of c, cbar, v, ws'"),
+        (
+            lambda t: t["posterior"].__delitem__("attribute_sd"),
+            "no complete fit; found: 'no draws of c, cbar, v, ws'",
+        ),
         pytest.param(
             lambda t: t.__delitem__("posterior"),
             "no complete fit; found: 'no posterior'",
             marks=pytest.mark.claim,
         ),
-        pytest.param(lambda t: t.attrs.pop("bayesbias_model"), "no bayesbias_model", marks=pytest.mark.claim),
+        pytest.param(
+            lambda t: t.attrs.pop("bayesbias_model"), "no bayesbias_model", marks=pytest.mark.claim
+        ),
         (lambda t: t.attrs.update(bayesbias_provenance="{"), "model or provenance is damaged"),
         (lambda t: t.attrs.update(bayesbias_model="schema = 9"), "the model in .*fit.nc"),
     ],
@@ -180,7 +196,8 @@ def test_incomplete_fits_are_refused(saved, tmp_path, damage, said):
     damage(idata)
     idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(
-        tmp_path / "fit.nc", "the line that ends it is gone" if "bayesbias_format" in idata.attrs else said
+        tmp_path / "fit.nc",
+        "the line that ends it is gone" if "bayesbias_format" in idata.attrs else said,
     )
     del idata.attrs["bayesbias_sealed"]
     idata.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
@@ -279,7 +296,9 @@ def _sealed_anew(idata: xr.DataTree, path: Path) -> Path:
         ("table", "distance", np.nan, "distance in its table cannot be"),
     ],
 )
-def test_a_fit_that_was_changed_and_sealed_anew_is_looked_at(group, name, value, says, saved, tmp_path):
+def test_a_fit_that_was_changed_and_sealed_anew_is_looked_at(
+    group, name, value, says, saved, tmp_path
+):
     with xr.open_datatree(saved, engine="h5netcdf") as opened:
         idata = opened.load()
     idata[group][name].values.flat[3] = value

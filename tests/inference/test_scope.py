@@ -74,7 +74,8 @@ def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
     assert words_scatter(bb.models.with_slopes("additive", "age", varying=["attribute"]))
     fit = made_up(pairs(), "additive")
     means = {
-        estimand: fit.summary(estimand=estimand)["sd"].tolist() for estimand in ("population", "listed_words")
+        estimand: fit.summary(estimand=estimand)["sd"].tolist()
+        for estimand in ("population", "listed_words")
     }
     assert means["population"] == means["listed_words"]
     found = bb.findings_of(fit)
@@ -97,6 +98,8 @@ def test_levels_have_names_for_a_reader():
 def test_ends_are_known_to_twice_their_error_where_it_is_known():
     row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, mcse_low=0.01, mcse_high=0.002)
     assert np.allclose(sure_ends(row), (-0.12, 0.003))
-    row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, mcse_low=float("nan"), mcse_high=float("nan"))
+    row = SimpleNamespace(
+        hpdi_low=-0.1, hpdi_high=-0.001, mcse_low=float("nan"), mcse_high=float("nan")
+    )
     assert sure_ends(row) == (-0.1, -0.001)
     assert sure_ends(SimpleNamespace(hpdi_low=1.0, hpdi_high=2.0)) == (1.0, 2.0)

@@ -17,7 +17,12 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference import sensitivity
 from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.sensitivity import largest_shift, smoothed_weights, unexamined, weighted_width
+from bayesbias.inference.sensitivity import (
+    largest_shift,
+    smoothed_weights,
+    unexamined,
+    weighted_width,
+)
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.stretching import stretchable, stretched_prior
 
@@ -82,11 +87,16 @@ def by_quadrature(table: pd.DataFrame, sd_of_c: float, sd_of_sigma: float) -> tu
 @pytest.mark.slow
 def test_a_conjugate_model_moves_as_the_closed_form_says():
     table = pairs({"associated": 0.8, "different": 1.1}, noise=0.2, seed=4)
-    result = fit(table, parse_model(CONJUGATE, "conjugate"), seed=shifted(1), draws=1000, pointwise=False)
+    result = fit(
+        table, parse_model(CONJUGATE, "conjugate"), seed=shifted(1), draws=1000, pointwise=False
+    )
     frame = result.prior_sensitivity()
     assert list(frame["how"].unique()) == ["weights"]
     sd = result.draws_of("contrasts", level="overall", estimand="population").to_numpy().std()
-    expected = {("word_by_connection", "halved"): (0.025, 0.1), ("word_by_connection", "doubled"): (0.1, 0.1)}
+    expected = {
+        ("word_by_connection", "halved"): (0.025, 0.1),
+        ("word_by_connection", "doubled"): (0.1, 0.1),
+    }
     expected |= {("sigma", "halved"): (0.05, 0.05), ("sigma", "doubled"): (0.05, 0.2)}
     mean_now, sd_now = by_quadrature(table, 0.05, 0.1)
     for key, widths in expected.items():
@@ -129,25 +139,32 @@ def test_weights_say_what_a_fit_with_the_changed_prior_says(small, small_fit, pa
     changed = stretched_prior(small_fit.spec, parameter, sensitivity.DIRECTIONS[direction])
     again = fit(small, changed, seed=shifted(2), draws=1000, pointwise=False)
     values, other = (
-        result.draws_of("contrasts", estimand="population").to_numpy() for result in (small_fit, again)
+        result.draws_of("contrasts", estimand="population").to_numpy()
+        for result in (small_fit, again)
     )
     rows = small_fit.contrasts(estimand="population").reset_index(drop=True)
     places = [
-        rows.index[(rows[KEYS] == list(key)).all(axis=1)][0] for key in frame[KEYS].itertuples(index=False)
+        rows.index[(rows[KEYS] == list(key)).all(axis=1)][0]
+        for key in frame[KEYS].itertuples(index=False)
     ]
     values, other = values[..., places], other[..., places]
     assert len(places) == 5 + 2
     mc.assert_near(after(frame, values.std(axis=(0, 1))), mc.mean(other), (parameter, direction))
     widths = [
         mc.Estimate(
-            *(np.array(x) for x in zip(*[_width(each[..., k]) for k in range(len(places))], strict=True))
+            *(
+                np.array(x)
+                for x in zip(*[_width(each[..., k]) for k in range(len(places))], strict=True)
+            )
         )
         for each in (values, other)
     ]
     ratio = frame["width_ratio"].to_numpy()
     # The ratio has the error of the weighted draws beside that of the two widths that it is compared with.
     expected = mc.Estimate(widths[1].value, np.hypot(widths[1].error, np.sqrt(2) * widths[0].error))
-    mc.assert_near(mc.Estimate(ratio * widths[0].value, ratio * widths[0].error), expected, parameter)
+    mc.assert_near(
+        mc.Estimate(ratio * widths[0].value, ratio * widths[0].error), expected, parameter
+    )
 
 
 def _width(draws: np.ndarray) -> tuple[float, float]:
@@ -161,11 +178,15 @@ def test_a_refit_is_made_where_weights_cannot_be_trusted(small, monkeypatch):
     weighed = result.prior_sensitivity()
     assert set(weighed["how"]) == {"weights"}
     monkeypatch.setattr(sensitivity, "MOST_PARETO_K", -10.0)
-    monkeypatch.setattr(sensitivity, "stretchable", lambda spec: ["connection_mean", "word_by_connection_sd"])
+    monkeypatch.setattr(
+        sensitivity, "stretchable", lambda spec: ["connection_mean", "word_by_connection_sd"]
+    )
     unknown = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity(refit=False)
     assert set(unknown["how"]) == {"not_refitted"}
     assert unexamined(unknown) == [
-        (name, direction, "not_refitted") for name in ("connection_mean", "word_by_connection_sd") for direction in sensitivity.DIRECTIONS
+        (name, direction, "not_refitted")
+        for name in ("connection_mean", "word_by_connection_sd")
+        for direction in sensitivity.DIRECTIONS
     ]
     assert unknown[["shift_in_sd", "mean_after", "width_ratio"]].isna().all(axis=None)
     assert largest_shift(unknown) is None
@@ -173,7 +194,9 @@ def test_a_refit_is_made_where_weights_cannot_be_trusted(small, monkeypatch):
     assert set(refitted["how"]) == {"refit"}
     values = result.draws_of("contrasts", level="overall", estimand="population").to_numpy()
     for key in (("connection_mean", "halved"), ("word_by_connection_sd", "doubled")):
-        one, other = (chosen(frame, *key)[lambda f: f["level"] == "overall"] for frame in (weighed, refitted))
+        one, other = (
+            chosen(frame, *key)[lambda f: f["level"] == "overall"] for frame in (weighed, refitted)
+        )
         sd = values.std(axis=(0, 1))
         mc.assert_near(after(one, sd), after(other, sd), key)
     again = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity()
@@ -201,7 +224,11 @@ def test_every_prior_with_a_width_is_changed_both_ways(small_fit):
     frame = small_fit.prior_sensitivity()
     assert list(frame.columns) == sensitivity.COLUMNS
     names = frame["parameter"].drop_duplicates().tolist()
-    assert names == stretchable(load_model("crossed")) == ["connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"]
+    assert (
+        names
+        == stretchable(load_model("crossed"))
+        == ["connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"]
+    )
     assert (
         frame.groupby("parameter")["direction"].agg(lambda x: list(dict.fromkeys(x))).str.join(",")
         == "halved,doubled"
@@ -227,7 +254,16 @@ def test_a_table_with_nothing_to_contrast_is_refused(small):
 
 
 def test_a_single_draw_tells_of_no_prior():
-    made = made_up(pairs(), values={"connection_mean": 0.9, "word_by_connection": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.1, "sigma": 0.1})
+    made = made_up(
+        pairs(),
+        values={
+            "connection_mean": 0.9,
+            "word_by_connection": 0.9,
+            "word_by_connection_sd": 0.1,
+            "attribute_sd": 0.1,
+            "sigma": 0.1,
+        },
+    )
 
     def of_first(draws):
         cut = {name: values[:draws] for name, values in made.draws().items()}
@@ -239,7 +275,16 @@ def test_a_single_draw_tells_of_no_prior():
 
 
 def test_made_up_draws_have_an_answer_too():
-    result = made_up(pairs(), values={"connection_mean": 0.9, "word_by_connection": 0.9, "word_by_connection_sd": 0.1, "attribute_sd": 0.1, "sigma": 0.1})
+    result = made_up(
+        pairs(),
+        values={
+            "connection_mean": 0.9,
+            "word_by_connection": 0.9,
+            "word_by_connection_sd": 0.1,
+            "attribute_sd": 0.1,
+            "sigma": 0.1,
+        },
+    )
     frame = result.prior_sensitivity()
     assert set(frame["how"]) == {"weights"}
     assert frame["shift_in_sd"].abs().max() < 0.5
@@ -272,7 +317,9 @@ def test_the_width_of_weighted_draws_is_that_of_repeated_ones():
     )
     normal = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)[:, None]
     low, high = shortest_interval(normal, 0.89)
-    assert weighted_width(normal, np.full(4000, 1 / 4000), 0.89) == pytest.approx(high - low, rel=2e-3)
+    assert weighted_width(normal, np.full(4000, 1 / 4000), 0.89) == pytest.approx(
+        high - low, rel=2e-3
+    )
 
 
 @pytest.mark.slow

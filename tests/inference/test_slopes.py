@@ -36,7 +36,9 @@ def table_of(name: str) -> tuple[str, pd.DataFrame, str]:
     }[name]
 
 
-def of_effects(design: Design, function, theta: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def of_effects(
+    design: Design, function, theta: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return what a function of all parameters is where effects are at their centre, and what each effect adds."""
     spec, names = design.spec, design.spec.location_parameters()
     sizes = [design.size(name) for name in names]
@@ -44,7 +46,11 @@ def of_effects(design: Design, function, theta: dict[str, np.ndarray]) -> tuple[
     draws, start = dict(theta), 0
     for name, size in zip(names, sizes, strict=True):
         mu = spec.parameters[name].args["mu"]
-        centre = draws[mu].reshape(len(own), -1)[:, design.parent[name, "mu"]] if isinstance(mu, str) else mu
+        centre = (
+            draws[mu].reshape(len(own), -1)[:, design.parent[name, "mu"]]
+            if isinstance(mu, str)
+            else mu
+        )
         draws[name] = (own[:, start : start + size] + centre).reshape(len(own), *design.shape(name))
         start += size
     values = function(draws)
@@ -71,19 +77,27 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     y0, to_rows = of_effects(
         design, lambda draws: np.stack([design.mean(at(draws, k)) for k in range(n)]), scales
     )
-    s0, to_slopes = of_effects(design, lambda draws: rows.linear.draws(draws, times_of(design)), scales)
+    s0, to_slopes = of_effects(
+        design, lambda draws: rows.linear.draws(draws, times_of(design)), scales
+    )
     one = {name: values[0] for name, values in scales.items()}
     prior = []
     for parameter in spec.location_parameters():
         sigma = spec.parameters[parameter].args["sigma"]
-        own = np.ravel(one[sigma])[design.parent[parameter, "sigma"]] if isinstance(sigma, str) else sigma
+        own = (
+            np.ravel(one[sigma])[design.parent[parameter, "sigma"]]
+            if isinstance(sigma, str)
+            else sigma
+        )
         prior.append(np.broadcast_to(own, design.size(parameter)) ** 2)
     d = np.concatenate(prior)
     noise = np.broadcast_to(design.noise(one, "sigma"), len(design.y)) ** 2
     whole = (to_rows * d) @ to_rows.T + np.diag(noise)
     gain = np.linalg.solve(whole, (to_rows * d) @ to_slopes.T).T
     np.testing.assert_allclose(mean[0], s0 + gain @ (design.y - y0), atol=1e-8)
-    expected = ((to_slopes**2) * d).sum(axis=1) - np.einsum("sr,sr->s", gain, (to_slopes * d) @ to_rows.T)
+    expected = ((to_slopes**2) * d).sum(axis=1) - np.einsum(
+        "sr,sr->s", gain, (to_slopes * d) @ to_rows.T
+    )
     np.testing.assert_allclose(variance[0], expected, atol=1e-8)
 
 
@@ -139,8 +153,13 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
 def test_connections_without_the_covariate_have_no_slope():
     table = SHARES
     design = Design.of(slopes_for("default", table, "share"), table)
-    for contrasted, labels in ((False, {"associated", "different"}), (True, {"associated - different"})):
-        assert {key[2] for key in slope_rows(design, table, "share", contrasted, table).keys} == labels
+    for contrasted, labels in (
+        (False, {"associated", "different"}),
+        (True, {"associated - different"}),
+    ):
+        assert {
+            key[2] for key in slope_rows(design, table, "share", contrasted, table).keys
+        } == labels
     assert collapse(design).design.untouched("slope_share_connection").tolist() == [
         label in ("human", "neutral") for label in design.coords["connection"]
     ]

@@ -41,7 +41,13 @@ def test_variances_add_up_under_every_draw(table):
     draws, coords = result.draws(), result.design.coords
     for connection, kind in (("neutral", "neutral"), ("associated", "stereotype")):
         k, a = coords["connection"].index(connection), coords["attribute_kind"].index(kind)
-        parts = draws["word_by_connection_sd"][:, k], draws["sigma"][:, k], draws["class_by_attribute_sd"][:, a], draws["ms"][:, a], draws["attribute_sd"]
+        parts = (
+            draws["word_by_connection_sd"][:, k],
+            draws["sigma"][:, k],
+            draws["class_by_attribute_sd"][:, a],
+            draws["ms"][:, a],
+            draws["attribute_sd"],
+        )
         expected = np.sqrt(sum(np.square(part) for part in parts))
         found = total_sd(result.design, draws, of(table, connection))
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -56,7 +62,12 @@ def test_rows_of_different_spreads_count_as_often_as_there_are(table):
     mixed = of(table, "associated") | of(table, "neutral")
     share = of(table, "associated").sum() / mixed.sum()
     a, n = (coords["connection"].index(name) for name in ("associated", "neutral"))
-    of_each = [draws["word_by_connection_sd"][:, k] ** 2 + draws["sigma"][:, k] ** 2 + draws["attribute_sd"] ** 2 for k in (a, n)]
+    of_each = [
+        draws["word_by_connection_sd"][:, k] ** 2
+        + draws["sigma"][:, k] ** 2
+        + draws["attribute_sd"] ** 2
+        for k in (a, n)
+    ]
     expected = np.sqrt(share * of_each[0] + (1 - share) * of_each[1])
     np.testing.assert_allclose(total_sd(result.design, draws, mixed), expected, rtol=1e-12)
 
@@ -66,7 +77,11 @@ def test_of_one_word_its_own_terms_do_not_scatter(table):
     draws, coords = result.draws(), result.design.coords
     rows = of(table, "neutral") & (table["protected_word"] == "x1").to_numpy()
     k, a = coords["connection"].index("neutral"), coords["attribute_kind"].index("neutral")
-    own = draws["attribute_sd"] ** 2 + draws["class_by_attribute_sd"][:, a] ** 2 + draws["sigma"][:, k] ** 2
+    own = (
+        draws["attribute_sd"] ** 2
+        + draws["class_by_attribute_sd"][:, a] ** 2
+        + draws["sigma"][:, k] ** 2
+    )
     held = total_sd(result.design, draws, rows, held=("protected_word",))
     np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
     # Without being told, another word could have been drawn in its place.
@@ -105,17 +120,29 @@ lam = 2
 
 def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_not(table):
     text = load_model("crossed").text.replace('sigma = "sigma"', "sigma = 0.3", 1)
-    text = text.replace('mu = ["word_by_connection", "attribute_effect"]', 'mu = ["word_by_connection", "attribute_effect", "all"]', 1)
+    text = text.replace(
+        'mu = ["word_by_connection", "attribute_effect"]',
+        'mu = ["word_by_connection", "attribute_effect", "all"]',
+        1,
+    )
     text = text[: text.index("[parameter.sigma]")] + COMMON
-    result = made_up(table, parse_model(text.encode(), "own.toml"), {**SPREADS, "asd": 0.7}, sd=0.01)
+    result = made_up(
+        table, parse_model(text.encode(), "own.toml"), {**SPREADS, "asd": 0.7}, sd=0.01
+    )
     draws, k = result.draws(), result.design.coords["connection"].index("neutral")
-    expected = np.sqrt(draws["word_by_connection_sd"][:, k] ** 2 + draws["attribute_sd"] ** 2 + 0.09)
-    np.testing.assert_allclose(total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12)
+    expected = np.sqrt(
+        draws["word_by_connection_sd"][:, k] ** 2 + draws["attribute_sd"] ** 2 + 0.09
+    )
+    np.testing.assert_allclose(
+        total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12
+    )
 
 
 def test_of_one_profession_its_own_term_does_not_scatter():
     rows = [(c, n, p) for c in ("c1", "c2") for n in ("n1", "n2", "n3") for p in ("p1", "p2")]
-    table = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"]).assign(difference=0.1)
+    table = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"]).assign(
+        difference=0.1
+    )
     design = Design.of(load_model("sentiment"), table)
     draws = design.prior_draws(5, 7)
     mine = ((table["classifier"] == "c2") & (table["profession"] == "p1")).to_numpy()
@@ -141,7 +168,9 @@ def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):
 
 def test_noise_without_a_variance_is_refused(table):
     result = made_up(table, "robust", SPREADS)
-    with pytest.raises(FitError, match="standard deviations of pairs need normal noise, and model robust"):
+    with pytest.raises(
+        FitError, match="standard deviations of pairs need normal noise, and model robust"
+    ):
         total_sd(result.design, result.draws(), of(table, "neutral"))
 
 
@@ -161,7 +190,14 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
 
 def test_how_classes_differ_is_no_scatter_of_pairs(table):
     """Of two classes that are all there are, the spread says little but what its prior does, in whatever unit."""
-    known = {"attribute_sd": 0.1, "class_by_attribute_sd": 0.1, "bs": 0.2, "word_by_connection_sd": 0.1, "ms": 0.1, "sigma": 0.3}
+    known = {
+        "attribute_sd": 0.1,
+        "class_by_attribute_sd": 0.1,
+        "bs": 0.2,
+        "word_by_connection_sd": 0.1,
+        "ms": 0.1,
+        "sigma": 0.3,
+    }
     design = Design.of(load_model("default"), table)
     rows = of(table, "neutral")
     both = [

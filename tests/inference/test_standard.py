@@ -67,7 +67,9 @@ def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
     for row, x in zip(frame.itertuples(), flat.T, strict=True):
         assert (row.mean, row.sd) == pytest.approx((x.mean(), x.std(ddof=1)), rel=1e-10)
         assert (row.hpdi_low, row.hpdi_high) == pytest.approx(brute_hpdi(x, 0.8), rel=1e-10)
-        assert (row.p_below_zero, row.p_in_rope) == pytest.approx(((x < 0).mean(), (abs(x) < 0.3).mean()))
+        assert (row.p_below_zero, row.p_in_rope) == pytest.approx(
+            ((x < 0).mean(), (abs(x) < 0.3).mean())
+        )
         assert (row.prob, row.rope) == (0.8, 0.3)
 
 
@@ -75,7 +77,11 @@ def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once(
     table = load_distances(pairs({key: 0.9 for key in ("associated", "different", "human")})).frame
     result = made_up(table, "crossed", VALUES, sd=0.01)
     frame = result.standardized(level="overall", estimand="population").set_index("contrast")
-    raw = result.draws_of("contrasts", level="overall", estimand="population").to_numpy().reshape(-1, 2)
+    raw = (
+        result.draws_of("contrasts", level="overall", estimand="population")
+        .to_numpy()
+        .reshape(-1, 2)
+    )
     for column, second in enumerate(("different", "human")):
         sd = np.sqrt((variance(result, "associated") + variance(result, second)) / 2)
         row = frame.loc[f"associated - {second}"]
@@ -89,7 +95,9 @@ def test_superiority_is_the_normal_probability_under_every_draw(result, level):
     raw = result.draws_of("contrasts", level=level).to_numpy()
     frame = result.standardized(0.8, level=level)
     for row, contrast in enumerate(draws["contrast"].to_numpy()):
-        first, second = (variance(result, name, word=level == "word") for name in contrast.split(" - "))
+        first, second = (
+            variance(result, name, word=level == "word") for name in contrast.split(" - ")
+        )
         expected = phi(-raw[..., row].ravel() / np.sqrt(first + second))
         np.testing.assert_allclose(draws.to_numpy()[..., row].ravel(), expected, rtol=1e-10)
         assert frame["superiority"][row] == pytest.approx(expected.mean(), rel=1e-10)
@@ -103,16 +111,24 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     """New words and attributes drawn from the model, or new attributes for one word; two pairs that share nothing."""
     table = load_distances(pairs()).frame
     result = made_up(table, "crossed", VALUES, sd=0.0)
-    given = {name: values[0] for name, values in result.draws().items() if name not in ("word_by_connection", "attribute_effect")}
+    given = {
+        name: values[0]
+        for name, values in result.draws().items()
+        if name not in ("word_by_connection", "attribute_effect")
+    }
     if level == "word":
         given["word_by_connection"] = result.draws()["word_by_connection"][0]
     outcomes = []
     for seed, connection in ((1, "associated"), (3, "different")):
         drawn = result.design.prior_draws(20_000, shifted(seed), given)
-        row = np.flatnonzero((table["connection"] == connection) & (table["protected_word"] == "x2"))[0]
+        row = np.flatnonzero(
+            (table["connection"] == connection) & (table["protected_word"] == "x2")
+        )[0]
         outcomes.append(result.design.outcome_draws(drawn, shifted(seed + 1))[:, row])
     frame = result.superiority(estimand="population", level=level)
-    chosen = frame[(frame["contrast"] == "associated - different") & frame["name"].isin(["all", "x2"])]
+    chosen = frame[
+        (frame["contrast"] == "associated - different") & frame["name"].isin(["all", "x2"])
+    ]
     assert_near(probability(independent(outcomes[0] < outcomes[1])), chosen["mean"].iloc[0], level)
 
 
@@ -132,7 +148,9 @@ def test_another_unit_of_distance_changes_nothing():
 
 @pytest.fixture(scope="module")
 def fitted():
-    table = load_distances(pairs({"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}, 0.1))
+    table = load_distances(
+        pairs({"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}, 0.1)
+    )
     return fit(table, "crossed", seed=shifted(3), draws=400, tune=300, chains=2, pointwise=False)
 
 
@@ -188,7 +206,9 @@ def test_a_label_may_hold_a_stroke_itself():
     def found(first: str) -> tuple[np.ndarray, list[str]]:
         words = [("w0", first), ("w1", first), ("w2", "y"), ("w3", "y")]
         rows = [
-            (w, s, f"t{t}", t - 1.5, 0.2 * np.sin(k + t)) for k, (w, s) in enumerate(words) for t in range(4)
+            (w, s, f"t{t}", t - 1.5, 0.2 * np.sin(k + t))
+            for k, (w, s) in enumerate(words)
+            for t in range(4)
         ]
         frame = pd.DataFrame(rows, columns=["set_word", "set", "target", "covariate", "distance"])
         fit = made_up_fit(frame, "covariate", draws=20)
@@ -206,7 +226,9 @@ def test_a_label_may_hold_a_stroke_itself():
 
 def test_noise_without_a_variance_is_refused():
     result = made_up(load_distances(pairs()).frame, "robust", VALUES)
-    with pytest.raises(FitError, match="standardized contrasts need normal noise, and model robust"):
+    with pytest.raises(
+        FitError, match="standardized contrasts need normal noise, and model robust"
+    ):
         result.standardized()
     with pytest.raises(FitError, match="probabilities of superiority need normal noise"):
         result.superiority()

@@ -73,9 +73,13 @@ def test_spreads_of_the_same_rows_are_found(straight):
     reduced = straight.reduced
     names = [f"{name}{k}" for name in reduced.scales for k in range(reduced.design.size(name))]
     pairs = {(names[a], names[b]) for a, b in same_rows(reduced)}
-    connections, kinds = (reduced.design.coords.get(dim, []) for dim in ("connection", "attribute_kind"))
+    connections, kinds = (
+        reduced.design.coords.get(dim, []) for dim in ("connection", "attribute_kind")
+    )
     word_gaps = {
-        (f"csd{connections.index(kind)}", f"ms{kinds.index(kind)}") for kind in kinds if kind != "stereotype"
+        (f"csd{connections.index(kind)}", f"ms{kinds.index(kind)}")
+        for kind in kinds
+        if kind != "stereotype"
     }
     expected = {"default": set(), "shared": word_gaps, "thrice": {("as0", "bs0"), ("as0", "cs0")}}
     assert pairs == expected[reduced.design.spec.name]
@@ -105,7 +109,9 @@ def test_gradient_equals_differences(straight):
 
 def test_a_fraction_of_variance_under_even_priors_is_flat():
     """Of two spreads of the same rows, small beside a flat prior of each, every angle is as likely: a standard normal."""
-    flat = THRICE.replace(b'"b", "word_by_connection"]', b'"b"]').replace(b"lam = 10", b"lam = 0.001")
+    flat = THRICE.replace(b'"b", "word_by_connection"]', b'"b"]').replace(
+        b"lam = 10", b"lam = 0.001"
+    )
     for third in (
         b'[parameter.word_by_connection]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "cs"\n',
         b'[parameter.cs]\ndistribution = "HalfNormal"\nsigma = 0.1\n',

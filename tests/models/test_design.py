@@ -65,7 +65,9 @@ def test_index_arrays_equal_a_slow_loop(name, table):
 
 
 def test_entries_without_rows_have_the_parent_their_own_labels_name(table):
-    design = Design.of(own(), table[~((table["protected_word"] == "b1") & (table["connection"] == "human"))])
+    design = Design.of(
+        own(), table[~((table["protected_word"] == "b1") & (table["connection"] == "human"))]
+    )
     words, connections = design.coords["protected_word"], design.coords["connection"]
     parent = design.parent["word_by_connection", "mu"].reshape(len(words), len(connections))
     np.testing.assert_array_equal(parent, np.tile(np.arange(len(connections)), (len(words), 1)))
@@ -77,7 +79,9 @@ def test_labels_come_in_the_order_of_the_alphabet_and_connections_in_theirs(tabl
     assert design.coords["attribute"] == sorted(set(table["attribute"]))
     assert design.shape("word_by_connection") == (3, 4)
     assert design.size("attribute_sd") == 1
-    only = Design.of(load_model("crossed"), table[table["connection"].isin(["neutral", "different"])])
+    only = Design.of(
+        load_model("crossed"), table[table["connection"].isin(["neutral", "different"])]
+    )
     assert only.coords["connection"] == ["different", "neutral"]
 
 
@@ -88,8 +92,16 @@ def test_a_dimension_that_another_determines_is_found_and_any_other_refused(tabl
     told = [design.coords["attribute_kind"][i] for i in design.parent["attribute_effect", "sigma"]]
     assert told == [kind[word] for word in design.coords["attribute"]]
     for dim in ("connection", "protected_word"):
-        other = own(('[parameter.attribute_sd]\ndims = ["attribute_kind"]', f'[parameter.attribute_sd]\ndims = ["{dim}"]'))
-        with pytest.raises(InputError, match=rf"{dim}.*'attribute_sd' does not follow from those of 'attribute_effect'.*attribute"):
+        other = own(
+            (
+                '[parameter.attribute_sd]\ndims = ["attribute_kind"]',
+                f'[parameter.attribute_sd]\ndims = ["{dim}"]',
+            )
+        )
+        with pytest.raises(
+            InputError,
+            match=rf"{dim}.*'attribute_sd' does not follow from those of 'attribute_effect'.*attribute",
+        ):
             Design.of(other, table)
     # One attribute of two kinds: the kind no longer follows from the word.
     two = table.assign(attribute_kind=["other", *table["attribute_kind"][1:]])
@@ -102,11 +114,27 @@ def test_a_dimension_that_another_determines_is_found_and_any_other_refused(tabl
     ("edit", "error", "said"),
     [
         (lambda t: t.drop(columns="attribute"), InputError, "lacks; found: 'attribute'"),
-        (lambda t: t.rename(columns={"distance": "distanc"}), InputError, "did you mean 'distanc'?"),
+        (
+            lambda t: t.rename(columns={"distance": "distanc"}),
+            InputError,
+            "did you mean 'distanc'?",
+        ),
         (lambda t: t.assign(distance="far"), InputError, "'distance' is no column of numbers"),
-        (lambda t: t.assign(distance=[1.0, np.nan, *t["distance"][2:]]), InputError, "row 1: .* found: nan"),
-        (lambda t: t.assign(distance=[np.inf, *t["distance"][1:]]), InputError, "row 0: .* found: inf"),
-        (lambda t: t.assign(attribute=[None, *t["attribute"][1:]]), InputError, "attribute, row 0: .*empty"),
+        (
+            lambda t: t.assign(distance=[1.0, np.nan, *t["distance"][2:]]),
+            InputError,
+            "row 1: .* found: nan",
+        ),
+        (
+            lambda t: t.assign(distance=[np.inf, *t["distance"][1:]]),
+            InputError,
+            "row 0: .* found: inf",
+        ),
+        (
+            lambda t: t.assign(attribute=[None, *t["attribute"][1:]]),
+            InputError,
+            "attribute, row 0: .*empty",
+        ),
         (lambda t: t[:0], FitError, "no rows"),
     ],
 )
@@ -124,7 +152,11 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
             "[parameter.attribute_effect], key dims: ",
         ),
         ('outcome = "distance"', 'outcome = "distence"', "[likelihood], key outcome: "),
-        ('outcome = "distance"', 'outcome = "distance"\nunits = ["pear"]', "[likelihood], key units: "),
+        (
+            'outcome = "distance"',
+            'outcome = "distance"\nunits = ["pear"]',
+            "[likelihood], key units: ",
+        ),
     ]:
         text = load_model("crossed").text
         assert text.count(old) == 1
@@ -132,7 +164,9 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
         with pytest.raises(InputError) as caught:
             Design.of(load_model(path), table)
         assert str(caught.value).startswith(f"model crossed ({path}), {said}")
-    with pytest.raises(InputError, match=r"^model crossed, \[parameter\.attribute_effect\], key dims: "):
+    with pytest.raises(
+        InputError, match=r"^model crossed, \[parameter\.attribute_effect\], key dims: "
+    ):
         Design.of(load_model("crossed"), table.drop(columns="attribute"))
     # Where a model was read from is no part of what it is.
     path.write_text(load_model("crossed").text, encoding="utf-8")
@@ -147,7 +181,9 @@ def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
     labels, codes = labels_of(column, "x")
     assert labels == ["b", "a", "word_by_connection"]
     assert codes.tolist() == [0, 1, 0, 2]
-    column = pd.Series(["neutral", "own", "associated"], dtype="category" if categorical else object)
+    column = pd.Series(
+        ["neutral", "own", "associated"], dtype="category" if categorical else object
+    )
     labels, codes = labels_of(column, "connection")
     assert labels == ["associated", "neutral", "own"]
     assert codes.tolist() == [1, 2, 0]
@@ -157,14 +193,19 @@ def test_a_shipped_model_of_another_kind_of_table_is_no_spelling_mistake(table):
     with pytest.raises(InputError) as caught:
         Design.of(load_model("sentence"), table)
     assert "did you mean" not in str(caught.value)
-    assert "a row for this model is one protected_word x protected_template x attribute" in str(caught.value)
+    assert "a row for this model is one protected_word x protected_template x attribute" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
         (lambda t: t.drop(columns="frequency"), ["[parameter.a], key times", "frequency"]),
-        (lambda t: t.assign(frequency="often"), ["no column of numbers", "[parameter.a], key times"]),
+        (
+            lambda t: t.assign(frequency="often"),
+            ["no column of numbers", "[parameter.a], key times"],
+        ),
         (lambda t: t.assign(frequency=np.nan), ["not finite", "row 0"]),
     ],
     ids=["missing", "text", "empty"],
@@ -224,7 +265,9 @@ def test_rows_in_another_order_keep_their_terms():
     table = grid().sample(frac=1, random_state=3).reset_index(drop=True)
     design = Design.of(of_some_rows(), table)
     ordered, order = design.ordered(), design.order()
-    np.testing.assert_array_equal(ordered.only["attribute_effect"], design.only["attribute_effect"][order])
+    np.testing.assert_array_equal(
+        ordered.only["attribute_effect"], design.only["attribute_effect"][order]
+    )
     assert not design.laid_as(Design.of(of_some_rows(label="neutral"), table))
 
 
@@ -235,7 +278,9 @@ def test_the_column_that_rows_are_told_by_is_needed():
     assert "[parameter.attribute_effect], key only" in message
     assert "kind_of_attribute" in message
     nowhere = grid().query("attribute_kind != 'stereotype'")
-    assert not Design.of(of_some_rows(), nowhere).only["attribute_effect"].any()  # as for a fit that is read back
+    assert (
+        not Design.of(of_some_rows(), nowhere).only["attribute_effect"].any()
+    )  # as for a fit that is read back
     said = r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
     with pytest.raises(InputError, match=said) as error:
         fit(grid(), of_some_rows(label="stereotypes"), progress=False)

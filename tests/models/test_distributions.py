@@ -18,7 +18,15 @@ from bayesbias.models.distributions import DISTRIBUTIONS, Distribution, stretche
 def values() -> dict[str, np.ndarray]:
     """Arbitrary parameter values for the own model, two chains of three draws."""
     rng = np.random.default_rng(5)
-    shapes = {"word_by_connection": (3, 4), "connection_mean": (4,), "word_by_connection_sd": (4,), "attribute_effect": (6,), "attribute_sd": (3,), "shift": (), "sigma": (3, 4)}
+    shapes = {
+        "word_by_connection": (3, 4),
+        "connection_mean": (4,),
+        "word_by_connection_sd": (4,),
+        "attribute_effect": (6,),
+        "attribute_sd": (3,),
+        "shift": (),
+        "sigma": (3, 4),
+    }
     return {
         name: np.exp(rng.normal(-1, 0.3, (2, 3, *shape)))
         if name in ("word_by_connection_sd", "attribute_sd", "sigma")
@@ -37,7 +45,11 @@ def by_hand(design, values, table):
             at["protected_word"](row.protected_word),
             at["attribute"](row.attribute),
         )
-        mean.append(values["word_by_connection"][..., w, k] + values["attribute_effect"][..., a] + values["shift"])
+        mean.append(
+            values["word_by_connection"][..., w, k]
+            + values["attribute_effect"][..., a]
+            + values["shift"]
+        )
         sigma.append(values["sigma"][..., at["attribute_kind"](row.attribute_kind), k])
     return np.stack(mean, axis=-1), np.stack(sigma, axis=-1)
 
@@ -51,9 +63,14 @@ def test_mean_and_log_likelihood_equal_scipy(table, values):
 
     normal = own(('distribution = "StudentT"\nnu = 4', 'distribution = "Normal"'))
     expected = stats.norm.logpdf(design.y, loc=mean, scale=sigma)
-    np.testing.assert_allclose(Design.of(normal, table).log_likelihood(values), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        Design.of(normal, table).log_likelihood(values), expected, rtol=1e-12
+    )
 
-    with_nu = own(("nu = 4", 'nu = "nu"'), ("[parameter.word_by_connection_sd]", NU + "[parameter.word_by_connection_sd]"))
+    with_nu = own(
+        ("nu = 4", 'nu = "nu"'),
+        ("[parameter.word_by_connection_sd]", NU + "[parameter.word_by_connection_sd]"),
+    )
     nu = np.array([[2.5, 4.0, 30.0], [1.0, 7.0, 1e4]])
     expected = stats.t.logpdf(design.y, df=nu[..., None], loc=mean, scale=sigma)
     found = Design.of(with_nu, table).log_likelihood(values | {"nu": nu})
@@ -69,7 +86,10 @@ NU = '[parameter.nu]\ndistribution = "Gamma"\nalpha = 2\nbeta = 0.1\n'
 
 def test_outcome_draws_have_mean_spread_and_shape_of_the_likelihood(table, values):
     design = Design.of(own(), table)
-    many = {name: np.broadcast_to(value[1, 2], (4000, *value.shape[2:])) for name, value in values.items()}
+    many = {
+        name: np.broadcast_to(value[1, 2], (4000, *value.shape[2:]))
+        for name, value in values.items()
+    }
     mean, sigma = (x[1, 2] for x in by_hand(design, values, table))
     drawn = design.outcome_draws(many, seed=shifted(1))
     assert drawn.shape == (4000, len(table))
@@ -116,7 +136,9 @@ def test_the_density_of_a_row_is_that_of_its_draws(name):
     for at in (0.07, 0.4, 1.3):
         step = 1e-5 * at
         density = (cdf(at + step) - cdf(at - step)) / (2 * step)
-        assert DISTRIBUTIONS[name].log_density(at, **arguments) == pytest.approx(np.log(density), abs=1e-6)
+        assert DISTRIBUTIONS[name].log_density(at, **arguments) == pytest.approx(
+            np.log(density), abs=1e-6
+        )
     several = {arg: np.array([[value], [1.5 * value]]) for arg, value in arguments.items()}
     both = DISTRIBUTIONS[name].log_density(np.array([0.07, 0.4, 1.3]), **several)
     assert both.shape == (2, 3)
@@ -176,7 +198,9 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
         ("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size)
     )
     monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
-    spec = own(('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3'))
+    spec = own(
+        ('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3')
+    )
     assert spec.parameters["word_by_connection_sd"].positive
     assert spec.parameters["word_by_connection_sd"].args == {"alpha": 2.0, "beta": 0.3}
     design = Design.of(spec, table)
@@ -189,7 +213,10 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
 
 def test_a_row_says_which_arguments_are_positive(monkeypatch):
     row = Distribution(
-        ("low", "width"), "positive", lambda r, low, width, size: low + width * r.random(size), free=("low",)
+        ("low", "width"),
+        "positive",
+        lambda r, low, width, size: low + width * r.random(size),
+        free=("low",),
     )
     monkeypatch.setitem(DISTRIBUTIONS, "Shifted", row)
 
@@ -203,10 +230,13 @@ def test_a_row_says_which_arguments_are_positive(monkeypatch):
 
     assert spec("-1", "1").parameters["word_by_connection_sd"].args == {"low": -1.0, "width": 1.0}
     with pytest.raises(
-        InputError, match=r"parameter.word_by_connection_sd\], key width: must be a finite number above 0; found: -1"
+        InputError,
+        match=r"parameter.word_by_connection_sd\], key width: must be a finite number above 0; found: -1",
     ):
         spec("-1", "-1")
-    with pytest.raises(InputError, match="width needs a positive parameter; 'connection_mean' may be negative"):
+    with pytest.raises(
+        InputError, match="width needs a positive parameter; 'connection_mean' may be negative"
+    ):
         spec("-1", '"connection_mean"')
     for own_row in DISTRIBUTIONS.values():
         assert set(own_row.free) <= set(own_row.args)
@@ -221,7 +251,9 @@ def test_prior_draws_follow_their_parents(table):
         name: (3000, *design.shape(name)) for name in prior
     }
     # csd and cbar belong to a connection, the second dimension of c.
-    z = (prior["word_by_connection"] - prior["connection_mean"][:, None, :]) / prior["word_by_connection_sd"][:, None, :]
+    z = (prior["word_by_connection"] - prior["connection_mean"][:, None, :]) / prior[
+        "word_by_connection_sd"
+    ][:, None, :]
     assert stats.kstest(z.ravel(), "norm").pvalue > mc.CHANCE
     scales = prior["attribute_sd"][:, design.parent["attribute_effect", "sigma"]]
     assert stats.kstest((prior["attribute_effect"] / scales).ravel(), "norm").pvalue > mc.CHANCE
@@ -238,6 +270,8 @@ def test_prior_draws_follow_their_parents(table):
     mc.assert_near(mc.log_sd_of(prior["connection_mean"]), np.log(0.3))
     mc.assert_near(mc.mean_of(prior["word_by_connection_sd"]), 0.5)
     squares = (prior["word_by_connection"].reshape(3000, -1) - 1) ** 2
-    mc.assert_near(mc.mean_of(squares.mean(axis=1)), 0.59)  # entries of one draw share their parents
+    mc.assert_near(
+        mc.mean_of(squares.mean(axis=1)), 0.59
+    )  # entries of one draw share their parents
     again = design.prior_draws(3000, seed=shifted(4))
     assert all(np.array_equal(prior[name], again[name]) for name in prior)

@@ -25,7 +25,9 @@ def test_the_default_is_the_one_of_its_design():
     assert fixed == ["intercept", "connection_mean", "set_mean", "class_by_set"]
     assert [spec.parameters[name].args["sigma"] for name in fixed] == [0.2, 0.15, 0.1, 0.1]
     assert list(spec.results.levels) == ["class", "attribute_set", "word"]
-    some = {name: dict(parameter.only) for name, parameter in spec.parameters.items() if parameter.only}
+    some = {
+        name: dict(parameter.only) for name, parameter in spec.parameters.items() if parameter.only
+    }
     assert some == {
         "class_by_own_attribute": {"connection": "associated"},
         "word_to_stereotypes": {"attribute_kind": "stereotype"},
@@ -44,16 +46,30 @@ def test_a_file_of_ones_own_is_read_by_path(tmp_path):
     assert load_model(spec) is spec
 
 
-@pytest.mark.parametrize("change", [lambda t: b"\xef\xbb\xbf" + t, lambda t: t.replace(b"\n", b"\r\n")])
+@pytest.mark.parametrize(
+    "change", [lambda t: b"\xef\xbb\xbf" + t, lambda t: t.replace(b"\n", b"\r\n")]
+)
 def test_byte_order_mark_and_dos_line_ends_are_read(change):
     assert parse_model(change(OWN.encode()), "own.toml").parameters == own().parameters
 
 
 def test_order_of_terms_and_random_effects():
     spec = own()
-    assert spec.location_parameters() == ["connection_mean", "word_by_connection", "attribute_effect", "shift"]
-    assert [name for name in spec.parameters if spec.is_random(name)] == ["word_by_connection", "attribute_effect"]
-    assert [name for name, p in spec.parameters.items() if p.positive] == ["word_by_connection_sd", "attribute_sd", "sigma"]
+    assert spec.location_parameters() == [
+        "connection_mean",
+        "word_by_connection",
+        "attribute_effect",
+        "shift",
+    ]
+    assert [name for name in spec.parameters if spec.is_random(name)] == [
+        "word_by_connection",
+        "attribute_effect",
+    ]
+    assert [name for name, p in spec.parameters.items() if p.positive] == [
+        "word_by_connection_sd",
+        "attribute_sd",
+        "sigma",
+    ]
 
 
 BAD = {
@@ -62,23 +78,47 @@ BAD = {
         [('dims = ["attribute"]', 'dim = ["attribute"]')],
         ["[parameter.attribute_effect]", "'dim'", "did you mean 'dims'?"],
     ),
-    "unknown key of the likelihood": ([("nu = 4", "nuu = 4")], ["[likelihood]", "did you mean 'nu'?"]),
-    "missing key": ([('description = "for the tests"\n', "")], ["own.toml", "lacks the key 'description'"]),
-    "missing argument": ([("lam = 2\n", "")], ["[parameter.word_by_connection_sd]", "lacks the key 'lam'"]),
+    "unknown key of the likelihood": (
+        [("nu = 4", "nuu = 4")],
+        ["[likelihood]", "did you mean 'nu'?"],
+    ),
+    "missing key": (
+        [('description = "for the tests"\n', "")],
+        ["own.toml", "lacks the key 'description'"],
+    ),
+    "missing argument": (
+        [("lam = 2\n", "")],
+        ["[parameter.word_by_connection_sd]", "lacks the key 'lam'"],
+    ),
     "unknown distribution": (
         [('"Exponential"', '"Exponental"')],
-        ["[parameter.word_by_connection_sd]", "'Exponental'", "did you mean 'Exponential'?", "HalfNormal"],
+        [
+            "[parameter.word_by_connection_sd]",
+            "'Exponental'",
+            "did you mean 'Exponential'?",
+            "HalfNormal",
+        ],
     ),
-    "distribution is a list": ([('"Exponential"', '["Exponential"]')], ["[parameter.word_by_connection_sd]", "unknown dist"]),
+    "distribution is a list": (
+        [('"Exponential"', '["Exponential"]')],
+        ["[parameter.word_by_connection_sd]", "unknown dist"],
+    ),
     "unknown likelihood": (
         [('distribution = "StudentT"', 'distribution = "Student"')],
         ["[likelihood]", "'Student'", "did you mean 'StudentT'?"],
     ),
     "likelihood without nu": ([("nu = 4\n", "")], ["[likelihood]", "StudentT needs it"]),
-    "normal with nu": ([('distribution = "StudentT"', 'distribution = "Normal"')], ["belongs to StudentT"]),
+    "normal with nu": (
+        [('distribution = "StudentT"', 'distribution = "Normal"')],
+        ["belongs to StudentT"],
+    ),
     "unknown parameter in a prior": (
         [('mu = "connection_mean"', 'mu = "connection_meen"')],
-        ["[parameter.word_by_connection], key mu", "'connection_meen'", "did you mean 'connection_mean'?"],
+        [
+            "[parameter.word_by_connection], key mu",
+            "'connection_meen'",
+            "did you mean 'connection_mean'?",
+        ],
     ),
     "unknown parameter in the mean": (
         [('"shift"]', '"shft"]')],
@@ -88,8 +128,14 @@ BAD = {
         [('sigma = "sigma"', 'sigma = "sigm"')],
         ["[likelihood], key sigma", "did you mean 'sigma'?"],
     ),
-    "circle": ([("mu = 1\n", 'mu = "word_by_connection"\n')], ["circle", "word_by_connection -> connection_mean -> word_by_connection"]),
-    "centred on itself": ([("mu = 1\n", 'mu = "connection_mean"\n')], ["circle", "connection_mean -> connection_mean"]),
+    "circle": (
+        [("mu = 1\n", 'mu = "word_by_connection"\n')],
+        ["circle", "word_by_connection -> connection_mean -> word_by_connection"],
+    ),
+    "centred on itself": (
+        [("mu = 1\n", 'mu = "connection_mean"\n')],
+        ["circle", "connection_mean -> connection_mean"],
+    ),
     "unused": ([('"attribute_effect", "shift"]', '"attribute_effect"]')], ["never used", "shift"]),
     "spread that may be negative": (
         [('sigma = "word_by_connection_sd"', 'sigma = "shift"')],
@@ -103,36 +149,81 @@ BAD = {
         [('sigma = "sigma"', 'sigma = "shift"')],
         ["[likelihood], key sigma", "positive", "shift"],
     ),
-    "a scale in the mean": ([('"shift"]', '"shift", "attribute_sd"]')], ["[likelihood], key mu", "negative", "'attribute_sd'"]),
-    "no term in the mean": ([('["word_by_connection", "attribute_effect", "shift"]', "[]")], ["[likelihood], key mu", "at least one"]),
-    "mean as text": ([('["word_by_connection", "attribute_effect", "shift"]', '"word_by_connection"')], ["[likelihood], key mu", "list of texts"]),
-    "a term twice": ([('"shift"]', '"shift", "word_by_connection"]')], ["[likelihood], key mu", "twice"]),
-    "negative spread": ([("sigma = 0.3", "sigma = -0.3")], ["[parameter.connection_mean], key sigma", "-0.3"]),
+    "a scale in the mean": (
+        [('"shift"]', '"shift", "attribute_sd"]')],
+        ["[likelihood], key mu", "negative", "'attribute_sd'"],
+    ),
+    "no term in the mean": (
+        [('["word_by_connection", "attribute_effect", "shift"]', "[]")],
+        ["[likelihood], key mu", "at least one"],
+    ),
+    "mean as text": (
+        [('["word_by_connection", "attribute_effect", "shift"]', '"word_by_connection"')],
+        ["[likelihood], key mu", "list of texts"],
+    ),
+    "a term twice": (
+        [('"shift"]', '"shift", "word_by_connection"]')],
+        ["[likelihood], key mu", "twice"],
+    ),
+    "negative spread": (
+        [("sigma = 0.3", "sigma = -0.3")],
+        ["[parameter.connection_mean], key sigma", "-0.3"],
+    ),
     "spread of zero": (
         [("sigma = 0.3", "sigma = 0")],
         ["[parameter.connection_mean], key sigma", "must be a finite number above 0"],
     ),
-    "NaN": ([("lam = 2", "lam = nan")], ["[parameter.word_by_connection_sd], key lam", "finite", "nan"]),
-    "infinity": ([("mu = 1\n", "mu = -inf\n")], ["[parameter.connection_mean], key mu", "finite", "-inf"]),
-    "a number beyond floats": ([("lam = 2", "lam = 1" + "0" * 400)], ["[parameter.word_by_connection_sd], key lam", "finite"]),
-    "true for a number": ([("lam = 2", "lam = true")], ["[parameter.word_by_connection_sd], key lam", "True"]),
-    "a list for a number": ([("lam = 2", "lam = [2]")], ["[parameter.word_by_connection_sd], key lam", "[2]"]),
+    "NaN": (
+        [("lam = 2", "lam = nan")],
+        ["[parameter.word_by_connection_sd], key lam", "finite", "nan"],
+    ),
+    "infinity": (
+        [("mu = 1\n", "mu = -inf\n")],
+        ["[parameter.connection_mean], key mu", "finite", "-inf"],
+    ),
+    "a number beyond floats": (
+        [("lam = 2", "lam = 1" + "0" * 400)],
+        ["[parameter.word_by_connection_sd], key lam", "finite"],
+    ),
+    "true for a number": (
+        [("lam = 2", "lam = true")],
+        ["[parameter.word_by_connection_sd], key lam", "True"],
+    ),
+    "a list for a number": (
+        [("lam = 2", "lam = [2]")],
+        ["[parameter.word_by_connection_sd], key lam", "[2]"],
+    ),
     "a number as text": (
         [("sigma = 0.3", 'sigma = "0.3"')],
         ["[parameter.connection_mean]", "unknown parameter", "'0.3'"],
     ),
-    "dims as text": ([('dims = ["attribute"]', 'dims = "attribute"')], ["[parameter.attribute_effect], key dims", "list"]),
+    "dims as text": (
+        [('dims = ["attribute"]', 'dims = "attribute"')],
+        ["[parameter.attribute_effect], key dims", "list"],
+    ),
     "dims of numbers": (
         [('dims = ["attribute"]', "dims = [1]")],
         ["[parameter.attribute_effect], key dims, number 1", "found: 1"],
     ),
-    "a dim twice": ([('["attribute"]', '["attribute", "attribute"]')], ["[parameter.attribute_effect], key dims", "twice"]),
-    "a dim of the draws": ([('["attribute"]', '["draw"]')], ["[parameter.attribute_effect], key dims", "draw"]),
+    "a dim twice": (
+        [('["attribute"]', '["attribute", "attribute"]')],
+        ["[parameter.attribute_effect], key dims", "twice"],
+    ),
+    "a dim of the draws": (
+        [('["attribute"]', '["draw"]')],
+        ["[parameter.attribute_effect], key dims", "draw"],
+    ),
     "schema 2": ([("schema = 1", "schema = 2")], ["own.toml, schema", "2", "valid: schema = 1"]),
     "schema true": ([("schema = 1", "schema = true")], ["own.toml, schema", "True"]),
     "name as number": ([('name = "own"', "name = 3")], ["key name", "string", "3"]),
-    "outcome as number": ([('outcome = "distance"', "outcome = 3")], ["key outcome", "column", "3"]),
-    "notes as text": ([('notes = ["one note"]', 'notes = "one note"')], ["key notes", "list of texts"]),
+    "outcome as number": (
+        [('outcome = "distance"', "outcome = 3")],
+        ["key outcome", "column", "3"],
+    ),
+    "notes as text": (
+        [('notes = ["one note"]', 'notes = "one note"')],
+        ["key notes", "list of texts"],
+    ),
     "no units": ([("nu = 4", "nu = 4\nunits = []")], ["[likelihood], key units", "at least one"]),
     "a parameter named like a dimension": (
         [("[parameter.shift]", "[parameter.attribute]"), ('"shift"]', '"attribute"]')],
@@ -150,7 +241,10 @@ BAD = {
         [("[parameter.shift]", '[parameter."a shift"]')],
         ["'a shift'", "identifier"],
     ),
-    "a parameter that is no table": ([("[parameter.word_by_connection]", "[parameter]\nq = 3\n[parameter.word_by_connection]")], ["q", "3"]),
+    "a parameter that is no table": (
+        [("[parameter.word_by_connection]", "[parameter]\nq = 3\n[parameter.word_by_connection]")],
+        ["q", "3"],
+    ),
 }
 
 
@@ -169,7 +263,9 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
         own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
     with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8; found: b'\\xff"):
         parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
-    with pytest.raises(InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"):
+    with pytest.raises(
+        InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"
+    ):
         parse_model(b"", "own.toml")
 
 
@@ -224,7 +320,9 @@ def test_a_term_may_belong_to_some_rows_alone():
 
 
 def test_a_factor_is_no_spread_of_the_same_term():
-    text = load_model("crossed").text.replace('sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "attribute_sd"')
+    text = load_model("crossed").text.replace(
+        'sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "attribute_sd"'
+    )
     with pytest.raises(InputError, match="key times: is the spread already; found: 'attribute_sd'"):
         parse_model(text.encode(), "own.toml")
 
@@ -242,10 +340,22 @@ def test_the_outcome_is_no_dimension():
 @pytest.mark.parametrize(
     ("name", "only", "parts"),
     [
-        ("attribute_effect", 'only = "stereotype"', ["[parameter.attribute_effect], key only", "table"]),
-        ("attribute_effect", "only = { attribute_kind = 1 }", ["key only", "attribute_kind must be a label"]),
+        (
+            "attribute_effect",
+            'only = "stereotype"',
+            ["[parameter.attribute_effect], key only", "table"],
+        ),
+        (
+            "attribute_effect",
+            "only = { attribute_kind = 1 }",
+            ["key only", "attribute_kind must be a label"],
+        ),
         ("attribute_effect", 'only = { attribute_kind = "" }', ["key only", "must be a label"]),
-        ("word_by_connection", ONLY, ["scatters around zero", "[parameter.word_by_connection], key only"]),
+        (
+            "word_by_connection",
+            ONLY,
+            ["scatters around zero", "[parameter.word_by_connection], key only"],
+        ),
         ("attribute_sd", ONLY, ["a term of the mean", "[parameter.attribute_sd], key only"]),
     ],
 )
@@ -257,6 +367,8 @@ def test_what_no_row_can_be_without_is_refused(name, only, parts):
 
 @pytest.mark.parametrize("name", ['""', '"  "', '"a\\nb"'])
 def test_a_model_has_a_name_of_one_line(name):
-    text = re.sub(r"(?m)^name = .*$", lambda _: f"name = {name}", load_model("crossed").text, count=1)
+    text = re.sub(
+        r"(?m)^name = .*$", lambda _: f"name = {name}", load_model("crossed").text, count=1
+    )
     with pytest.raises(InputError, match="key name"):
         parse_model(text.encode(), "own.toml")

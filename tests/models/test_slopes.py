@@ -38,7 +38,11 @@ def test_slopes_are_added_and_nothing_else_changes(name):
 
 def test_kinds_of_slopes_and_their_priors():
     spec = with_slopes(
-        own(), "age", ["protected_class", ("protected_class", "connection")], varying=["attribute"], sd=0.25
+        own(),
+        "age",
+        ["protected_class", ("protected_class", "connection")],
+        varying=["attribute"],
+        sd=0.25,
     )
     of = {name: about for name, about in spec.parameters.items() if about.covariate == "age"}
     assert {name: about.dims for name, about in of.items()} == {
@@ -55,11 +59,14 @@ def test_kinds_of_slopes_and_their_priors():
 
 def test_the_mean_gains_covariate_times_slope():
     table = with_covariates(grid())
-    spec = with_slopes(with_slopes("default", "frequency", varying=["attribute"]), "age", ["protected_class"])
+    spec = with_slopes(
+        with_slopes("default", "frequency", varying=["attribute"]), "age", ["protected_class"]
+    )
     design, rng = Design.of(spec, table), np.random.default_rng(3)
     draws = {name: rng.normal(0, 1, design.shape(name)) for name in spec.parameters}
     without = {
-        name: np.zeros_like(draw) if name.startswith("slope_") else draw for name, draw in draws.items()
+        name: np.zeros_like(draw) if name.startswith("slope_") else draw
+        for name, draw in draws.items()
     }
 
     def at(name, column):
@@ -109,17 +116,22 @@ def test_a_covariate_that_the_model_has_is_refused():
 )
 def test_slopes_of_a_command_scatter_over_the_other_side(covariate, varying):
     table = with_covariates(grid())
-    assert slopes_for("default", table, covariate) == with_slopes("default", covariate, varying=varying)
+    assert slopes_for("default", table, covariate) == with_slopes(
+        "default", covariate, varying=varying
+    )
     by_class = slopes_for("default", table, covariate, ["protected_class"])
     assert by_class.parameters[f"slope_{covariate}_protected_class"].args["sigma"] == 0.1
 
 
 def test_slopes_of_a_command_fit_the_outcome():
-    table = pd.DataFrame({"classifier": "a", "noun_pair": list("nnmmoo"), "profession": list("pqpqpq")})
+    table = pd.DataFrame(
+        {"classifier": "a", "noun_pair": list("nnmmoo"), "profession": list("pqpqpq")}
+    )
     table = table.assign(pay=table["profession"].map({"p": -1.0, "q": 1.0}), difference=0.1)
     spec = slopes_for("sentiment", table, "pay")
     assert (
-        spec.parameters["slope_pay_noun_pair_classifier"].args["sigma"] == "slope_pay_noun_pair_classifier_sd"
+        spec.parameters["slope_pay_noun_pair_classifier"].args["sigma"]
+        == "slope_pay_noun_pair_classifier_sd"
     )
     assert slopes_for("sentiment_logit", table, "pay").parameters["slope_pay"].args["sigma"] == 0.5
     # Two professions are no sample of professions.
@@ -147,7 +159,9 @@ def test_what_is_no_covariate_is_refused(covariate, said):
 
 def test_a_covariate_that_tells_nothing_is_refused():
     table = with_covariates(grid())
-    of_class = table.assign(rank=table["protected_class"].map({"class0": 1.0, "class1": 2.0, "class2": 4.0}))
+    of_class = table.assign(
+        rank=table["protected_class"].map({"class0": 1.0, "class1": 2.0, "class2": 4.0})
+    )
     assert (
         slopes_for("default", of_class, "rank").name == "default + rank"
     )  # the table's coverage says what it is
@@ -161,6 +175,7 @@ def test_a_covariate_that_tells_nothing_is_refused():
 
 def test_a_table_without_covariates_says_how_it_gets_them():
     with pytest.raises(
-        InputError, match=r"the table has no covariates; found: 'year'.*--covariates FILE.*join_covariates"
+        InputError,
+        match=r"the table has no covariates; found: 'year'.*--covariates FILE.*join_covariates",
     ):
         slopes_for("crossed", grid(), "year")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from helpers.models import MODELS, own, spec_of
+from helpers.models import MODELS, spec_of
 
-from bayesbias.core.errors import InputError
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.stretching import stretchable, stretched_prior
@@ -33,5 +32,3 @@ def test_one_prior_changes_and_nothing_else(name):
         # What it says of itself is what it is.
         assert parse_model(wider.text.encode(), "again").parameters == wider.parameters
         assert wider.sha256 != spec.sha256
-
-

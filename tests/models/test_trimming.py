@@ -24,7 +24,10 @@ held = ["person"]
 
 def test_results_are_read_and_have_defaults():
     spec = own()
-    assert (spec.results.group, spec.results.fixed) == ("connection", ("connection", "attribute_kind"))
+    assert (spec.results.group, spec.results.fixed) == (
+        "connection",
+        ("connection", "attribute_kind"),
+    )
     assert {name: (level.by, level.held) for name, level in spec.results.levels.items()} == {
         "class": ("protected_class", ("protected_word", "protected_class")),
         "word": ("protected_word", ("protected_word", "protected_class")),
@@ -40,7 +43,11 @@ def test_results_are_read_and_have_defaults():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('group = "kind"', "group = 3", r"own.toml, \[results\], key group: must be the name of a column"),
+        (
+            'group = "kind"',
+            "group = 3",
+            r"own.toml, \[results\], key group: must be the name of a column",
+        ),
         ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
         ("fixed", "fixd", r"unknown key.*'fixd'.*did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
@@ -64,7 +71,14 @@ def test_a_model_without_terms_keeps_only_what_is_used():
     spec = load_model("shared")
     less = without_terms(spec, ("class_by_attribute", "word_by_kind"), "why")
     assert less.mu == ("word_by_connection", "attribute_effect")
-    assert list(less.parameters) == ["word_by_connection", "attribute_effect", "connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"]
+    assert list(less.parameters) == [
+        "word_by_connection",
+        "attribute_effect",
+        "connection_mean",
+        "word_by_connection_sd",
+        "attribute_sd",
+        "sigma",
+    ]
     crossed = load_model("crossed")
     assert less.parameters == crossed.parameters
     assert less.notes == (*spec.notes, "why")
@@ -99,4 +113,12 @@ def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kep
         assert "word_by_attribute (from the noise)" in found.notes[-1]
         assert "template_effect (from no difference)" in found.notes[-1]
         assert "word_by_template (from word_effect)" in found.notes[-1]
-        assert set(found.parameters) == {*kept, "connection_mean", "word_by_connection_sd", "attribute_sd", "class_by_attribute_sd", "word_sd", "sigma"}
+        assert set(found.parameters) == {
+            *kept,
+            "connection_mean",
+            "word_by_connection_sd",
+            "attribute_sd",
+            "class_by_attribute_sd",
+            "word_sd",
+            "sigma",
+        }
