@@ -44,11 +44,11 @@ from .inference.fitting import load_fit as load_fit
 from .inference.prediction import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
 from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
-from .studies.sentences import seat as seat
+from .studies.sentences.seat import seat as seat
 from .studies.debiasing.comparing import compare as compare
-from .studies.wefat import wefat as wefat
-from .studies.sentiment import sentiment_analysis as sentiment_analysis
-from .studies.sentiment_tests import paired_test as paired_test
+from .studies.wefat.result import wefat as wefat
+from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
+from .studies.sentiment.published import paired_test as paired_test
 from .simulation.calibration import coverage_simulated as coverage_simulated
 from .simulation.pools import coverage_on_pools as coverage_on_pools
 from .simulation.planning import sample_size as sample_size

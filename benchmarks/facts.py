@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bayesbias.studies.wefat import of_published
+from bayesbias.studies.wefat.result import of_published
 
 TARGETS, WORDS = 50, 8  # of each set
 SD = 0.1

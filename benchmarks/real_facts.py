@@ -21,7 +21,7 @@ import pandas as pd
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.studies.wefat import of_published
+from bayesbias.studies.wefat.result import of_published
 from benchmarks.covariates import dealt
 
 SHARED = Path(__file__).resolve().parents[2] / "shared/data"

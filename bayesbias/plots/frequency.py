@@ -23,7 +23,7 @@ from bayesbias.plots.style import (
     size_rows,
     styled,
 )
-from bayesbias.studies.frequency import Frequency, frequency_of
+from bayesbias.studies.association.frequency import Frequency, frequency_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,9 +18,9 @@ from bayesbias.plots import change, sentences, sentiment, sweeps, wefat, words
 from bayesbias.plots.plates import Plate, rendered
 from bayesbias.plots.style import figure_style
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.seat_result import SeatResult
-from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.wefat import WefatResult
+from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis
+from bayesbias.studies.wefat.result import WefatResult
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 

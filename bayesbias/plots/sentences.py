@@ -25,7 +25,7 @@ from bayesbias.plots.style import (
     size_rows,
     styled,
 )
-from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentences.result import SeatResult
 from bayesbias.wordlists.sentence_making import list_tests
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from bayesbias.plots.style import (
     style_now,
     styled,
 )
-from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

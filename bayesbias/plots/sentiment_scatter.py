@@ -29,8 +29,8 @@ from bayesbias.plots.style import (
     pt,
     styled,
 )
-from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis
+from bayesbias.studies.sentiment.published import earnings_correlation, profession_sentiment
 from bayesbias.tables.sentiment import classifiers_in
 from bayesbias.wordlists.occupations import load_occupations
 

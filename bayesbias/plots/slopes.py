@@ -17,7 +17,7 @@ from bayesbias.plots.plates import Plate, on_axes
 from bayesbias.plots.rows import placed, row_axis
 from bayesbias.plots.style import COLOUR, HEAD, INK, axes_or_new, pt, size_rows, styled
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentences.result import SeatResult
 
 if TYPE_CHECKING:
     import pandas as pd

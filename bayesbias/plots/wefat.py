@@ -25,7 +25,7 @@ from bayesbias.plots.style import (
     pt,
     styled,
 )
-from bayesbias.studies.wefat import Estimated, WefatResult
+from bayesbias.studies.wefat.result import Estimated, WefatResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

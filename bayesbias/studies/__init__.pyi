@@ -1,3 +1,9 @@
+from .association.frequency import (
+    Frequency as Frequency,
+    frequency_of as frequency_of,
+    unequal_frequencies as unequal_frequencies,
+    with_frequency as with_frequency,
+)
 from .debiasing.comparison import Comparison as Comparison
 from .debiasing.construction import (
     Construction as Construction,
@@ -15,24 +21,18 @@ from .debiasing.requirements import (
     Requirement as Requirement,
     check_requirements as check_requirements,
 )
-from .frequency import (
-    Frequency as Frequency,
-    frequency_of as frequency_of,
-    unequal_frequencies as unequal_frequencies,
-    with_frequency as with_frequency,
-)
-from .seat_result import SeatResult as SeatResult
-from .sentences import leave_one_out as leave_one_out
-from .sentiment import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table
-from .sentiment_fit import (
+from .sentences.result import SeatResult as SeatResult
+from .sentences.seat import leave_one_out as leave_one_out
+from .sentiment.analysis import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table
+from .sentiment.fitting import (
     analysis_of as analysis_of,
     classifier_contrasts as classifier_contrasts,
     with_analysis as with_analysis,
 )
-from .sentiment_tests import (
+from .sentiment.published import (
     earnings_correlation as earnings_correlation,
     noun_pair_differences as noun_pair_differences,
     profession_sentiment as profession_sentiment,
     top_bottom as top_bottom,
 )
-from .wefat import Estimated as Estimated, WefatResult as WefatResult
+from .wefat.result import Estimated as Estimated, WefatResult as WefatResult

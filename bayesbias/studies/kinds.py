@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.seat_result import SeatResult
-from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import is_sentiment
-from bayesbias.studies.wefat import WefatResult
+from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis
+from bayesbias.studies.sentiment.fitting import is_sentiment
+from bayesbias.studies.wefat.result import WefatResult
 
 __all__ = ["KINDS", "kind_of"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies import frequency
+from bayesbias.studies.association import frequency
 from helpers.draws import made_up_fit
 from helpers.tables import grid
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import fisher_interval
-from bayesbias.studies.wefat import WefatResult, of_fit
+from bayesbias.studies.wefat.result import WefatResult, of_fit
 from helpers.fits import made_up
 
 SPREADS = {"sigma": 0.02, "wsd": 0.02, "tsd": 0.03, "bsd": 0.004, "rsd": 0.003}

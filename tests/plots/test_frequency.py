@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from bayesbias.core.errors import InputError
 from bayesbias.plots.frequency import plates, plot_frequencies, plot_frequency_contrasts
-from bayesbias.studies.frequency import frequency_of
+from bayesbias.studies.association.frequency import frequency_of
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from helpers.sentences import FAST, own, several, toy
 from bayesbias.core.errors import InputError
 from bayesbias.plots.saving import save_figures
 from bayesbias.plots.sentences import plot_seat, plot_seat_contrasts
-from bayesbias.studies.sentences import seat
+from bayesbias.studies.sentences.seat import seat
 
 
 # -- what it says ----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.plots import sentiment
-from bayesbias.studies.sentiment_fit import little_of_ratings
+from bayesbias.studies.sentiment.fitting import little_of_ratings
 
 pytestmark = pytest.mark.slow  # figures of whole analyses are drawn
 

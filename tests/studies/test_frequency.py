@@ -16,8 +16,8 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.held_covariates import contrasts_at
 from bayesbias.models.loading import load_model
-from bayesbias.studies import frequency
-from bayesbias.studies.frequency import (
+from bayesbias.studies.association import frequency
+from bayesbias.studies.association.frequency import (
     column_of,
     frequency_model,
     frequency_of,

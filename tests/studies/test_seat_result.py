@@ -16,7 +16,7 @@ from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.models.trimming import trimmed
-from bayesbias.studies.sentences import seat
+from bayesbias.studies.sentences.seat import seat
 from bayesbias.tables.sentences import sentence_table
 from bayesbias.wordlists.sentence_tests import SETS
 

@@ -14,8 +14,8 @@ import bayesbias as bb
 from bayesbias import load_model, sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.models.trimming import trimmed
-from bayesbias.studies import sentences
-from bayesbias.studies.seat_slopes import slopes_of_tests
+from bayesbias.studies.sentences import seat as sentences
+from bayesbias.studies.sentences.slopes import slopes_of_tests
 from bayesbias.tables.covariates import with_covariates_known
 
 MATHS = ["math", "algebra", "geometry", "calculus", "equations"]

@@ -17,9 +17,9 @@ from bayesbias import sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.scores.permutation import holm, permutation_test
-from bayesbias.studies import sentences as sentences_room
-from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
-from bayesbias.studies.sentences import leave_one_out, seat
+from bayesbias.studies.sentences import seat as sentences_room
+from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS
+from bayesbias.studies.sentences.seat import leave_one_out, seat
 from bayesbias.wordlists import read_test
 
 

@@ -12,8 +12,8 @@ from helpers.sentences import FAST, own, toy
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.models.trimming import trimmed
-from bayesbias.studies import sentences as sentences_room
-from bayesbias.studies.sentences import seat
+from bayesbias.studies.sentences import seat as sentences_room
+from bayesbias.studies.sentences.seat import seat
 from bayesbias.tables.sentences import sentence_table
 
 

@@ -15,8 +15,8 @@ import bayesbias as bb
 from bayesbias.core.digits import ends_as_known
 from bayesbias.core.errors import InputError
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.studies.lines import true_correlation
-from bayesbias.studies.wefat import of_published
+from bayesbias.studies.wefat.lines import true_correlation
+from bayesbias.studies.wefat.result import of_published
 
 WOMEN = {
     "nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0, "pilot": 7.0,

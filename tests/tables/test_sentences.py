@@ -9,7 +9,7 @@ import pytest
 from helpers.seeds import shifted
 from helpers.sentences import cosine, own, toy
 
-from bayesbias.studies.sentences import seat
+from bayesbias.studies.sentences.seat import seat
 from bayesbias.tables.sentences import sentence_table
 from bayesbias.wordlists.sentence_tests import SETS
 

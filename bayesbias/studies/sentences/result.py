@@ -17,7 +17,7 @@ from bayesbias.core import checks
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
-from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
+from bayesbias.studies.sentences.related import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_making import list_tests
 
@@ -93,6 +93,8 @@ class SeatResult:
     >>> found.frame[["test", "num_targ1"]].values.tolist(), len(found.failures)
     ([['weat7', 8], ['sent-weat7', 72]], 0)
     """
+
+    study = "sentences"  # whose sections show it, see bayesbias.output
 
     frame: pd.DataFrame
     failures: pd.DataFrame

@@ -34,9 +34,9 @@ from bayesbias.inference.sensitivity import largest_shift
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
-from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
-from bayesbias.studies.seat_slopes import SlopesAsked, slopes_of_tests
-from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice
+from bayesbias.studies.sentences.related import chosen_tests, level_of_test, refuse_twice
+from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS, SeatResult
+from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
 from bayesbias.wordlists.sentence_making import list_tests, sentence_test
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest

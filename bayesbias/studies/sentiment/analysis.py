@@ -19,7 +19,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.formatting import join_words, some
-from bayesbias.studies.sentiment_tests import (
+from bayesbias.studies.sentiment.published import (
     UNITS,
     checked_earnings,
     earnings_correlation,
@@ -72,6 +72,8 @@ class SentimentAnalysis:
     >>> found.classifiers, len(found.noun_pairs)
     (('m1',), 20)
     """
+
+    study = "sentiment"  # whose sections show it, see bayesbias.output
 
     table: pd.DataFrame
     tests: pd.DataFrame

@@ -17,7 +17,7 @@ from bayesbias.core.files import plain
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit, kept_with
-from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
 
 if TYPE_CHECKING:

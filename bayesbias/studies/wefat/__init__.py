@@ -1,0 +1,1 @@
+"""Associations and a covariate: the single-category test (WEFAT)."""
