@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesbias.inference.answers import asked_rows, mixed_rows
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.engine import Engine
-from bayesbias.inference.estimands import ESTIMANDS, Rows, times_of
+from bayesbias.inference.estimands import ESTIMANDS, Rows, asked_rows, times_of
+from bayesbias.inference.mixtures import mixed_rows
 from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model

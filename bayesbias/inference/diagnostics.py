@@ -1,131 +1,144 @@
-"""What draws say of a quantity, and whether they can be believed: intervals, effective draws, R-hat, limits."""
+r"""Whether draws can be believed: R-hat and effective draws of many quantities at once, and their limits.
+
+Rank-normalised split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, *Bayesian
+Analysis* 16:667-718): chains are cut in halves, and draws replaced by normal scores of their ranks over all halves,
+:math:`\Phi^{-1}((r - 3/8) / (S + 1/4))`; R-hat is the larger one of those scores and of
+the scores of distances from the median; effective draws sum autocorrelations as far as Geyer's (1992)
+initial positive sequence goes, made monotone. The numbers are those of ArviZ, which takes quantities one by one.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesbias.core import checks
 from bayesbias.core.formatting import number_of
-from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
-_BATCHES_PER_CHAIN = 5
-_LEAST_BATCH = 20
-_LEAST_EFFECTIVE = 5  # draws in a batch, on average
-MIN_DRAWS_PER_CHAIN = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
+_LEAST_DRAWS = 4
+_NUMBERS_AT_A_TIME = 500_000
 
 
-def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
-    """Mean, sd, HPDI, effective draws and R-hat of quantities given as draws, shape (chain, draw, n).
+def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return R-hat and bulk effective draws of each quantity.
 
-    ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, and ``mcse_sd`` that of the sd, from batches of draws; an
-    interval from few draws has ends that are less sure than those of many, so that errors are rather too large than too small.
-    Where draws are too few for batches they are those of so many effective draws of a normal, and so is that of the sd at
-    least where the effective ones in a batch are. ``mcse_mean`` is the sd over the root of the effective draws.
+    Parameters
+    ----------
+    draws : ndarray, shape (chain, draw, n)
+
+    Returns
+    -------
+    r_hat, ess : ndarray, shape (n,)
+        NaN where a draw is NaN, of fewer than four draws a chain, and R-hat also of one chain or of draws that are all the
+        same.
     """
-    import pandas as pd
-
-    prob = checks.probability(prob)
-    with quiet_about_few_draws():
-        r_hat, ess = r_hat_and_ess(draws)
-        flat = joined_chains(draws)
-        sd = flat.std(axis=0, ddof=1)
-    low, high = shortest_interval(flat, prob)
-    # Where chains are too short to be counted all draws may tell no more than one.
-    error_mean = sd / np.sqrt(np.where(np.isnan(ess), 1.0, ess))
-    error_sd, error_low, error_high = error_mean / np.sqrt(2), *2 * [error_mean * end_to_mean(prob)]
-    batches = batches_of(*draws.shape[:2])
-    if batches > 1:
-        length = len(flat) // batches
-        parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
-        in_batches = parts.std(axis=0, ddof=1).std(axis=0, ddof=1) / np.sqrt(batches)
-        # Batches of few effective draws all look narrow, alike: of 800 draws with 40 effective ones by a half.
-        few = ess < _LEAST_EFFECTIVE * batches
-        error_sd = np.where(few, np.fmax(in_batches, error_sd), in_batches)
-        # The ends of a shortest interval close in on their place by the cube root of the draws alone (Kim and Pollard
-        # 1990, section 6.3, on the shorth): a little density more at one end moves both.
-        error_low, error_high = (
-            ends.std(axis=0, ddof=1) / np.cbrt(batches) for ends in shortest_interval(parts, prob)
-        )
-    return pd.DataFrame(
-        {
-            "mean": flat.mean(axis=0),
-            "sd": sd,
-            "hpdi_low": low,
-            "hpdi_high": high,
-            "mcse_mean": error_mean,
-            "mcse_sd": error_sd,
-            "mcse_low": error_low,
-            "mcse_high": error_high,
-            "prob": prob,
-            "ess_bulk": ess,
-            "r_hat": r_hat,
-        }
-    )
-
-
-def batches_of(chains: int, draws: int) -> int:
-    """Return into how many batches draws are cut to see how much an end moves; 1 where they are too few."""
-    per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
-    return chains * per_chain if per_chain else 1
-
-
-def end_to_mean(prob: float) -> float:
-    """Return how much larger the error of an end is than that of the mean, of draws of a normal: that of a quantile."""
-    from scipy.stats import norm
-
-    tail = (1 - prob) / 2
-    return float(np.sqrt(tail * (1 - tail)) / norm.pdf(norm.ppf(tail)))
-
-
-def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
-    """Return the Monte Carlo error of the share of draws with a property, which of few draws is never zero.
-
-    The binomial one of so many effective draws, at a share with half a draw added on either side (Jeffreys).
-    """
-    share, ess = np.asarray(share, float), np.asarray(ess, float)
-    known = np.where(np.isnan(ess), 1.0, ess)
-    middle = (share * known + 0.5) / (known + 1)
-    return np.sqrt(middle * (1 - middle) / known)
-
-
-def joined_chains(draws: np.ndarray) -> np.ndarray:
-    """Return draws, shape (chain, draw, n), one chain after the other; n may be 0."""
     chains, length, n = draws.shape
-    return draws.reshape(chains * length, n)
+    r_hat, ess = np.full(n, np.nan), np.full(n, np.nan)
+    if length < _LEAST_DRAWS:
+        return r_hat, ess
+    step = max(1, _NUMBERS_AT_A_TIME // (chains * length))
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        halves = _halves(draws[..., part])
+        known = ~np.isnan(draws[..., part]).any(axis=(0, 1))
+        scores = _normal_scores(halves)
+        ess[part] = np.where(known, _effective(scores), np.nan)
+        if chains > 1:
+            flat = halves.reshape(len(halves), -1)
+            folded = np.abs(halves - np.median(flat, axis=1)[:, None, None])
+            bulk, tail = _r_hat(scores), _r_hat(_normal_scores(folded))
+            # Draws of two values, whose distances from the median are all the same, have no R-hat of the tail.
+            r_hat[part] = np.where(known, np.where(tail > bulk, tail, bulk), np.nan)
+    return r_hat, ess
 
 
-def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the shortest interval that holds `prob` of the draws, which lie along the first axis.
+def standard_errors(draws: np.ndarray) -> np.ndarray:
+    """Return the Monte Carlo standard error of the mean of each quantity: its sd by the root of its effective draws.
 
-    The highest posterior density interval of one hump; to the last digit that of ArviZ, without its overhead.
+    Parameters
+    ----------
+    draws : ndarray, shape (chain, draw, n)
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        NaN where a draw is NaN, and of fewer than four draws a chain.
     """
-    ordered = np.sort(draws, axis=0)
-    # Of few draws, or next to nothing or all of them, it is still between two.
-    inside = min(max(1, int(np.floor(prob * len(ordered)))), len(ordered) - 1)
-    first = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside], axis=0)
-    low, high = (np.take_along_axis(ordered, at[None], axis=0)[0] for at in (first, first + inside))
-    return low, high
+    if draws.shape[1] < _LEAST_DRAWS:
+        return np.full(draws.shape[2], np.nan)
+    with np.errstate(invalid="ignore"):
+        ess = _effective(_halves(draws))
+    return draws.reshape(-1, draws.shape[2]).std(axis=0, ddof=1) / np.sqrt(ess)
 
 
-@contextlib.contextmanager
-def quiet_about_few_draws() -> Iterator[None]:
-    """Let few or equal draws have no R-hat without a warning; the result says it."""
-    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
-        for message in ("Found chain dimension to be longer", "Degrees of freedom <= 0"):
-            warnings.filterwarnings("ignore", message=message)
-        yield
+def _halves(draws: np.ndarray) -> np.ndarray:
+    """Return draws with each chain cut in two, shape (n, 2 chains, half); the middle one of an odd number is left out."""
+    half = draws.shape[1] // 2
+    cut = np.concatenate([draws[:, :half], draws[:, -half:]])
+    return np.ascontiguousarray(cut.transpose(2, 0, 1), dtype=float)
+
+
+def _normal_scores(halves: np.ndarray) -> np.ndarray:
+    """Return normal scores of the ranks of each quantity; what is equal has the mean of its ranks."""
+    from scipy.special import ndtri
+
+    flat = halves.reshape(len(halves), -1)
+    size = flat.shape[1]
+    order = np.argsort(flat, axis=1)
+    ordered = np.take_along_axis(flat, order, axis=1)
+    score = ndtri((np.arange(1, size + 1) - 3 / 8) / (size + 1 / 4))
+    out = np.empty_like(flat)
+    np.put_along_axis(out, order, np.broadcast_to(score, flat.shape), axis=1)
+    same = ordered[:, 1:] == ordered[:, :-1]
+    for row in np.flatnonzero(same.any(axis=1)):
+        first = np.concatenate([[True], ~same[row]])
+        starts = np.append(np.flatnonzero(first), size)
+        rank = (starts[:-1] + starts[1:] + 1) / 2
+        out[row, order[row]] = ndtri((rank - 3 / 8) / (size + 1 / 4))[np.cumsum(first) - 1]
+    return out.reshape(halves.shape)
+
+
+def _r_hat(halves: np.ndarray) -> np.ndarray:
+    length = halves.shape[2]
+    between = length * halves.mean(axis=2).var(axis=1, ddof=1)
+    within = halves.var(axis=2, ddof=1).mean(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.sqrt((between / within + length - 1) / length)
+
+
+def _effective(halves: np.ndarray) -> np.ndarray:
+    from scipy.fft import next_fast_len
+
+    n, parts, length = halves.shape
+    centre = halves.mean(axis=2)
+    size = next_fast_len(2 * length)
+    power = np.abs(np.fft.rfft(halves - centre[..., None], n=size, axis=2)) ** 2
+    covariance = np.fft.irfft(power.mean(axis=1), n=size, axis=1)[:, :length] / length
+    within = covariance[:, :1] * length / (length - 1)
+    total = covariance[:, :1] + (centre.var(axis=1, ddof=1)[:, None] if parts > 1 else 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = 1 - (within - covariance) / total
+    correlation[:, 0] = 1.0
+    # Sums of neighbours, from 0 and 1 on; the last that are looked at end short of the chain.
+    count = max(1, (length - 1) // 2)
+    even = correlation[:, : 2 * count : 2]
+    pairs = even + correlation[:, 1 : 2 * count : 2]
+    ends = pairs <= 0
+    last = np.where(ends.any(axis=1), ends.argmax(axis=1), count - 1)
+    falling = np.minimum.accumulate(pairs, axis=1)
+    sums = np.concatenate([np.zeros((n, 1)), np.cumsum(falling, axis=1)], axis=1)
+    at = np.arange(n)
+    rest = np.where((even[at, last] > 0) | (pairs[at, last] >= 0), even[at, last], 0.0)
+    draws = parts * length
+    time = np.maximum(-1 + 2 * sums[at, last] + rest, 1 / np.log10(draws))
+    still = np.ptp(halves.reshape(n, -1), axis=1) < np.finfo(float).resolution
+    return np.where(still, draws, draws / time)
 
 
 def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
@@ -143,15 +156,14 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
     posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     r_hat, ess = {}, {}
-    with quiet_about_few_draws():
-        for name in names:
-            values = posterior[name].transpose("chain", "draw", ...).to_numpy()
-            r_hat[name], ess[name] = r_hat_and_ess(values.reshape(*values.shape[:2], -1))
+    for name in names:
+        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+        r_hat[name], ess[name] = r_hat_and_ess(values.reshape(*values.shape[:2], -1))
     # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
     highest = {name: float(np.nanmax(v, initial=0.0)) for name, v in r_hat.items()}
     lowest = {name: float(np.nanmin(v, initial=np.inf)) for name, v in ess.items()}
     chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
-    known = chains > 1 and per_chain >= MIN_DRAWS_PER_CHAIN
+    known = chains > 1 and per_chain >= _LEAST_DRAWS
     problems = []
     if divergences:
         problems.append(
@@ -163,7 +175,7 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         problems += _problems_of_chains({} if independent else highest, still)
     else:
         problems.append(
-            f"R-hat needs at least two chains of {MIN_DRAWS_PER_CHAIN} draws, and here are {chains} of {per_chain}: nothing "
+            f"R-hat needs at least two chains of {_LEAST_DRAWS} draws, and here are {chains} of {per_chain}: nothing "
             "shows whether the sampler has converged; take more (four chains are usual)"
         )
     max_r_hat, min_ess = max(highest.values()), min(lowest.values())

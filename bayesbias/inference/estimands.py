@@ -1,74 +1,41 @@
-"""What is asked of a posterior: the estimands, the contrasts, and the conventions of an answer.
-
-The estimands are never mixed, always named:
+"""What a posterior is asked: estimands, levels and contrasts, as rows that are linear in the effects of a model.
 
 ``population``
-    The mean over new words and attributes like the listed ones: random effects that are not held are set to the mean of
-    their population. Overall nothing is held; what each level holds, says the model (`Level.held`): the class, or
-    the listed words of the class, so that only attributes are new.
+    The mean over new words and attributes like the listed ones: random effects that are not held are at the mean of their
+    population. Overall nothing is held. What each level holds, the model says (`Level.held`).
 ``listed_words``
-    Every effect is the one of the words on the list, averaged over the pairs at hand: the answer for
-    this list and no other. The listed distances are known exactly, so that its width is the model's noise.
+    Every effect is that of the listed words, averaged over the pairs of the table. The listed distances are known, so that the
+    value is the observed one. Only the interval is the model's.
 ``one_new_word``, ``one_new_pair``
-    What a single new protected word, on average over new attributes, or a single new pair of each connection, may
-    show: predictive intervals, at the levels that a word belongs to (overall and its class).
+    What a single new protected word, on average over new attributes, or a single new pair may show: predictive intervals,
+    overall and by class.
 
-Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as
-often as it has pairs there, so ``listed_words`` compares connections with slightly different mixes of words.
-
-Effects with a spread that is a number, not a parameter (the shifts of the additive model), have no
-population to generalise to; they are averaged over the listed words under both estimands.
+Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as often as it has
+pairs there. Effects whose spread is a number, not a parameter (the shifts of the additive model), have no population and are
+averaged over the listed words under each estimand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.cells import combinations
-from bayesbias.inference.linear import Linear, Part, joined
-from bayesbias.inference.mixtures import parts_of_rows
+from bayesbias.inference.linear import Fresh, Linear, Part, joined
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, labels_of
+from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
 
-PROB = 0.89
-"""The default probability of an HPDI: the convention of the papers; any other can be asked for."""
-ROPE = 0.02
-"""Half-width of the default region of practical equivalence, in cosine distance.
-
-Single pairs of one connection scatter with a standard deviation near 0.2 around their mean (0.17 to 0.22
-on the published Reddit tables). A standardized difference of 0.1, half of what is by convention called a
-small effect, is therefore about 0.02 in cosine distance; a difference inside +-0.02 is lost among the pairs
-even for someone who looks for it. On vectors whose distances scatter otherwise, set your own.
-
-Examples
---------
->>> import bayesbias as bb
->>> bb.inference.ROPE
-0.02
-"""
-STANDARD_ROPE = 0.1
-"""Half-width of the default region of practical equivalence of a standardized contrast, in standard deviations.
-
-Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis, 2nd ed., ch. 2)
-calls an effect, as Kruschke (2018, Advances in Methods and Practices in Psychological Science 1: 270-280) takes it
-where nothing better is known of a field. Of two groups that lie 0.1 apart, a random member of the one is nearer than a
-random member of the other 53 times in 100, where 50 is chance. It holds for any vectors, which `ROPE` does not.
-
-Examples
---------
->>> import bayesbias as bb
->>> bb.inference.STANDARD_ROPE
-0.1
-"""
 CONTRASTS = (
     ("associated", "different"),
     ("associated", "human"),
@@ -78,11 +45,15 @@ CONTRASTS = (
 )
 ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
+_WORD, _ATTRIBUTE = "protected_word", "attribute"
+_CELLS_A_ROW = (
+    8  # possible combinations of labels per row, up to which they are counted; else rows are sorted
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is asked for, row by row; a row is a mixture where a new word may be of several classes.
+    """Rows of a table; a row is a mixture of parts where a new word may be of several classes.
 
     Attributes
     ----------
@@ -94,43 +65,74 @@ class Rows:
         The row that each part belongs to, in order.
     weight : ndarray, shape (parts,)
         Weights of the parts; those of a row add up to one.
+    known : ndarray, shape (rows,), optional
+        The observed values, of rows about the listed words.
     """
 
     keys: list[tuple[str, str, str]]
     linear: Linear
     row: np.ndarray
     weight: np.ndarray
+    known: np.ndarray | None = None
 
     def chosen(self, rows: Sequence[int]) -> Rows:
         """Return some rows, in this order."""
         at, row = parts_of_rows(self.row, rows)
-        return Rows([self.keys[row] for row in rows], self.linear.taken(at), row, self.weight[at])
+        known = None if self.known is None else self.known[list(rows)]
+        return Rows(
+            [self.keys[k] for k in rows], self.linear.taken(at), row, self.weight[at], known
+        )
+
+    def at(self, level: str) -> Rows:
+        """Return the rows of one level."""
+        return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
+
+
+def asked_rows(
+    design: Design,
+    table: pd.DataFrame,
+    estimand: str,
+    contrasted: bool,
+    shown: pd.DataFrame | None = None,
+) -> Rows:
+    """Return the means, or their contrasts, of an estimand at all levels.
+
+    Labels of a group other than connections are contrasted in the order in which they come in `shown`.
+    """
+    group = design.spec.results.group
+    pairs = contrasted_groups(
+        group, labels_of((table if shown is None else shown)[group], group)[0]
+    )
+    if estimand in PREDICTIVE:
+        return new_rows(design, table, estimand, pairs if contrasted else None)
+    means = mean_rows(design, table, estimand)
+    return contrast_rows(means, pairs) if contrasted else means
 
 
 def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
-    """Return the mean of the outcome per (level, name, connection), as functions of the effects.
-
-    Parameters
-    ----------
-    design : Design
-    table : DataFrame
-        The rows the design was laid over.
-    estimand : {"population", "listed_words"}
-        Or one that the model declares.
-    """
-    levels = levels_of(design, table, estimand)
+    """Return the mean of the outcome per level, name and connection."""
     present, group = labels_of(table[design.spec.results.group], design.spec.results.group)
     keys: list[tuple[str, str, str]] = []
-    parts = []
-    for level, (labels, codes, held) in levels.items():
+    parts, observed = [], []
+    for level, (labels, codes, held) in levels_of(design, table, estimand).items():
         cells, rows = combinations([codes, group])
+        counts = np.bincount(rows)
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
-        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, np.bincount(rows)))
-    return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)))
+        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, counts))
+        observed.append(np.bincount(rows, design.y) / counts)
+    known = np.concatenate(observed) if estimand == "listed_words" else None
+    return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)), known)
+
+
+def contrasted_groups(group: str, labels: Iterable[str]) -> Sequence[tuple[str, str]]:
+    """Return what is contrasted with what: certain connections, or each label with each that follows."""
+    if group == "connection":
+        return CONTRASTS
+    return list(itertools.combinations(dict.fromkeys(labels), 2))
 
 
 def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
-    """Return the differences between labels wherever both stand, from rows that are no mixtures."""
+    """Return the differences between labels wherever both exist, from rows that are no mixtures."""
     at = {key: row for row, key in enumerate(means.keys)}
     keys, first, second = [], [], []
     for level, name in dict.fromkeys((level, name) for level, name, _ in means.keys):
@@ -140,11 +142,12 @@ def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
                 first.append(at[level, name, a])
                 second.append(at[level, name, b])
     linear = means.linear.taken(first).minus(means.linear.taken(second))
-    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)))
+    known = None if means.known is None else means.known[first] - means.known[second]
+    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
 
 
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, str]:
-    """Return the two labels whose contrast is called ``a - b``; a label may hold such a stroke itself.
+    """Return the two labels whose contrast is called ``a - b``; a label may contain such a dash itself.
 
     Examples
     --------
@@ -159,22 +162,7 @@ def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, str]:
 def level_means(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], estimand: str
 ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-    """Return the mean distance per (level, name, connection) that given parameter values imply.
-
-    Parameters
-    ----------
-    design : Design
-    table : DataFrame
-        The rows the design was laid over.
-    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
-    estimand : {"population", "listed_words"}
-        Or one that the model declares.
-
-    Returns
-    -------
-    keys : list of (level, name, connection)
-    means : ndarray, shape (n, len(keys))
-    """
+    """Return keys of `mean_rows`, and their values for given parameters, shape (n, keys)."""
     rows = mean_rows(design, table, estimand)
     return rows.keys, rows.linear.draws(draws, times_of(design))
 
@@ -184,6 +172,21 @@ def times_of(design: Design) -> dict[str, str | None]:
     return {name: parameter.times for name, parameter in design.spec.parameters.items()}
 
 
+def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
+    """Refuse a level or an estimand that a model does not have."""
+    if level is not None:
+        checks.choice(level, ("overall", *spec.results.levels), "level", spec.label)
+    if estimand is not None:
+        checks.choice(estimand, (*ESTIMANDS, *PREDICTIVE, *spec.results.estimands), "estimand")
+
+
+def no_contrasts(spec: ModelSpec) -> FitError:
+    """Say that a table has nothing to contrast."""
+    return FitError(
+        f"contrasts: the table has no two {spec.results.group}s that are contrasted; see means() and summary()"
+    )
+
+
 def levels_of(
     design: Design, table: pd.DataFrame, estimand: str
 ) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
@@ -191,8 +194,14 @@ def levels_of(
     results = design.spec.results
     for column in (results.group, *(level.by for level in results.levels.values())):
         if column not in table.columns:
-            raise FitError(f"means per {results.group} need the column {column!r}, which the table lacks")
-    given = set(design.coords) if estimand == "listed_words" else set(results.estimands.get(estimand, ()))
+            raise FitError(
+                f"means per {results.group} need the column {column!r}, which the table lacks"
+            )
+    given = (
+        set(design.coords)
+        if estimand == "listed_words"
+        else set(results.estimands.get(estimand, ()))
+    )
     levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
     for level, about in results.levels.items():
         levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))
@@ -206,7 +215,7 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     ----------
     design : Design
     held : set of str
-        Dimensions whose effects are kept; a random effect over any other is averaged away, to what it is centred on.
+        Dimensions whose effects are kept; a random effect over any other is averaged away, to what it is centered on.
     group : ndarray of int, shape (n_pairs,)
         The group of each row of the table, or -1.
     counts : ndarray of int, shape (groups,)
@@ -236,8 +245,241 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
             for value in np.flatnonzero(np.bincount(factor[group >= 0])):
                 mine = np.flatnonzero((group >= 0) & (factor == value))
                 weights = sparse.csr_array(
-                    (each[mine], (group[mine], idx[mine])),
-                    shape=(len(counts), design.size(name)),
+                    (each[mine], (group[mine], idx[mine])), shape=(len(counts), design.size(name))
                 )
                 parts.append(Part(name, None if times is None else int(value), weights))
     return Linear(constant, tuple(parts))
+
+
+def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the combinations of codes that occur, shape (k, m), in rising order, and of each of n rows its own.
+
+    The same as ``np.unique(np.stack(codes), axis=1, return_inverse=True)``, by counting where that is less work.
+
+    Examples
+    --------
+    >>> cells, cell = combinations([np.array([1, 0, 1]), np.array([2, 0, 2])])
+    >>> cells.tolist(), cell.tolist()
+    ([[0, 1], [0, 2]], [1, 0, 1])
+    """
+    n = len(codes[0])
+    sizes = tuple(int(each.max()) + 1 for each in codes) if n else ()
+    countable = n and float(np.prod(sizes, dtype=float)) <= _CELLS_A_ROW * n + 1000
+    if not countable or min(int(each.min()) for each in codes) < 0:
+        cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
+        return cells, cell.ravel()
+    joint = np.ravel_multi_index(tuple(codes), sizes) if len(codes) > 1 else codes[0]
+    present = np.flatnonzero(np.bincount(joint))
+    place = np.zeros(int(present[-1]) + 1, dtype=np.int32)
+    place[present] = np.arange(len(present))
+    return np.stack(np.unravel_index(present, sizes)), place[joint]
+
+
+def parts_of_rows(row: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the parts of some rows, in this order, and to which of them each belongs.
+
+    Examples
+    --------
+    >>> at, row = parts_of_rows(np.array([0, 0, 1]), [1, 0])
+    >>> at.tolist(), row.tolist()
+    ([2, 0, 1], [0, 1, 1])
+    """
+    at = [np.arange(*np.searchsorted(row, [wanted, wanted + 1])) for wanted in rows]
+    lengths = [len(own) for own in at]
+    return np.concatenate([np.zeros(0, int), *at]), np.repeat(np.arange(len(at)), lengths)
+
+
+# -- single new words and pairs ---------------------------------------------------------------------------------------
+
+
+def new_rows(
+    design: Design,
+    table: pd.DataFrame,
+    estimand: str,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> Rows:
+    """Return what a single new word, or a single new pair, shows.
+
+    A new word is of one of the classes, each as likely as it has words in the table; a new attribute is of one of the lists
+    that make its connection with that class, each as likely as it has attributes. A contrast is that of one new word,
+    on average over new attributes (``one_new_word``) or with one new attribute on either side (``one_new_pair``).
+
+    Parameters
+    ----------
+    design : Design
+    table : DataFrame
+        The rows the design was laid over.
+    estimand : {"one_new_word", "one_new_pair"}
+    pairs : sequence of (str, str), optional
+        The connections to contrast; by default none, and the rows are means per connection.
+
+    Returns
+    -------
+    Rows
+        At the levels that a word belongs to: overall, and its class.
+
+    Raises
+    ------
+    FitError
+        Where the model is not about pairs of words, or a new pair would have noise that is not normal.
+    """
+    spec, single = design.spec, estimand == "one_new_pair"
+    check_new_rows(spec, estimand)
+    connections, connection = labels_of(table[spec.results.group], spec.results.group)
+    word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
+    used = sorted(spec.label_columns() & set(table.columns))
+    kinds = [c for c in used if c != _WORD and _follows(word, labels_of(table[c], c)[1])]
+    lists = [c for c in used if c != _ATTRIBUTE and _follows(attribute, labels_of(table[c], c)[1])]
+    kind, which_list = _joint(table, kinds), _joint(table, lists if single else [])
+    keys: list[tuple[str, str, str]] = []
+    tables: list[Linear] = []
+    row: list[int] = []
+    weight: list[float] = []
+    for level, (labels, codes, held) in levels_of(design, table, "population").items():
+        if not _follows(word, codes) or (
+            level != "overall" and spec.results.levels[level].by == _WORD
+        ):
+            continue
+        known = (held - {_WORD}) | set(spec.results.fixed) | set(kinds)
+        cells, group = combinations([codes, kind, connection, which_list])
+        counts = np.bincount(group)
+        linear = _with_new(
+            design, averaged(design, known, group, counts), known, group, counts, single
+        )
+        for code, label in enumerate(labels):
+            for sides in [(name,) for name in connections] if pairs is None else pairs:
+                parts = _parts(
+                    cells,
+                    group,
+                    (word, attribute),
+                    code,
+                    [connections.index(s) for s in sides if s in connections],
+                )
+                if len(parts) == 0 or not set(sides) <= set(connections):
+                    continue
+                own = [
+                    linear.taken([combination[side] for combination, _ in parts])
+                    for side in range(len(sides))
+                ]
+                tables.append(own[0] if len(own) == 1 else own[0].minus(own[1]))
+                row += [len(keys)] * len(parts)
+                weight += [share for _, share in parts]
+                keys.append((level, label, " - ".join(sides)))
+    return Rows(keys, joined(tables), np.array(row, dtype=np.int64), np.array(weight))
+
+
+def check_new_rows(spec: ModelSpec, estimand: str) -> None:
+    """Refuse to speak of a new word where there is none."""
+    if not {_WORD, _ATTRIBUTE} <= set(spec.units) or spec.results.group != "connection":
+        raise FitError(
+            f"{estimand} is about pairs of a word and an attribute, and {spec.label} is not"
+        )
+    if estimand == "one_new_pair" and spec.likelihood != "Normal":
+        raise FitError(
+            f"{estimand} needs normal noise, and {spec.label} has another; see one_new_word"
+        )
+
+
+def _parts(
+    cells: np.ndarray,
+    group: np.ndarray,
+    units: tuple[np.ndarray, np.ndarray],
+    code: int,
+    sides: Sequence[int],
+) -> list[tuple[tuple[int, ...], float]]:
+    """Return the combinations of cells that a row is a mixture of, with their weights."""
+    word, attribute = units
+    out = []
+    for kind in np.unique(cells[1]):
+        own = [
+            np.flatnonzero((cells[0] == code) & (cells[1] == kind) & (cells[2] == side)).tolist()
+            for side in sides
+        ]
+        if not own or not all(own):
+            continue
+        words = len(np.unique(word[np.isin(group, own[0])]))
+        breadth = [[len(np.unique(attribute[group == cell])) for cell in side] for side in own]
+        for places in itertools.product(*(range(len(side)) for side in own)):
+            share = np.prod([breadth[s][p] / sum(breadth[s]) for s, p in enumerate(places)])
+            out.append((tuple(own[s][p] for s, p in enumerate(places)), words * float(share)))
+    total = sum(share for _, share in out)
+    return [(combination, share / total) for combination, share in out]
+
+
+def _with_new(
+    design: Design,
+    linear: Linear,
+    known: set[str],
+    group: np.ndarray,
+    counts: np.ndarray,
+    single: bool,
+) -> Linear:
+    """Add the effects of a new word and, for a single pair, of its attribute and its noise."""
+    spec = design.spec
+    shared: list[Fresh] = []
+    apart: list[Fresh] = []
+    for name in spec.location_parameters():
+        parameter = spec.parameters[name]
+        if not spec.is_random(name) or set(parameter.dims) <= known:
+            continue
+        new = set(parameter.dims) & set(spec.units)
+        if new != {_WORD} and not single:
+            continue  # averaged over new attributes
+        rest = [dim for dim in parameter.dims if dim not in spec.units]
+        spread = str(parameter.args["sigma"])
+        entries = design.parent[name, "sigma"][design.index[name]]
+        power = 1 if new == {_WORD} else 2
+        own = _cells_of(design, name, spread, entries, rest, group, counts, power)
+        (shared if new == {_WORD} else apart).append(own)
+    sigma = spec.noise["sigma"]
+    if single:
+        entries = (
+            design.index[sigma] if isinstance(sigma, str) else np.zeros(len(group), dtype=np.int64)
+        )
+        apart.append(_cells_of(design, None, sigma, entries, [], group, counts))
+    return replace(linear, shared=tuple(shared), apart=tuple(apart))
+
+
+def _cells_of(
+    design: Design,
+    name: str | None,
+    spread: str | float,
+    entries: np.ndarray,
+    rest: Sequence[str],
+    group: np.ndarray,
+    counts: np.ndarray,
+    power: int = 1,
+) -> Fresh:
+    """Return the new effects of one parameter (or the noise), and their weights in each group of rows.
+
+    Slopes weigh by the covariate of a row, or by the given power of it: of what each row has for itself variances are averaged.
+    """
+    times = None if name is None else design.spec.parameters[name].times
+    factors = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
+    codes = [entries, factors]
+    if name is not None:
+        # The entry less what is new of it: two rows of one new word share an effect where all else is the same.
+        dims = design.spec.parameters[name].dims
+        at = np.unravel_index(design.index[name], design.shape(name))
+        codes += [at[dims.index(dim)] for dim in rest]
+    cells, cell = combinations(codes)
+    weights = np.zeros((len(counts), cells.shape[1]))
+    lever = None if name is None else design.lever(name)
+    np.add.at(weights, (group, cell), (1.0 if lever is None else lever**power) / counts[group])
+    return Fresh(spread, cells[0], times, cells[1], weights)
+
+
+def _follows(codes: np.ndarray, others: np.ndarray) -> bool:
+    """Whether one column determines another."""
+    first = np.zeros(codes.max() + 1, dtype=np.int64)
+    first[codes] = others
+    return bool((first[codes] == others).all())
+
+
+def _joint(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Return one code for the labels of some columns together."""
+    out = np.zeros(len(table), dtype=np.int64)
+    for column in columns:
+        labels, codes = labels_of(table[column], column)
+        out = out * len(labels) + codes
+    return out

@@ -1,4 +1,4 @@
-"""What a model expects before it has seen a pair, in the units of the result: its prior of the contrast, and of single pairs."""
+"""What a model expects before it has seen a pair: its prior in the units of the result."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.formatting import as_percent, percent
-from bayesbias.inference.contrasts import (
+from bayesbias.inference.estimands import contrasted_groups, no_contrasts
+from bayesbias.inference.estimates import (
     chosen_rows,
     contrast_draws,
-    contrasted_groups,
+    end_to_mean,
     keys_of_rows,
     level_draws,
-    no_contrasts,
+    shortest_interval,
 )
-from bayesbias.inference.diagnostics import end_to_mean, shortest_interval
-from bayesbias.inference.estimands import PROB
 from bayesbias.inference.scope import words_said
+from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
@@ -42,9 +40,6 @@ _POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0,
 _PAIRS = 20_000
 
 
-_SAID = {"attribute_set": "list of stereotypes"}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class PriorExpectation:
     """What a model expects before any data.
@@ -52,7 +47,7 @@ class PriorExpectation:
     Attributes
     ----------
     model, on : str
-        Name of the model, and what pairs it was laid over.
+        Name of the model, and which pairs it was laid over.
     contrasts : DataFrame
         One row per level, of the first contrast: ``level, contrast, mean, sd, low, high, prob``; at levels of several
         labels for any one of them.
@@ -83,7 +78,7 @@ class PriorExpectation:
         return self.impossible is None or self.impossible <= MOST_IMPOSSIBLE
 
     def lines(self) -> list[str]:
-        """Return the same in lines, the first what they are about."""
+        """Return the same in lines; the first says what they are about."""
         first = str(self.contrasts["contrast"].iloc[0])
         return [
             f"Before any data, on {self.on}, model {self.model} expects of {first}, for {self.words}:",
@@ -97,12 +92,15 @@ class PriorExpectation:
     def _parts(self) -> list[str]:
         out = []
         for row in self.contrasts.itertuples():
-            of = "overall" if row.level == "overall" else f"of one {_SAID.get(row.level, row.level)}"
-            ends = " and ".join(ends_as_known(row, "low", "high", 2, signed=True))
-            out.append(f"{of} sd {as_known(row, 'sd', 2)}, {as_percent(row.prob)} between {ends}")
+            of = "overall" if row.level == "overall" else f"of one {row.level.replace('_', ' ')}"
+            out.append(
+                f"{of} sd {row.sd:.2f}, {row.prob:.0%} between {row.low:+.2f} and {row.high:+.2f}"
+            )
         if self.impossible is not None:
-            verdict = "" if self.possible else f" (a prior should have at most {percent(MOST_IMPOSSIBLE)})"
-            out.append(f"{percent(self.impossible)} of single pairs where no pair can be{verdict}")
+            verdict = (
+                "" if self.possible else f" (a prior should have at most {MOST_IMPOSSIBLE:.0%})"
+            )
+            out.append(f"{self.impossible:.0%} of single pairs where no pair can be{verdict}")
         return out
 
     def __repr__(self) -> str:
@@ -127,8 +125,7 @@ def prior_expectation(
     prob : float in (0, 1)
         Probability of the intervals, the shortest ones.
     draws, seed : int
-        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair of each connection, known
-        to within 0.003 or so.
+        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair of each connection.
 
     Returns
     -------
@@ -137,9 +134,9 @@ def prior_expectation(
     Raises
     ------
     InputError
-        For an unknown model, or one that needs a column the table lacks.
+        If the model is unknown, or needs a column that the table lacks.
     FitError
-        Where the table holds nothing to contrast.
+        If the table has nothing to contrast.
 
     Examples
     --------
@@ -151,9 +148,8 @@ def prior_expectation(
     """
     import pandas as pd
 
-    seed = checks.seed(seed)
-    prob = checks.probability(prob)
-    checks.count(draws, "draws", 2, checks.MOST_DRAWS)  # one has no spread
+    seed, prob = checks.seed(seed), checks.probability(prob)
+    checks.count(draws, "draws", 2)
     spec = load_model(model)
     if table is None:
         frame, on = usual_pairs(spec), f"the pairs of the list {USUAL_LIST}"
@@ -165,35 +161,33 @@ def prior_expectation(
     first = keys_of_rows(contrasts, "contrast")[0][0]
     rows = []
     for level in ("overall", *spec.results.levels):
-        # Sorted, since rows are those of the table in turn, and a sum in another order is another in its last digit.
+        # Sorted, since a sum in another order is another in its last digit.
         values = np.sort(chosen_rows(contrasts, level=level, contrast=first).to_numpy(), axis=None)
         if values.size:
             low, high = shortest_interval(values, prob)
             sd = values.std(ddof=1)
             # Draws of a prior are independent; the contrasts of one draw, as of several classes, need not be.
             error = sd / np.sqrt(draws)
-            errors = error, error / np.sqrt(2), *[error * end_to_mean(prob)] * 2
-            rows.append((level, first, values.mean(), sd, float(low), float(high), prob, *errors))
-    columns = [
-        "level",
-        "contrast",
-        "mean",
-        "sd",
-        "low",
-        "high",
-        "prob",
-        "mcse_mean",
-        "mcse_sd",
-        "mcse_low",
-        "mcse_high",
-    ]
-    return PriorExpectation(
-        spec.name,
-        on,
-        pd.DataFrame(rows, columns=columns),
-        impossible_share(spec, frame, seed),
-        words_said(spec),
-    )
+            errors = {
+                "mean": error,
+                "sd": error / np.sqrt(2),
+                **dict.fromkeys(("low", "high"), error * end_to_mean(prob)),
+            }
+            about = {
+                "level": level,
+                "contrast": first,
+                "mean": values.mean(),
+                "sd": sd,
+                "low": float(low),
+            }
+            about |= {
+                "high": float(high),
+                "prob": prob,
+                **{f"mcse_{name}": each for name, each in errors.items()},
+            }
+            rows.append(about)
+    impossible = impossible_share(spec, frame, seed)
+    return PriorExpectation(spec.name, on, pd.DataFrame(rows), impossible, words_said(spec))
 
 
 def fits_usual_pairs(spec: ModelSpec) -> bool:
@@ -209,7 +203,7 @@ def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
 
 
 def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int) -> xr.DataArray:
-    """Draw the contrasts for new words at every level from the prior, labelled as those of a fit."""
+    """Draw the contrasts for new words at every level from the prior, labeled as those of a fit."""
     design = Design.of(spec, frame)
     group = spec.results.group
     means = level_draws(design, frame, design.prior_draws(draws, seed), "population")

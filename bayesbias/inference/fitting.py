@@ -21,9 +21,9 @@ from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.engine import ENGINES, Engine
 from bayesbias.inference.graph import pymc_model
+from bayesbias.inference.loo import with_pointwise
 from bayesbias.inference.pairwise import sample_pairwise
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import TARGETS, sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design, refuse_labels_of_no_row
@@ -218,10 +218,10 @@ def fit(
     if reduced:
         settings["engine"] = engine
         idata = sample_collapsed(reduced, settings, cores)
-        effects = effects_of(idata["posterior"].to_dataset(), frame, design, seed)
+        effects = effects_of(idata["posterior"].to_dataset(), design, seed)
         if engine != "quick":
             effects.tried(reduced)  # all are drawn where they are read: tables of means need none of them
-        idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects, design))
+        idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
         idata = sample_pairwise(design, settings, cores, progress)
         settings["engine"] = Engine(asked=engine, why_not="pairwise" if engine == "quick" else "").as_dict()

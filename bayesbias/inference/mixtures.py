@@ -6,11 +6,18 @@ the mixture of those normals (Rao-Blackwell). Its ends jitter far less between s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from bayesbias.inference.collapsed import Collapsed
+from bayesbias.inference.estimands import Rows, parts_of_rows, times_of
+from bayesbias.inference.moments import Projected
+from bayesbias.models.design import Design
+
+MOST_MIXED = 1000
+"""Draws of the scales that are mixed at most: of mixtures these say as much as many times as many draws of the rows."""
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001
@@ -50,7 +57,8 @@ class Mixtures:
         for rows, parts, weight in self._alike():
             for batch in range(batches):
                 mean, sd = (
-                    values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for values in flat
+                    values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows))
+                    for values in flat
                 )
                 each = None if weight is None else np.tile(weight, length) / length
                 out["mean"][batch, rows], out["sd"][batch, rows] = mixture_mean_sd(mean, sd, each)
@@ -89,10 +97,6 @@ class Mixtures:
             out[..., row] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
         return out
 
-    def with_noise(self, noise: np.ndarray) -> np.ndarray:
-        """Draw once from each normal, where each row is one: `noise` has draws of a standard normal."""
-        return self.mean + self.sd * noise
-
     @property
     def rows(self) -> int:
         """The number of rows."""
@@ -111,43 +115,6 @@ class Mixtures:
             weight = None if width == 1 else self.weight[parts[0]]
             out.append((np.array(rows), parts, weight))
         return out
-
-
-def parts_of_rows(row: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the parts of some rows, in this order, and to which of them each belongs.
-
-    Examples
-    --------
-    >>> at, row = parts_of_rows(np.array([0, 0, 1]), [1, 0])
-    >>> at.tolist(), row.tolist()
-    ([2, 0, 1], [0, 1, 1])
-    """
-    wanted = np.asarray(rows, dtype=np.int64)
-    starts, ends = np.searchsorted(row, wanted), np.searchsorted(row, wanted, side="right")
-    lengths = ends - starts
-    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    at = np.repeat(starts, lengths) + np.arange(lengths.sum()) - before
-    return at, np.repeat(np.arange(len(wanted)), lengths)
-
-
-def noise_of_rows(seed: int, shape: tuple[int, int, int], rows: Sequence[int]) -> np.ndarray:
-    """Return what `Mixtures.sampled` draws for some rows out of all, where each row is one normal.
-
-    Parameters
-    ----------
-    seed : int
-    shape : (chains, draws, all rows)
-    rows : sequence of int
-
-    Returns
-    -------
-    ndarray, shape (chains, draws, rows)
-    """
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
-    out = np.empty((*shape[:2], len(rows)))
-    for own in out.reshape(-1, len(rows)):
-        own[:] = rng.standard_normal(shape[2])[rows]
-    return out
 
 
 def mixture_mean_sd(
@@ -200,7 +167,11 @@ def mixture_interval(
             x = (end - m) / s
             density = np.exp(-0.5 * x * x) / (s * np.sqrt(2 * np.pi))
             sides.append(
-                (_average(ndtr(x), weight), _average(density, weight), _average(-x * density / s, weight))
+                (
+                    _average(ndtr(x), weight),
+                    _average(density, weight),
+                    _average(-x * density / s, weight),
+                )
             )
         (f_low, d_low, slope_low), (f_high, d_high, slope_high) = sides
         mass, tilt = f_high - f_low - prob, (d_low - d_high) * unit
@@ -239,3 +210,46 @@ def _on_a_grid(
 
 def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return values.mean(axis=0) if weight is None else weight @ values
+
+
+def mixed_rows(
+    rows: Rows,
+    design: Design,
+    reduced: Collapsed | None,
+    draws: Mapping[str, np.ndarray],
+    chains: int,
+    projected: Projected | None = None,
+) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
+    """Return the rows as normal mixtures, and the draws of the scales that they are mixtures over; None where they are not.
+
+    Of a model that was sampled pair by pair only what is new is normal given the draws. `projected` are the same rows turned as
+    the components of the reduction are, where that is done already.
+    """
+    if not rows.keys:
+        return None
+    names = list(draws) if reduced is None else list(reduced.scales)
+    n = len(draws[names[0]])
+    step = -(-n // MOST_MIXED)
+    # The same number of draws of each chain.
+    chosen = np.concatenate(
+        [
+            np.arange(chain * (n // chains), (chain + 1) * (n // chains), step)
+            for chain in range(chains)
+        ]
+    )
+    some = {name: draws[name][chosen] for name in names}
+    if reduced is not None and all((some[name] > 0).all() for name in names):
+        turned = Projected.of(reduced, rows.linear) if projected is None else projected
+        mean, variance = turned.moments(reduced, reduced.joined(some))
+    elif reduced is None and (rows.linear.shared or rows.linear.apart):
+        mean = rows.linear.draws(some, times_of(design))
+        variance = np.zeros_like(mean)
+    else:
+        return None
+    variance = variance + rows.linear.new_variance(some)
+    if not (variance > 0).all():
+        return None  # such as a mean that is a number of the model file
+    shape = (chains, len(chosen) // chains, mean.shape[1])
+    return Mixtures(
+        mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight
+    ), some

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bayesbias.inference.cells import combinations
+from bayesbias.inference.estimands import combinations
 from bayesbias.models.design import Design
 
 MOST_DIGITS = 2**62

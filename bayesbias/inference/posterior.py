@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-import copy
 import functools
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.inference import answers, contrasts, reliability, sensitivity, slopes, standard
+from bayesbias.core.errors import FitError
+from bayesbias.inference import estimates, reliability, sensitivity, slopes, spreads
+from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.engine import Engine
-from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
-from bayesbias.inference.lately import Lately, kept_in
-from bayesbias.inference.row_order import as_they_come, in_own_order
+from bayesbias.inference.estimands import (
+    ESTIMANDS,
+    PREDICTIVE,
+    Rows,
+    asked_rows,
+    check_asked,
+    no_contrasts,
+    times_of,
+)
+from bayesbias.inference.mixtures import Mixtures, mixed_rows
 from bayesbias.inference.saving import write_fit
-from bayesbias.inference.shown import text_of_fit
-from bayesbias.inference.spreads import check_normal_noise
-from bayesbias.models.design import Design
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -31,7 +38,16 @@ if TYPE_CHECKING:
 
 __all__ = ["BiasFit"]
 
-_BYTES_A_ROW = 600  # of what a fit makes of its table: index arrays, the reduction, rows of results
+_ROWS_AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwhile
+
+
+class Answer(NamedTuple):
+    """Draws of some rows, the rows as mixtures where they are, observed values where known, and draws of the scales."""
+
+    draws: xr.DataArray
+    mixtures: Mixtures | None
+    known: np.ndarray | None
+    scales: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +58,8 @@ class BiasFit:
     ----------
     idata : xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for them (`pointwise`),
-        ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Not to be written into: of a model with an
-        exact reduction it holds the scales; effects are drawn where they are read, the same each time, and those of the
-        last fits stay at hand (some 200 MB). ``idata.load()`` keeps them.
+        ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Of a model with an exact reduction the effects
+        are drawn when they are first read.
     table : pandas.DataFrame
         The rows that were fitted, in the order in which they came. What is sampled does not depend on it.
     spec : ModelSpec
@@ -58,40 +73,30 @@ class BiasFit:
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
-    # Not part of what the fit is: a copy with another idata starts with none.
-    _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     @functools.cached_property
-    def _lately(self) -> Lately:
-        return Lately(_BYTES_A_ROW * len(self.table))
-
-    @property
     def design(self) -> Design:
         """The index arrays of the model on the table."""
-        return self._lately.get("design", lambda: Design.of(self.spec, self.table))
+        return Design.of(self.spec, self.table)
 
     @property
     def engine(self) -> Engine:
         """What sampled it: NUTS, or the quick engine with its Pareto k and effective draws."""
         return Engine.of(self.provenance.get("sampler", {}))
 
-    @property
-    def _rows(self) -> tuple[Design, pd.DataFrame]:
-        """The model on the rows, and the rows, in their own order: what is drawn does not depend on how they came."""
-        return self._lately.get("rows", lambda: in_own_order(self.design, self.table))
-
     def draws(self) -> dict[str, np.ndarray]:
-        """Return all posterior draws, chains joined.
+        """Return all posterior draws, chains joined, to be read and not to be written into.
 
         Returns
         -------
         dict of str to ndarray, shape (chains * draws, *shape of the parameter)
-            To be read, not to be written into: they are those of the idata.
         """
         return joined_draws(self.idata["posterior"].dataset, self.spec.parameters)
 
+    # -- tables -------------------------------------------------------------------------------------------------------
+
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Mean of the outcome per connection (or whatever the model gives its results for).
+        """Estimate the mean of the outcome per connection (or whatever the model gives its results for).
 
         Parameters
         ----------
@@ -103,25 +108,25 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            One row per connection: ``connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
-            r_hat, n_pairs``. Distances are in [0, 2].
+            One row per connection: ``connection, estimand``, the columns of `bayesbias.inference.estimates`, ``n_pairs``.
         """
         return self.means("overall", prob, estimand).drop(columns=["level", "name"])
 
     def words(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Mean distance per protected word and connection.
+        """Estimate the mean distance per protected word and connection.
 
         Under ``population`` the attributes are new ones like those listed; the protected word is itself.
         Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front, without ``n_pairs``.
         """
         frame = self.means("word", prob, estimand).drop(columns=["level", "n_pairs"])
         frame = frame.rename(columns={"name": "protected_word"})
-        classes = contrasts.labels_by(self.table, "protected_word", "protected_class")
-        frame.insert(1, "protected_class", [classes[word] for word in frame["protected_word"]])
+        frame.insert(
+            1, "protected_class", [self._class_of[word] for word in frame["protected_word"]]
+        )
         return frame
 
     def means(self, level: str, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Mean of the outcome at one of the model's levels.
+        """Estimate the mean of the outcome at one of the model's levels.
 
         Parameters
         ----------
@@ -129,31 +134,179 @@ class BiasFit:
             ``overall``, or a level of the model: ``class`` and ``word`` unless its file says otherwise.
         prob : float in (0, 1)
         estimand : {"population", "listed_words"}
-            Or one that the model declares.
+            Or one that the model declares. Under ``listed_words`` the mean is the observed one, and the interval the model's.
 
         Returns
         -------
         DataFrame
-            ``level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, n_pairs``;
-            the third column has the name of what the model gives results for.
+            ``level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`, and ``n_pairs``. The third
+            column has the name of what the model gives results for.
         """
-        return kept_with(
-            self, ("means", level, estimand, prob), lambda: self._means_with_counts(level, prob, estimand)
-        ).copy()
-
-    def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
-        describe = functools.partial(contrasts.described, prob=prob)
-        frame = self._asking.described(level, estimand, False, describe)
+        frame = self._described(level, estimand, False, View(prob=prob))
         if frame is None:
-            raise contrasts.no_new_words(level, estimand)
-        frame["n_pairs"] = contrasts.rows_per_label(self.table, self.spec.results, level, frame)
-        return frame
+            raise FitError(
+                f"{estimand} is given overall and for the classes of words, and not at the level {level}"
+            )
+        group = self.spec.results.group
+        by = [group] if level == "overall" else [self.spec.results.levels[level].by, group]
+        counts = self.table.groupby(
+            [self.table[column].astype(str) for column in by], sort=False
+        ).size()
+        labels = (
+            frame[group] if level == "overall" else zip(frame["name"], frame[group], strict=True)
+        )
+        return frame.assign(n_pairs=[int(counts[key]) for key in labels])
 
-    def shares(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
-        """Shares of the variance around the means: what the pairs have in common, and what is left.
+    def contrasts(
+        self,
+        prob: float = PROB,
+        rope: float = ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
+        """Estimate differences between connections, overall, per protected class and per protected word.
 
-        The variance of one new row is the sum of the variances of the effects it takes part in and of the
-        noise; effects are put together by the columns they belong to (those that are no sample of more apart).
+        A negative ``associated - different`` says that words are closer to the stereotypes of their own class than to those
+        of others.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        rope : float > 0
+            Half-width of the region of practical equivalence around zero.
+        estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
+            Or one that the model declares. By default the first two, one after the other. Under ``listed_words`` the mean is
+            the observed difference, and the interval the model's.
+        level : str, optional
+            ``overall`` or a level of the model; by default all.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast, estimand``, and the columns of `bayesbias.inference.estimates`.
+        """
+        view = View(prob=prob, rope=rope)
+        return self._joined(
+            level, estimand, lambda own, which: self._described(own, which, True, view)
+        )
+
+    def standardized(
+        self,
+        prob: float = PROB,
+        rope: float = STANDARD_ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
+        """Estimate the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
+
+        Each draw of a contrast is divided by the standard deviation of neutral pairs under the same draw (`total_sd`). Without
+        neutral controls it is that of the pairs of the two connections (Cohen's d with a pooled standard deviation).
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        rope : float > 0
+            Half-width of the region of practical equivalence, in standard deviations.
+        estimand, level : str, optional
+            As in `contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation is of) after the labels, and
+            at the end ``probability_of_superiority`` with ``_low`` and ``_high``: mean and HPDI, missing for single new words
+            and pairs.
+
+        Raises
+        ------
+        FitError
+            If the noise of the model is Student-t, which need not have a variance.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> row = result.standardized(level="overall", estimand="population").iloc[0]
+        >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["probability_of_superiority"] > 0.5)
+        ('associated - different', 'sd of neutral pairs', True, True)
+        """
+        spreads.check_normal_noise(self.spec, "standardized contrasts")
+        view = View(prob=prob, standard_rope=rope)
+        return self._joined(
+            level, estimand, lambda own, which: self._standardized(own, which, view)
+        )
+
+    def probability_of_superiority(
+        self, prob: float = PROB, estimand: str | None = None, level: str | None = None
+    ) -> pd.DataFrame:
+        """Estimate how often a random pair of the first connection has a smaller distance than one of the second.
+
+        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the model gives single pairs of
+        either connection (McGraw & Wong 1992, Psychological Bulletin 111: 361-365). One half is chance. At the level of a word
+        both pairs are its own; at that of a class they are pairs of two of its words.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        estimand, level : str, optional
+            As in `contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast, estimand``, and the columns of `bayesbias.inference.estimates`.
+
+        Raises
+        ------
+        FitError
+            For single new words and pairs, and for a model with Student-t noise.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> row = result.probability_of_superiority(level="overall", estimand="population").iloc[0]
+        >>> bool(0.5 < row["mean"] < 0.6)
+        True
+        """
+        draws = self.draws_of("probability_of_superiority", estimand=estimand, level=level)
+        return estimates.estimates(draws, prob)
+
+    def new_words(self, prob: float = PROB) -> pd.DataFrame:
+        """Estimate what a single new protected word may show, and how many of them go the other way.
+
+        `contrasts` under ``population`` are means over new words; single words scatter around them.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the contrast of one new word, as
+            `contrasts` gives it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the
+            share of new words whose contrast has another sign than the mean over them. Overall and for each class.
+
+        Raises
+        ------
+        FitError
+            If the model is not about pairs of words and attributes.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False)
+        >>> row = result.new_words().iloc[0]
+        >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
+        (True, True)
+        """
+        shares = estimates.estimates(self.draws_of("new_words"), prob)
+        hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
+        frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden)
+        return frame.assign(**estimates.beside(shares, "opposite"))
+
+    def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
+        """Estimate the shares of the variance around the means: what the pairs have in common, and what is left.
+
+        The variance of a new row is the sum of the variances of its effects and of the noise. Effects are put together by the
+        columns they belong to.
 
         Parameters
         ----------
@@ -164,16 +317,15 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            ``source, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``, in the order of the model, the
-            source ``residual`` last. Means add up to one.
+            ``source``, and the columns of `bayesbias.inference.estimates`; the source ``residual`` is last. Means add up to one.
 
         Raises
         ------
         FitError
-            For a model with Student-t noise, which need not have a variance.
+            If the noise of the model is Student-t.
         """
-        check_normal_noise(self.spec, "shares of variance")
-        return contrasts.described(self.draws_of("shares", group=group), prob)
+        spreads.check_normal_noise(self.spec, "shares of variance")
+        return estimates.estimates(self.draws_of("variance_partition", group=group), prob)
 
     def reliability(
         self,
@@ -181,40 +333,32 @@ class BiasFit:
         attributes: int | Sequence[int] | None = None,
         prob: float = PROB,
     ) -> pd.DataFrame:
-        """How reliable scores of so many words and attributes are: generalizability coefficients.
+        """Estimate how reliable scores of so many words and attributes are: generalizability coefficients.
 
-        A coefficient is the correlation between a score and the same score from other words and attributes like
-        these: the share of its variance that is due to what is measured. It is computed in each draw from the spreads
-        of the model. Spreads with a fixed prior, as of connections and lists, count as constants.
+        A coefficient is the correlation between a score and the same score from other words and attributes like these. It is
+        computed in each draw from the standard deviations of the model. See `bayesbias.inference.reliability`.
 
         Parameters
         ----------
         words, attributes : int or sequence of int, optional
-            Protected words of each class, and stereotypes of each list; of several numbers each with each. By default
-            those of the table (their harmonic mean, where classes or lists differ).
+            Protected words of each class, and stereotypes of each set; of several numbers each with each. By default those of
+            the table (their harmonic mean, where classes or sets differ).
         prob : float in (0, 1)
             Probability of the interval.
 
         Returns
         -------
         DataFrame
-            ``measure, words, attributes, coefficient, left_out, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
-            Coefficients lie from 0 to 1; `bayesbias.inference.reliability.MEASURES` says which scores and coefficients there are.
-            `left_out` is empty, or a key of ``bayesbias.inference.reliability.LEFT_OUT`` that says why a model has no
-            such coefficient; its numbers are then NaN.
+            ``measure, words, attributes, coefficient, left_out``, and the columns of `bayesbias.inference.estimates`.
+            Coefficients lie from 0 to 1. `left_out` is empty, or a key of ``bayesbias.inference.reliability.LEFT_OUT`` that
+            says why a model has no such coefficient; its numbers are then NaN.
 
         Raises
         ------
         InputError
-            For numbers that are not whole or below 1.
+            If a number is not whole or below 1.
         FitError
-            For noise or effects that are not normal, and models that are not of words by attributes.
-
-        Notes
-        -----
-        Cronbach, Gleser, Nanda & Rajaratnam (1972); Brennan (2001), *Generalizability Theory*. With one facet and a
-        balanced table the relative coefficient is Cronbach's alpha. From little data coefficients come out too high rather
-        than too low; see `bayesbias.inference.reliability`.
+            If noise or effects are not normal, or the model is not of words by attributes.
 
         Examples
         --------
@@ -225,257 +369,63 @@ class BiasFit:
         >>> more, less = (frame.loc[("word", n, "relative"), "mean"] for n in (20, 5))
         >>> bool(0 < less < more < 1)
         True
-        >>> frame.loc[("weat", 5, "absolute"), "left_out"]
-        'no_classes'
         """
         draws = self.draws_of("reliability", words=words, attributes=attributes)
-        return reliability.described_coefficients(draws, prob)
-
-    def contrasts(
-        self,
-        prob: float = PROB,
-        rope: float = ROPE,
-        estimand: str | None = None,
-        level: str | None = None,
-    ) -> pd.DataFrame:
-        """Differences between connections, overall, per protected class and per protected word.
-
-        A negative ``associated - different`` says that words lie nearer to the stereotypes of their own
-        class than to those of others.
-
-        Parameters
-        ----------
-        prob : float in (0, 1)
-        rope : float > 0
-            Half-width of the region of practical equivalence around zero.
-        estimand : {"population", "listed_words"}, optional
-            Or one that the model declares. By default the first two, one after the other.
-        level : str, optional
-            ``overall`` or a level of the model; by default all.
-
-        Returns
-        -------
-        DataFrame
-            ``level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
-            p_below_zero, p_in_rope, rope``.
-        """
-        import pandas as pd
-
-        rope = checks.positive(rope, "rope")
-        frames = [
-            kept_with(
-                self,
-                ("contrasts", own, which, prob, rope),
-                functools.partial(self._contrasts_described, own, which, prob, rope),
-            )
-            for own, which in self._blocks(level, estimand)
-        ]
-        frames = [frame for frame in frames if frame is not None]
-        if not frames:
-            raise contrasts.no_contrasts(self.spec)
-        # A copy, since concat hands on the memory of a single frame.
-        return pd.concat(frames, ignore_index=True).copy()
-
-    def _contrasts_described(
-        self, level: str, estimand: str, prob: float, rope: float
-    ) -> pd.DataFrame | None:
-        with_rope = functools.partial(contrasts.described_with_rope, prob=prob, rope=rope)
-        return self._asking.described(level, estimand, True, with_rope)
-
-    def standardized(
-        self,
-        prob: float = PROB,
-        rope: float = STANDARD_ROPE,
-        estimand: str | None = None,
-        level: str | None = None,
-    ) -> pd.DataFrame:
-        """Return the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
-
-        Each draw of a contrast is divided by the standard deviation of neutral pairs under the same draw: of a new
-        pair, so that all random terms of the model and the noise are in it, but for those of classes (`total_sd`).
-        Without neutral controls it
-        is that of the pairs of the two connections, each counted once (Cohen's d with a pooled standard deviation).
-
-        Parameters
-        ----------
-        prob : float in (0, 1)
-        rope : float > 0
-            Half-width of the region of practical equivalence, in standard deviations; by default `STANDARD_ROPE`.
-        estimand, level : str, optional
-            As in `contrasts`.
-
-        Returns
-        -------
-        DataFrame
-            The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation is of) after the
-            labels, and at the end ``superiority, superiority_low, superiority_high`` in (0, 1): mean and HPDI of
-            `superiority`, missing for single new words and pairs.
-
-        Raises
-        ------
-        FitError
-            For a model with Student-t noise, which need not have a variance.
-
-        Examples
-        --------
-        >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
-        >>> row = result.standardized(level="overall", estimand="population").iloc[0]
-        >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["superiority"] > 0.5)
-        ('associated - different', 'sd of neutral pairs', True, True)
-        """
-        rope = checks.positive(rope, "rope")
-        return kept_with(
-            self,
-            ("standardized", prob, rope, estimand, level),
-            lambda: self._standardized(prob, rope, estimand, level),
-        ).copy()
-
-    def _standardized(
-        self, prob: float, rope: float, estimand: str | None, level: str | None
-    ) -> pd.DataFrame:
-        import pandas as pd
-
-        check_normal_noise(self.spec, "standardized contrasts")
-        frames = []
-        for own, which in self._blocks(level, estimand):
-            parts = self._asking.to_divide(own, which)
-            frames.append(standard.described_standard(self.design, self.table, *parts, prob, rope))
-        if not any(map(len, frames)):
-            raise contrasts.no_contrasts(self.spec)
-        return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
-
-    def superiority(
-        self, prob: float = PROB, estimand: str | None = None, level: str | None = None
-    ) -> pd.DataFrame:
-        """Return how often a random pair of the first connection lies nearer than one of the second.
-
-        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the model gives single
-        pairs of either connection (McGraw & Wong 1992, Psychological Bulletin 111: 361-365). One half is chance. At
-        the level of a word both pairs are its own; at that of a class they are pairs of two of its words.
-
-        Parameters
-        ----------
-        prob : float in (0, 1)
-        estimand, level : str, optional
-            As in `contrasts`. Under either estimand pairs scatter around the mean as the model says.
-
-        Returns
-        -------
-        DataFrame
-            ``level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
-
-        Raises
-        ------
-        InputError
-            For single new words and pairs.
-        FitError
-            For a model with Student-t noise.
-
-        Examples
-        --------
-        >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
-        >>> row = result.superiority(level="overall", estimand="population").iloc[0]
-        >>> bool(0.5 < row["mean"] < 0.6)
-        True
-        """
-        return contrasts.described(self._superiority_draws(level, estimand), prob)
-
-    def prior_sensitivity(self, refit: bool | None = None) -> pd.DataFrame:
-        """Say how far each main contrast moves where a prior is half or twice as wide, the others as they are.
-
-        Parameters
-        ----------
-        refit : bool, optional
-            Whether the collapsed model is fitted again where weights on the draws cannot be trusted; by default where
-            that takes seconds, as for all usual tables.
-
-        Returns
-        -------
-        DataFrame
-            One row per prior, direction and contrast; see `bayesbias.inference.sensitivity.prior_sensitivity`. A
-            ``shift_in_sd`` beyond one half is large.
-
-        Raises
-        ------
-        FitError
-            Where nothing is contrasted; of a single draw; where `refit` is asked for of a fit that was sampled pair by pair.
-        """
-
-        def make() -> pd.DataFrame:
-            sampler = self.provenance.get("sampler", {})
-            frame = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, self._chains, refit)
-            return as_they_come(frame, self.table, self.spec)
-
-        return kept_with(self, ("prior_sensitivity", refit), make).copy()
-
-    def new_words(self, prob: float = PROB) -> pd.DataFrame:
-        """Return what a single new protected word may show, and how many of them go the other way.
-
-        `contrasts` under ``population`` are means over new words; single words scatter around them.
-
-        Parameters
-        ----------
-        prob : float in (0, 1)
-
-        Returns
-        -------
-        DataFrame
-            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the contrast of one new word, as
-            `contrasts` gives it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the share
-            of new words whose contrast has another sign than the estimated mean over them, in [0, 1]. Overall and for each class.
-
-        Raises
-        ------
-        FitError
-            For a model that is not about pairs of words and attributes.
-
-        Examples
-        --------
-        >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False)
-        >>> row = result.new_words().iloc[0]
-        >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
-        (True, True)
-        """
-        shares = contrasts.described(self.draws_of("new_words"), prob)
-        hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope"]
-        return (
-            self.contrasts(prob, estimand="one_new_word")
-            .drop(columns=hidden)
-            .assign(**contrasts.beside(shares, "opposite"))
-        )
+        frame = estimates.estimates(draws, prob)
+        return frame.astype({"words": float, "attributes": float})
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Return what covariates about words do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
+        """Estimate what covariates do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
 
         Returns
         -------
         DataFrame
-            ``covariate, level, name, of`` (a connection, or a contrast), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
-            mcse_low, mcse_high, p_below_zero``: units of the outcome for one standard deviation of the covariate, on average over
-            new words; ``per_unit, per_unit_low, per_unit_high``: for one unit of the covariate, of which `scale` are one standard
-            deviation. Levels whose slopes are all those overall are left out.
+            ``covariate, level, name, of`` (a connection, or a contrast), and the columns of `bayesbias.inference.estimates`: per
+            standard deviation of the covariate, on average over new words; ``per_unit, per_unit_low, per_unit_high``: per unit
+            of the covariate, of which `scale` are one standard deviation. Levels whose slopes are all those overall are left
+            out.
 
         Raises
         ------
         FitError
-            For a model without slopes.
+            If the model has no slopes.
         """
-        return slopes.described_slopes(
-            self._asking, self.provenance.get("table", {}).get("covariates", {}), prob
-        )
+        return slopes.described_slopes(self, prob)
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
-        """Every parameter of the model but the per-attribute ones.
+        """Estimate every parameter of the model but the per-attribute ones.
 
         Returns
         -------
         DataFrame
-            ``name, index`` (labels of an entry, joined by ``", "``), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
+            ``name, index`` (labels of an entry, joined by ``", "``), and the columns of `bayesbias.inference.estimates`.
         """
-        return contrasts.described(self.draws_of("parameters"), prob)
+        return estimates.estimates(self.draws_of("parameters"), prob)
+
+    def prior_sensitivity(self) -> pd.DataFrame:
+        """Measure how far each main contrast moves with the priors, and with the data.
+
+        Returns
+        -------
+        DataFrame
+            See `bayesbias.inference.sensitivity.prior_sensitivity`.
+        """
+        return self.once("prior_sensitivity", lambda: sensitivity.prior_sensitivity(self)).copy()
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Say whether the sampler converged.
+
+        Returns
+        -------
+        dict
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model with an exact reduction: over
+            its scales, given which effects are drawn exactly; None of too few chains or draws), ``ok``, and ``problems``:
+            sentences, none if all is well.
+        """
+        names = self._scale_names if self._collapsed else list(self.spec.parameters)
+        independent = self.engine.name == "quick"
+        found = self.once("diagnostics", lambda: diagnose(self.idata, names, independent))
+        return {**found, "problems": list(found["problems"])}
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
@@ -483,8 +433,8 @@ class BiasFit:
         Parameters
         ----------
         table : str
-            ``summary, words, means, contrasts, standardized, superiority, new_words, shares, reliability, slopes`` or
-            ``parameters``: the method that gives the table.
+            ``summary, words, means, contrasts, standardized, probability_of_superiority, new_words, variance_partition,
+            reliability, slopes`` or ``parameters``: the method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
 
@@ -492,7 +442,7 @@ class BiasFit:
         -------
         xarray.DataArray
             Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of `row` are the
-            columns that label them (such as ``level, name, contrast, estimand``).
+            columns that label them (such as ``level, name, contrast, estimand``). Draws of ``listed_words`` are the model's.
 
         Examples
         --------
@@ -502,99 +452,353 @@ class BiasFit:
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
-        pieces = (*self._rows, self.draws(), self._chains)
-        posterior = self.idata["posterior"].to_dataset()
+        relabelled = estimates.relabelled
+
+        def means(level: str, estimand: str) -> xr.DataArray:
+            return self._draws_at(level, estimand, False)
+
+        def words(estimand: str) -> xr.DataArray:
+            draws = means("word", estimand)
+            names = draws["name"].to_numpy().tolist()
+            classes = [self._class_of[name] for name in names]
+            return relabelled(
+                draws, protected_word=names, protected_class=classes, level=None, name=None
+            )
+
+        def contrasts(level: str | None, estimand: str | None) -> xr.DataArray:
+            parts = [
+                self._draws_at(own, which, True) for own, which in self._blocks(level, estimand)
+            ]
+            if not any(part.sizes["row"] for part in parts):
+                raise no_contrasts(self.spec)
+            return estimates.joined_rows([part for part in parts if part.sizes["row"]])
+
+        def measured(
+            level: str | None, estimand: str | None, what: str, make: Callable[..., Any]
+        ) -> Any:
+            spreads.check_normal_noise(self.spec, what)
+            return make(self.design, self.table, self.draws(), contrasts(level, estimand))
+
+        pieces = (*self.in_order, self.draws(), self._chains)
         makers: dict[str, Callable[..., xr.DataArray]] = {
-            "summary": lambda estimand: contrasts.relabelled(
-                self._means_at("overall", estimand), level=None, name=None
+            "summary": lambda estimand: relabelled(
+                means("overall", estimand), level=None, name=None
             ),
-            "words": lambda estimand: contrasts.words_draws(self._means_at("word", estimand), self.table),
-            "means": self._means_at,
-            "contrasts": self._contrasts_draws,
-            "standardized": self._standardized_draws,
-            "superiority": self._superiority_draws,
-            "new_words": lambda: self._asking.opposite(),
-            "shares": functools.partial(contrasts.share_draws, *pieces),
+            "words": words,
+            "means": means,
+            "contrasts": contrasts,
+            "standardized": lambda level, estimand: measured(
+                level, estimand, "standardized contrasts", spreads.standardized
+            )[0],
+            "probability_of_superiority": lambda level, estimand: measured(
+                level, estimand, "probabilities of superiority", spreads.superiority_draws
+            ),
+            "new_words": self._opposite_draws,
+            "variance_partition": functools.partial(spreads.variance_partition_draws, *pieces),
             "reliability": functools.partial(reliability.reliability_draws, *pieces),
-            "slopes": lambda: slopes.slope_draws(self._asking),
-            "parameters": lambda: contrasts.parameter_draws(self.design, self.table, posterior),
+            "slopes": lambda: slopes.slope_draws(self),
+            "parameters": self._parameter_draws,
         }
-        return contrasts.draws_with(self, makers, table, arguments)
-
-    def _contrasts_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
-        parts = [
-            self._asking.drawn(own, which, contrasted=True) for own, which in self._blocks(level, estimand)
-        ]
-        if not any(part.sizes["row"] for part in parts):
-            raise contrasts.no_contrasts(self.spec)
-        return contrasts.joined_rows(parts)
-
-    def _standardized_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
-        check_normal_noise(self.spec, "standardized contrasts")
-        of = self._contrasts_draws(level, estimand)
-        return standard.standardized_draws(self.design, self.table, self.draws(), of)
-
-    def _superiority_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
-        check_normal_noise(self.spec, "probabilities of superiority")
-        of = self._contrasts_draws(level, estimand)
-        return standard.superiority_draws(self.design, self.table, self.draws(), of)
-
-    def diagnostics(self) -> dict[str, Any]:
-        """Say whether the sampler can be believed.
-
-        Returns
-        -------
-        dict
-            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a collapsed fit without those per
-            attribute, drawn exactly; None of too few chains or draws), ``ok``, and ``problems``: sentences, none if all is well.
-        """
-        # Attribute effects are drawn exactly given the scales, and mix as those do.
-        exact = "attribute" if self.provenance.get("sampler", {}).get("method") == "collapsed" else None
-        names = [name for name, about in self.spec.parameters.items() if exact not in about.dims]
-        quick = self.engine.name == "quick"
-        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.idata, names, quick)))
+        return estimates.draws_with(self, makers, table, arguments)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all; `load_fit` makes pointwise values and effects again.
-
-        Another version of NumPy may draw other effects from the same scales.
-        """
-        write_fit(path, self.idata, self.table, self.spec, self.provenance)
+        """Write one netCDF file, whole or not at all; `load_fit` makes pointwise values and effects again."""
+        write_fit(path, self)
 
     def __repr__(self) -> str:
-        return text_of_fit(self)
+        chains, draws = (self.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
+        source = self.provenance.get("table", {}).get("name", "a table")
+        lines = [
+            f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows, {chains} x {draws} draws"
+        ]
+        try:
+            if self.spec.results.group == "connection":
+                frame = self.contrasts(estimand="population", level="overall")
+            else:
+                frame = self.summary()
+        except FitError:  # a table without the columns of the results has no such lines
+            frame = None
+        if frame is not None:
+            label = "contrast" if "contrast" in frame else self.spec.results.group
+            digits = decimals(frame["sd"])
+            lines += [
+                f"  {getattr(row, label):<24} {row.mean:+.{digits}f}  {row.prob:.0%} HPDI "
+                f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
+                for row in frame.head(5).itertuples()
+            ]
+            if len(frame) == 6:
+                lines[-1] = "  and 2 more"
+            elif len(frame) > 5:
+                lines[-1] = f"  and {len(frame) - 4} more"
+        found = self.diagnostics()
+        if found["ok"]:
+            lines.append(
+                f"  Converged: max R-hat {found['max_r_hat']:.3f}, min ESS {found['min_ess_bulk']:,.0f}"
+            )
+        else:
+            lines.append(f"  Not converged: {found['problems'][0]}")
+        if engine := self.engine.in_words():
+            lines.append(f"  Sampled by {engine}")
+        return "\n".join(lines)
+
+    # -- how tables are made ------------------------------------------------------------------------------------------
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what `make` gives, made once for each key and kept as long as the fit; in no file."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @functools.cached_property
+    def _made(self) -> dict[Any, Any]:
+        return {}
+
+    @functools.cached_property
+    def in_order(self) -> tuple[Design, pd.DataFrame]:
+        """The model on the rows, and the rows, in an order of their own: what is drawn does not depend on how they came."""
+        order = self.design.order()
+        return self.design.ordered(), self.table if order is None else self.table.iloc[order]
+
+    @functools.cached_property
+    def _reduced(self) -> Collapsed | None:
+        return collapse(self.in_order[0]) if self._collapsed else None
+
+    @functools.cached_property
+    def _class_of(self) -> dict[str, str]:
+        first = self.table.drop_duplicates("protected_word")
+        return dict(
+            zip(
+                first["protected_word"].astype(str),
+                first["protected_class"].astype(str),
+                strict=True,
+            )
+        )
+
+    @property
+    def _collapsed(self) -> bool:
+        return self.provenance.get("sampler", {}).get("method") == "collapsed"
+
+    @property
+    def _scale_names(self) -> list[str]:
+        return [name for name, parameter in self.spec.parameters.items() if parameter.positive]
 
     @property
     def _chains(self) -> int:
         return int(self.idata["posterior"].sizes["chain"])
 
     @property
-    def _asking(self) -> answers.Asking:
-        sampler = self.provenance.get("sampler", {})
-        seed = self.design.stream(int(sampler.get("seed", 0)))
-        collapsed = sampler.get("method") == "collapsed"
-        return self._lately.get(
-            "asking",
-            lambda: answers.Asking(
-                *self._rows, self.table, self.draws, self._scales, self._chains, seed, collapsed
-            ),
-        )
-
-    def _scales(self) -> dict[str, np.ndarray]:
-        names = [name for name, about in self.spec.parameters.items() if about.positive]
-        return joined_draws(self.idata["posterior"].dataset, names)
-
-    def _means_at(self, level: str, estimand: str) -> xr.DataArray:
-        return self._asking.drawn(level, estimand, contrasted=False)
+    def _seed(self) -> int:
+        """The seed of the random numbers of this fit."""
+        return self.design.stream(int(self.provenance.get("sampler", {}).get("seed", 0)))
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
-        if level is not None:
-            contrasts.check_level(self.spec, level)
+        check_asked(self.spec, level, estimand)
         levels = ("overall", *self.spec.results.levels) if level is None else (level,)
-        return [(own, which) for which in (ESTIMANDS if estimand is None else (estimand,)) for own in levels]
+        return [
+            (own, which)
+            for which in (ESTIMANDS if estimand is None else (estimand,))
+            for own in levels
+        ]
+
+    def _joined(
+        self,
+        level: str | None,
+        estimand: str | None,
+        make: Callable[[str, str], pd.DataFrame | None],
+    ) -> pd.DataFrame:
+        """Return the tables of some levels and estimands as one."""
+        import pandas as pd
+
+        frames = [make(own, which) for own, which in self._blocks(level, estimand)]
+        frames = [frame for frame in frames if frame is not None]
+        if not frames:
+            raise no_contrasts(self.spec)
+        return pd.concat(frames, ignore_index=True)
+
+    def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
+        """Return the rows of a level, in an order that does not depend on that of the table."""
+        check_asked(self.spec, level, estimand)
+        return self._rows_of_all_levels(estimand, contrasted).at(level)
+
+    def _rows_of_all_levels(self, estimand: str, contrasted: bool) -> Rows:
+        return self.once(
+            ("rows", estimand, contrasted),
+            lambda: asked_rows(*self.in_order, estimand, contrasted, self.table),
+        )
+
+    def order_of(self, rows: Rows) -> list[int]:
+        """Return the numbers of rows in the order in which their labels come in the table."""
+        results = self.spec.results
+        levels = ["overall", *results.levels]
+        columns = dict.fromkeys([results.group, *(about.by for about in results.levels.values())])
+        places = {
+            column: {label: k for k, label in enumerate(labels_of(self.table[column], column)[0])}
+            for column in columns
+        }
+
+        def at(row: int) -> tuple[int, int, int, int]:
+            level, name, label = rows.keys[row]
+            by = {"all": 0} if level == "overall" else places[results.levels[level].by]
+            return levels.index(level), by[name], places[results.group].get(label, 0), row
+
+        return sorted(range(len(rows.keys)), key=at)
+
+    def answer(self, rows: Rows, estimand: str, contrasted: bool) -> Answer:
+        """Return draws of some rows, and the rows as normal mixtures where they are."""
+        design, reduced = self.in_order[0], self._reduced
+        posterior = self.idata["posterior"].dataset
+        draws = self.draws() if reduced is None else joined_draws(posterior, self._scale_names)
+        mixed = mixed_rows(rows, design, reduced, draws, self._chains)
+        if mixed is None:
+            return Answer(self._drawn(rows, estimand, contrasted), None, rows.known, self.draws())
+        mixtures, scales = mixed
+        sampled = estimates.keyed_draws(
+            mixtures.sampled(self._seed), rows.keys, self._column(contrasted), estimand
+        )
+        return Answer(sampled, mixtures, rows.known, scales)
+
+    def _answered(self, level: str, estimand: str, contrasted: bool) -> Answer:
+        rows = self._rows(level, estimand, contrasted)
+        return self.once(
+            ("answer", level, estimand, contrasted), lambda: self.answer(rows, estimand, contrasted)
+        )
+
+    def _described(
+        self, level: str, estimand: str, contrasted: bool, view: View
+    ) -> pd.DataFrame | None:
+        """Return the table of a level, in the order of the labels in the table of pairs; None where it has no rows."""
+        rows = self._rows(level, estimand, contrasted)
+        if not rows.keys:
+            return None
+
+        def make() -> pd.DataFrame:
+            import pandas as pd
+
+            size = _ROWS_AT_ONCE
+            if len(rows.keys) <= size:
+                answers = iter([self._answered(level, estimand, contrasted)])
+            else:
+                chunks = [
+                    range(k, min(k + size, len(rows.keys))) for k in range(0, len(rows.keys), size)
+                ]
+                answers = (
+                    self.answer(rows.chosen(list(chunk)), estimand, contrasted) for chunk in chunks
+                )
+            rope = view.rope if contrasted else None
+            frames = [
+                estimates.estimates(a.draws, view.prob, rope, a.mixtures, a.known) for a in answers
+            ]
+            return (
+                pd.concat(frames, ignore_index=True)
+                .iloc[self.order_of(rows)]
+                .reset_index(drop=True)
+            )
+
+        return self.once(("described", level, estimand, contrasted, view), make).copy()
+
+    def _standardized(self, level: str, estimand: str, view: View) -> pd.DataFrame | None:
+        rows = self._rows(level, estimand, True)
+        if not rows.keys:
+            return None
+
+        def make() -> pd.DataFrame:
+            spec, pieces = self.spec, (self.design, self.table)
+            answer = self._answered(level, estimand, True)
+            if any(
+                spec.parameters[name].covariate is not None and not spec.is_random(name)
+                for name in spec.mu
+            ):
+                # The standard deviation of pairs depends on a slope, so that given the scales the ratio is not normal.
+                answer = Answer(self._drawn(rows, estimand, True), None, rows.known, self.draws())
+            found = spreads.standardized(*pieces, answer.scales, *answer[:3])
+            frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
+            if estimand in PREDICTIVE:
+                beside = dict.fromkeys(
+                    estimates.beside(frame, "probability_of_superiority"), np.nan
+                )
+            else:
+                draws = spreads.superiority_draws(*pieces, answer.scales, answer.draws)
+                own = estimates.estimates(draws, view.prob)
+                beside = estimates.beside(own, "probability_of_superiority")
+            return frame.assign(**beside).iloc[self.order_of(rows)].reset_index(drop=True)
+
+        return self.once(("standardized", level, estimand, view), make).copy()
+
+    def _column(self, contrasted: bool) -> str:
+        return "contrast" if contrasted else self.spec.results.group
+
+    def _draws_at(self, level: str, estimand: str, contrasted: bool) -> xr.DataArray:
+        rows = self._rows(level, estimand, contrasted)
+        return self._drawn(rows, estimand, contrasted).isel(row=self.order_of(rows))
+
+    def _drawn(self, rows: Rows, estimand: str, contrasted: bool) -> xr.DataArray:
+        """Return draws of some rows from those of the effects; a row that is a mixture takes one of its parts in each draw."""
+        draws = self.draws()
+        values = rows.linear.draws(draws, times_of(self.design))
+        if estimand in PREDICTIVE:
+            rng = np.random.default_rng(np.random.SeedSequence([self._seed, 4]))
+            sd = np.sqrt(rows.linear.new_variance(draws))
+            parts, values = (
+                values + sd * rng.standard_normal(values.shape),
+                np.empty((len(values), len(rows.keys))),
+            )
+            for row in range(len(rows.keys)):
+                own = np.flatnonzero(rows.row == row)
+                which = own[0] if len(own) == 1 else rng.choice(own, len(parts), p=rows.weight[own])
+                values[:, row] = parts[np.arange(len(parts)), which]
+        values = values.reshape(self._chains, len(values) // self._chains, len(rows.keys))
+        return estimates.keyed_draws(values, rows.keys, self._column(contrasted), estimand)
+
+    def _opposite_draws(self) -> xr.DataArray:
+        """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
+
+        In each draw the contrast of a new word is normal around that of its class, so that the share is a tail of it.
+        """
+        from scipy.special import ndtr
+
+        rows = self._rows_of_all_levels("one_new_word", True)
+        if not rows.keys:
+            raise no_contrasts(self.spec)
+        draws = self.draws()
+        center = rows.linear.draws(draws, times_of(self.design))
+        sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
+        weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
+        sign = np.sign((center @ weights).mean(axis=0))[rows.row]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = ndtr(-sign * center / sd) @ weights
+        shares = shares.reshape(self._chains, -1, len(rows.keys))
+        out = estimates.keyed_draws(shares, rows.keys, "contrast", "one_new_word").drop_vars(
+            "estimand"
+        )
+        return out.isel(row=self.order_of(rows))
+
+    def _parameter_draws(self) -> xr.DataArray:
+        """Return draws of every entry but the per-attribute ones, entries in the order of their labels in the table."""
+        design, draws = self.design, self.draws()
+        names, indices, columns = [], [], []
+        for name, parameter in self.spec.parameters.items():
+            if "attribute" in parameter.dims:
+                continue
+            labels = [design.coords[dim] for dim in parameter.dims]
+            shown = [labels_of(self.table[dim], dim)[0] for dim in parameter.dims]
+            grid = np.meshgrid(
+                *(
+                    [own.index(label) for label in ours]
+                    for own, ours in zip(labels, shown, strict=True)
+                ),
+                indexing="ij",
+            )
+            for entry in (
+                zip(*(axis.ravel().tolist() for axis in grid), strict=True) if grid else [()]
+            ):
+                names.append(name)
+                indices.append(", ".join(own[k] for own, k in zip(labels, entry, strict=True)))
+                columns.append(draws[name][(slice(None), *entry)])
+        values = np.stack(columns, axis=-1).reshape(self._chains, -1, len(names))
+        return estimates.labelled_draws(values, {"name": names, "index": indices})
 
 
-def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:
-    """Return what `make` gives, made once for each key and kept for as long as the fit lives, such as a LOO; in no file."""
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    return kept_in(fit._kept, key, make)
+def decimals(sd: Any) -> int:
+    """Return how many decimals a column is printed with: two digits of its smallest standard deviation."""
+    known = [float(each) for each in sd if each > 0]
+    return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 3

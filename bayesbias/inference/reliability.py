@@ -36,8 +36,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.contrasts import labelled_draws, labels_of_rows
-from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.estimates import labelled_draws
 from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
 from bayesbias.models.design import Design
 
@@ -103,7 +102,11 @@ class Components:
 
     def coefficient(self, words: float, attributes: float) -> np.ndarray:
         """Return the coefficient of a score of so many words a class and attributes a list; either may be infinite."""
-        error = self.per_word / words + self.per_attribute / attributes + self.per_pair / (words * attributes)
+        error = (
+            self.per_word / words
+            + self.per_attribute / attributes
+            + self.per_pair / (words * attributes)
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(self.universe > 0, self.universe / (self.universe + error), 0.0)
 
@@ -145,12 +148,20 @@ def check_scores(design: Design, table: pd.DataFrame) -> None:
         raise FitError(
             f"reliability needs normal effects, and {other[0]} of {spec.label} has {spec.parameters[other[0]].distribution}"
         )
-    lacking = [name for name in (_WORD, _CLASS, _ATTRIBUTE, _LIST, "connection") if name not in table.columns]
+    lacking = [
+        name
+        for name in (_WORD, _CLASS, _ATTRIBUTE, _LIST, "connection")
+        if name not in table.columns
+    ]
     if lacking or set(spec.units) - {_WORD, _ATTRIBUTE}:
         what = (
-            f"the table lacks {lacking[0]}" if lacking else f"its pairs are told by {', '.join(spec.units)}"
+            f"the table lacks {lacking[0]}"
+            if lacking
+            else f"its pairs are told by {', '.join(spec.units)}"
         )
-        raise FitError(f"reliability is that of scores of words by attributes; of {spec.label} {what}")
+        raise FitError(
+            f"reliability is that of scores of words by attributes; of {spec.label} {what}"
+        )
 
 
 def numbers_of_words(table: pd.DataFrame) -> tuple[float, float]:
@@ -196,7 +207,9 @@ def score_components(
     scores = _scores(cells)
     terms = _terms(design, draws, cells, table)
     means = _cell_means(design, draws, cells)
-    parts_of = {(measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds}
+    parts_of = {
+        (measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds
+    }
     if (table[_CLASS].nunique() - 1) * (table[_LIST].nunique() - 1) < _LEAST_CONTRASTS:
         for (measure, kind), parts in parts_of.items():
             if measure != "word" and kind != "against_zero" and isinstance(parts, Components):
@@ -224,7 +237,9 @@ def reliability_draws(
         for k, m in itertools.product([1] if measure == "word" else many_words, many_attributes):
             left_out = parts if isinstance(parts, str) else ""
             rows.append((measure, f"{k:.12g}", f"{m:.12g}", kind, left_out))
-            columns.append(np.full(n, np.nan) if isinstance(parts, str) else parts.coefficient(k, m))
+            columns.append(
+                np.full(n, np.nan) if isinstance(parts, str) else parts.coefficient(k, m)
+            )
     labels = {
         name: [row[place] for row in rows]
         for place, name in enumerate(("measure", "words", "attributes", "coefficient", "left_out"))
@@ -232,28 +247,19 @@ def reliability_draws(
     return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(rows)), labels)
 
 
-def described_coefficients(draws: xr.DataArray, prob: float) -> pd.DataFrame:
-    """Return the table of coefficients; those left out have no numbers."""
-    import pandas as pd
-
-    prob = checks.probability(prob)
-    left_out = draws["left_out"].to_numpy() != ""
-    labels = pd.DataFrame(labels_of_rows(draws))
-    labels[["words", "attributes"]] = labels[["words", "attributes"]].astype(float)
-    numbers = describe_draws(draws.to_numpy()[..., ~left_out], prob).set_index(np.flatnonzero(~left_out))
-    return labels.join(numbers).assign(prob=prob)
-
-
 def _numbers(value: Any, where: str, default: float) -> list[float]:
     if value is None:
         return [default]
     several = (
         list(value)
-        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes | bytearray)
+        if isinstance(value, Sequence | np.ndarray)
+        and not isinstance(value, str | bytes | bytearray)
         else [value]
     )
     if not several:
-        raise InputError("holds no number", where=where, found=value, valid="at least one whole number")
+        raise InputError(
+            "holds no number", where=where, found=value, valid="at least one whole number"
+        )
     return list(dict.fromkeys(checks.count(number, where, most=_MOST_WORDS) for number in several))
 
 
@@ -294,15 +300,19 @@ def _scores(cells: Sequence[_Cell]) -> dict[str, list[np.ndarray]]:
     lists = list(dict.fromkeys(cell.labels[_LIST] for cell in cells))
 
     def mean(**labels: str) -> np.ndarray:
-        weights = np.array([float(all(cell.labels[k] == v for k, v in labels.items())) for cell in cells])
+        weights = np.array(
+            [float(all(cell.labels[k] == v for k, v in labels.items())) for cell in cells]
+        )
         return weights / weights.sum() if weights.sum() else np.full(len(cells), np.nan)
 
     gaps = [
-        mean(protected_class=c, connection="associated") - mean(protected_class=c, connection="different")
+        mean(protected_class=c, connection="associated")
+        - mean(protected_class=c, connection="different")
         for c in classes
     ]
     on_lists = [
-        mean(attribute_class=a, connection="associated") - mean(attribute_class=a, connection="different")
+        mean(attribute_class=a, connection="associated")
+        - mean(attribute_class=a, connection="different")
         for a in lists
     ]
     # Of two classes: own less the other's, of both, which is the difference of the mean s(w) with the sign turned.
@@ -318,7 +328,10 @@ def _scores(cells: Sequence[_Cell]) -> dict[str, list[np.ndarray]]:
                 parts = [mean(protected_class=c, attribute_class=a) for a in sorted(of_lists)]
                 weights = weights + (sign * np.mean(parts, axis=0) if parts else np.nan)
         weats.append(weights)
-    macs = [np.mean([mean(protected_class=c, attribute_class=a) for a in lists], axis=0) for c in classes]
+    macs = [
+        np.mean([mean(protected_class=c, attribute_class=a) for a in lists], axis=0)
+        for c in classes
+    ]
     scores_of = {"word": gaps, "class": gaps, "stereotype": on_lists, "weat": weats, "mac": macs}
     return {name: [w for w in scores if np.isfinite(w).all()] for name, scores in scores_of.items()}
 
@@ -334,7 +347,10 @@ def _terms(
     dims = {name: spec.parameters[name].dims for name in spec.location_parameters()}
     dims[_NOISE] = (_WORD, _ATTRIBUTE, _CLASS, _LIST, "connection")
     by_cell = [
-        {**term_variances(design, draws, cell.rows), _NOISE: noise_variance(design, draws, cell.rows)}
+        {
+            **term_variances(design, draws, cell.rows),
+            _NOISE: noise_variance(design, draws, cell.rows),
+        }
         for cell in cells
     ]
     terms = []
@@ -346,7 +362,9 @@ def _terms(
         for members in shared.values():
             each = np.broadcast_arrays(*(by_cell[i].get(name, np.array([np.nan])) for i in members))
             groups.append((np.array(members), np.sqrt(np.stack(each, axis=-1))))
-        terms.append(_Term(_WORD in own, _ATTRIBUTE in own, bool({_CLASS, _LIST} & set(own)), groups))
+        terms.append(
+            _Term(_WORD in own, _ATTRIBUTE in own, bool({_CLASS, _LIST} & set(own)), groups)
+        )
     return terms
 
 
@@ -354,10 +372,14 @@ def _key(cell: _Cell, dims: Sequence[str], table: pd.DataFrame) -> tuple[str, ..
     """Return what tells the entries of a cell from those of another."""
     grouped = sorted({_GROUPED.get(dim, dim) for dim in dims})
     first = cell.rows[0]
-    return tuple(cell.labels[dim] if dim in cell.labels else str(table[dim].iloc[first]) for dim in grouped)
+    return tuple(
+        cell.labels[dim] if dim in cell.labels else str(table[dim].iloc[first]) for dim in grouped
+    )
 
 
-def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence[_Cell]) -> np.ndarray:
+def _cell_means(
+    design: Design, draws: Mapping[str, np.ndarray], cells: Sequence[_Cell]
+) -> np.ndarray:
     """Return the mean of every cell over new words and attributes, shape (n, cells)."""
     spec = design.spec
 
@@ -386,7 +408,9 @@ def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence
         return np.ones(len(design.y)) if lever is None else lever
 
     size = (len(next(iter(draws.values()))), len(cells))
-    return np.broadcast_to(sum(term(name, design.index[name], lever_of(name)) for name in spec.mu), size)
+    return np.broadcast_to(
+        sum(term(name, design.index[name], lever_of(name)) for name in spec.mu), size
+    )
 
 
 def _components(

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.inference.answers import asked_rows, mixed_rows, rows_at
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.engine import Engine
-from bayesbias.inference.estimands import Rows
+from bayesbias.inference.estimands import Rows, asked_rows
 from bayesbias.inference.fitting import refuse_no_noise, refuse_no_spread
+from bayesbias.inference.mixtures import mixed_rows
 from bayesbias.inference.moments import Projected
 from bayesbias.inference.orbits import factors_of
-from bayesbias.inference.row_order import in_own_order
 from bayesbias.inference.sampling import sample_theta
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
@@ -89,7 +88,7 @@ class Repeated:
             mixed = mixed_rows(rows, reduced.design, reduced, scales, chains, projected)
             if mixed is None:
                 return None
-            ends = mixed.mixtures.described(prob)
+            ends = mixed[0].described(prob)
             named = {"estimate": ends["mean"][0], "low": ends["low"][0], "high": ends["high"][0]}
             out += [
                 (key, {name: float(values[row]) for name, values in named.items()})
@@ -120,7 +119,7 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         spec = trimmed(spec, table)
     shown = Design.of(spec, table)
     order = shown.order()
-    design, rows = in_own_order(shown, table)
+    design, rows = shown.ordered(), table if order is None else table.iloc[order]
     if len(factors_of(design)) > len(design.units):
         return None
     try:
@@ -130,7 +129,7 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
     if reduced.n_theta == 0:
         return None
     whole = asked_rows(design, rows, ESTIMAND, contrasted=True, shown=table)
-    asked = [rows_at(whole, level) for level in levels]
+    asked = [whole.at(level) for level in levels]
     return Repeated(
         order, reduced, tuple((own, Projected.of(reduced, own.linear)) for own in asked if own.keys)
     )

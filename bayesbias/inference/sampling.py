@@ -16,9 +16,9 @@ from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates
+from bayesbias.inference.diagnostics import r_hat_and_ess
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.importance import weigh_scales
-from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesbias.core.digits import error_of
 from bayesbias.models.spec import ModelSpec, Results
 
 _OF_ESTIMAND = {
@@ -16,10 +15,16 @@ _OF_LEVEL = {
     "protected_class": "new words of the class",
     "attribute_class": "new words, and new attributes of the list",
 }
-_LEVELS = {"protected_class": "class", "attribute_class": "list of stereotypes", "protected_word": "word"}
+_LEVELS = {
+    "protected_class": "class",
+    "attribute_class": "list of stereotypes",
+    "protected_word": "word",
+}
 
 
-def holds_for(model: ModelSpec | Results, level: str = "overall", estimand: str = "population") -> str:
+def holds_for(
+    model: ModelSpec | Results, level: str = "overall", estimand: str = "population"
+) -> str:
     """Say, in a few words, what the answers at a level hold for.
 
     Parameters
@@ -49,7 +54,9 @@ def holds_for(model: ModelSpec | Results, level: str = "overall", estimand: str 
     if not scatter:
         return "the listed attributes" if about.by == "protected_word" else "its listed words"
     if "protected_word" in about.held:
-        return "new attributes" if about.by == "protected_word" else "its listed words, new attributes"
+        return (
+            "new attributes" if about.by == "protected_word" else "its listed words, new attributes"
+        )
     return _OF_LEVEL.get(about.by, "new words")
 
 
@@ -93,28 +100,19 @@ def same_for_all_words(spec: ModelSpec) -> bool:
 
 def has_new_words(spec: ModelSpec) -> bool:
     """Say whether a model can be asked for a single new word: it is of words and attributes, and words scatter."""
-    pairs = {"protected_word", "attribute"} <= set(spec.units) and spec.results.group == "connection"
+    pairs = {"protected_word", "attribute"} <= set(
+        spec.units
+    ) and spec.results.group == "connection"
     return pairs and not same_for_all_words(spec)
 
 
 def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:
-    """Return the ends of an interval as far as they are known: twice their Monte Carlo error wider, where that is known.
-
-    Nothing is concluded from what lies within it.
-
-    Parameters
-    ----------
-    row : Series or named tuple
-        With ``hpdi_low, hpdi_high`` and, where ends have one, ``mcse_low, mcse_high``.
-    low, high : str
-        The ends, where they are called otherwise.
-    """
-    ends, errors = (
-        [float(getattr(row, end)) for end in (low, high)],
-        [error_of(row, end) for end in (low, high)],
-    )
-    by = [2 * error if error == error else 0.0 for error in errors]
-    return ends[0] - by[0], ends[1] + by[1]
+    """Return the ends of an interval, each moved outward by twice its Monte Carlo error where that is known."""
+    by = []
+    for end in (low, high):
+        error = getattr(row, f"mcse_{end.removeprefix('hpdi_')}", None)
+        by.append(0.0 if error is None or error != error else 2 * float(error))
+    return float(getattr(row, low)) - by[0], float(getattr(row, high)) + by[1]
 
 
 def farther_than(limit: float, value: float, error: float | None = None) -> bool | None:

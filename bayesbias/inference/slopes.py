@@ -1,21 +1,23 @@
-"""Slopes on covariates about words: what one standard deviation, or one unit, of a covariate does to means and contrasts.
+"""Slopes on covariates of words: what one unit does to means and contrasts, and contrasts at given covariates.
 
-The mean of a row is linear in a covariate, so that a slope is the mean at a covariate of one less that at zero: of connections (or
-whatever a model gives its results for), of their contrasts, and at each level of the model, on average over new words.
+Means and contrasts of a model with slopes are those of words with the covariates of the listed ones: where classes differ in the
+covariate, slopes are part of them. Held at one value on all rows, that part is gone. Both are linear in the effects, and so is
+their difference: each has a posterior of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.errors import FitError
-from bayesbias.inference.answers import Asking, asked_rows
-from bayesbias.inference.contrasts import described_with_rope, joined_rows, relabelled
-from bayesbias.inference.estimands import PROB, ROPE, Rows, sides_of
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.inference.estimands import Rows, asked_rows, check_asked, no_contrasts, sides_of
+from bayesbias.inference.estimates import beside, estimates, joined_rows, relabelled
+from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -23,8 +25,146 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from bayesbias.inference.mixtures import Mixtures
+    from bayesbias.inference.posterior import BiasFit
 
-_ESTIMAND = "population"
+__all__ = ["contrasts_at"]
+
+
+def contrasts_at(
+    fit: BiasFit,
+    covariates: Mapping[str, float],
+    *,
+    carried: bool = False,
+    prob: float = PROB,
+    rope: float = ROPE,
+    estimand: str = "population",
+    level: str | None = None,
+) -> pd.DataFrame:
+    """Estimate the contrasts of words and attributes that all have given values of some covariates.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of a model with slopes; see `bayesbias.models.with_slopes`.
+    covariates : Mapping of str to float
+        Covariates of the model and their value on all rows, in the units of the table's column: of a centered one, 0 is the mean
+        over the words. Covariates that are not named stay as they are.
+    carried : bool
+        Return instead what slopes on these covariates carry: the contrast at the covariates of the listed words, minus that.
+    prob, rope, level
+        As in `BiasFit.contrasts`.
+    estimand : {"population", "listed_words"}
+        Or one that the model declares.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `BiasFit.contrasts`.
+
+    Raises
+    ------
+    InputError
+        If the model has no slope on a covariate, or a value is not a finite number.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.models import with_slopes
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> frame = table.frame.assign(length=table.frame["attribute"].str.len() - 5.0)
+    >>> fit = bb.fit(frame, with_slopes("default", "length", ["protected_class"]), seed=1, draws=200, chains=2)
+    >>> row = contrasts_at(fit, {"length": 0}, level="overall").iloc[0]
+    >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
+    ('associated - different', True)
+    """
+    import pandas as pd
+
+    view = View(prob=prob, rope=rope)
+    known = fit.spec.covariates()
+    if not known:
+        raise InputError(
+            f"{fit.spec.label} has no slope on a covariate",
+            where="fit",
+            hint="bayesbias.models.with_slopes gives a model one",
+        )
+    if not covariates:
+        raise InputError("no covariate is named", where="covariates", valid=known)
+    for name, value in covariates.items():
+        checks.choice(name, known, "covariate of the model", "covariates")
+        checks.finite(value, f"covariates, {name}")
+    check_asked(fit.spec, level, estimand)
+    design, table = fit.in_order
+    values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
+    held = replace(design, covariates={**design.covariates, **values})
+    rows = replace(asked_rows(held, table, estimand, True, fit.table), known=None)
+    if carried:
+        own = asked_rows(design, table, estimand, True, fit.table)
+        rows = replace(own, linear=own.linear.minus(rows.linear), known=None)
+    frames = []
+    for each in ("overall", *fit.spec.results.levels) if level is None else (level,):
+        at = rows.at(each)
+        if at.keys:
+            answer = fit.answer(at, estimand, True)
+            frame = estimates(answer.draws, view.prob, view.rope, answer.mixtures)
+            frames.append(frame.iloc[fit.order_of(at)])
+    if not frames:
+        raise no_contrasts(fit.spec)
+    return pd.concat(frames, ignore_index=True)
+
+
+def slope_draws(fit: BiasFit) -> xr.DataArray:
+    """Return draws of all slopes, labeled ``covariate, level, name, of``."""
+    return joined_rows([draws for _, draws, _ in _slopes(fit)])
+
+
+def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
+    """Return the table of `BiasFit.slopes`."""
+    import pandas as pd
+
+    about: Mapping[str, Mapping[str, Any]] = fit.provenance.get("table", {}).get("covariates", {})
+    frames = []
+    for covariate, draws, mixtures in _slopes(fit):
+        scale = float(about.get(covariate, {}).get("scale", 1.0))
+        frame = estimates(draws, prob, ROPE, mixtures)
+        frame = frame.drop(columns=["p_in_rope", "mcse_p_in_rope", "rope", "verdict"])
+        per_unit = {name: values / scale for name, values in beside(frame, "per_unit").items()}
+        frames.append(frame.assign(**per_unit, scale=scale))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _slopes(fit: BiasFit) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
+    """Return each covariate with draws of its slopes, and these as mixtures where they are."""
+    if not fit.spec.covariates():
+        raise FitError(f"{fit.spec.label} has no slopes; bayesbias.models.with_slopes adds them")
+    found = fit.once("slopes", lambda: list(_asked(fit)))
+    if not found:
+        names = ", ".join(fit.spec.covariates())
+        raise FitError(f"{fit.spec.label}: {names} is zero in all rows, and has no slope")
+    return found
+
+
+def _asked(fit: BiasFit) -> Iterator[tuple[str, xr.DataArray, Mixtures | None]]:
+    for covariate in fit.spec.covariates():
+        for contrasted in (False, True):
+            rows = slope_rows(*fit.in_order, covariate, contrasted, fit.table)
+            if not rows.keys:
+                continue
+            answer, order = fit.answer(rows, "population", contrasted), fit.order_of(rows)
+            draws = answer.draws.isel(row=order)
+            column = "contrast" if contrasted else fit.spec.results.group
+            named = {name: draws[name].to_numpy().tolist() for name in ("level", "name", column)}
+            labels = {
+                "covariate": [covariate] * len(order),
+                "level": named["level"],
+                "name": named["name"],
+                "of": named[column],
+            }
+            draws = relabelled(draws, **labels, **{column: None, "estimand": None})
+            yield (
+                covariate,
+                draws,
+                None if answer.mixtures is None else answer.mixtures.chosen(order),
+            )
 
 
 def slope_rows(
@@ -32,109 +172,40 @@ def slope_rows(
 ) -> Rows:
     """Return the slopes on a covariate of the means, or of their contrasts, at the levels at which they differ.
 
-    What no row with the covariate decides is left out: a connection whose words have it not, so that it is zero throughout; and
-    contrasts that are zero by the form of the model, where both of their sides have one and the same slope.
+    What no row with the covariate decides is left out, and contrasts that are zero by the form of the model.
     """
-    at = {
-        value: asked_rows(
-            replace(design, covariates={**design.covariates, covariate: np.full(len(design.y), value)}),
+    at_one, at_zero = (
+        asked_rows(
+            replace(
+                design, covariates={**design.covariates, covariate: np.full(len(design.y), value)}
+            ),
             table,
-            _ESTIMAND,
+            "population",
             contrasted,
             shown,
         )
         for value in (1.0, 0.0)
-    }
-    rows = replace(at[1.0], linear=at[1.0].linear.minus(at[0.0].linear))
+    )
+    rows = replace(at_one, linear=at_one.linear.minus(at_zero.linear))
     group = table[design.spec.results.group].astype(str).to_numpy()
     present = list(dict.fromkeys(group))
-    varying = {label for label in present if (design.covariates[covariate][group == label] != 0).any()}
-    known = [
+    varying = {
+        label for label in present if (design.covariates[covariate][group == label] != 0).any()
+    }
+    # What each row is made of; differences of equal shares cancel but for rounding.
+    parts = (part.weights.toarray() for part in rows.linear.parts)
+    weights = np.concatenate([rows.linear.constant[:, None], *parts], axis=1).round(12) + 0.0
+    some = [
         k
         for k, key in enumerate(rows.keys)
         if set(sides_of(key[2], present) if contrasted else [key[2]]) <= varying
+        and weights[k].any()
     ]
-    weights = _weights(rows)
-    some = [k for k in known if weights[k].any()]
-    return rows.chosen(_levels_that_differ(rows.chosen(some), weights[some], some))
-
-
-def _weights(rows: Rows) -> np.ndarray:
-    """Return what each row is made of; differences of equal shares cancel but for rounding."""
-    parts = (part.weights.toarray() for part in rows.linear.parts)
-    return np.concatenate([rows.linear.constant[:, None], *parts], axis=1).round(12) + 0.0
-
-
-def _levels_that_differ(rows: Rows, weights: np.ndarray, numbers: list[int]) -> list[int]:
-    """Return the numbers of the rows at levels of which one is none of those at the levels before."""
-    own = [(key[2], row.tobytes()) for key, row in zip(rows.keys, weights, strict=True)]
-    levels, seen = [], set[tuple[str, bytes]]()
-    for level in dict.fromkeys(key[0] for key in rows.keys):
-        here = {what for key, what in zip(rows.keys, own, strict=True) if key[0] == level}
-        if not here <= seen:
-            levels.append(level)
-        seen |= here
-    return [number for number, key in zip(numbers, rows.keys, strict=True) if key[0] in levels]
-
-
-def _asked(asking: Asking, covariates: Iterable[str]) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
-    out = []
-    for covariate in covariates:
-        for contrasted in (False, True):
-            draws, mixtures = asking.of_rows(
-                ("slopes", covariate, contrasted),
-                lambda covariate=covariate, contrasted=contrasted: slope_rows(  # type: ignore[misc]
-                    asking.design, asking.table, covariate, contrasted, asking.shown
-                ),
-                contrasted,
-            )
-            if draws.sizes["row"]:
-                column = "contrast" if contrasted else asking.design.spec.results.group
-                labels = draws[column].to_numpy().tolist()
-                named = {"covariate": [covariate] * len(labels), "level": draws["level"].to_numpy().tolist()}
-                named |= {"name": draws["name"].to_numpy().tolist(), "of": labels}
-                out.append(
-                    (covariate, relabelled(draws, **named, **{column: None, "estimand": None}), mixtures)
-                )
-    return out
-
-
-def _nothing(asking: Asking) -> FitError:
-    covariates = ", ".join(asking.design.spec.covariates())
-    return FitError(f"{asking.design.spec.label}: {covariates} is zero in all rows, and has no slope")
-
-
-def _covariates_of(asking: Asking) -> list[str]:
-    spec = asking.design.spec
-    if not spec.covariates():
-        raise FitError(f"{spec.label} has no slopes; bayesbias.models.with_slopes adds them")
-    return spec.covariates()
-
-
-def slope_draws(asking: Asking) -> xr.DataArray:
-    """Return draws of all slopes, labelled ``covariate, level, name, of``."""
-    parts = _asked(asking, _covariates_of(asking))
-    if not parts:
-        raise _nothing(asking)
-    return joined_rows([draws for _, draws, _ in parts])
-
-
-def described_slopes(
-    asking: Asking, covariates: Mapping[str, Mapping[str, Any]], prob: float = PROB
-) -> pd.DataFrame:
-    """Return the table of slopes; `covariates` is what the provenance of the table says of its covariates. See `BiasFit.slopes`."""
-    import pandas as pd
-
-    frames = []
-    for covariate, draws, mixtures in _asked(asking, _covariates_of(asking)):
-        frame = described_with_rope(draws, prob, ROPE, mixtures)
-        frame = frame.drop(columns=[name for name in frame if "rope" in str(name)])
-        scale = float(covariates.get(covariate, {}).get("scale", 1.0))
-        for end, of in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
-            frame[f"per_unit{end}"] = frame[of] / scale
-            frame[f"mcse_per_unit{end}"] = frame[f"mcse_{of.removeprefix('hpdi_')}"] / scale
-        frame["scale"] = scale
-        frames.append(frame)
-    if not frames:
-        raise _nothing(asking)
-    return pd.concat(frames, ignore_index=True)
+    kept, seen = [], set[tuple[str, bytes]]()
+    for level in dict.fromkeys(rows.keys[k][0] for k in some):
+        here = [k for k in some if rows.keys[k][0] == level]
+        what = {(rows.keys[k][2], weights[k].tobytes()) for k in here}
+        if not what <= seen:  # else all of them are those of levels before
+            kept += here
+        seen |= what
+    return rows.chosen(kept)

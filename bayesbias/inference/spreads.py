@@ -1,23 +1,39 @@
-"""By how much single pairs scatter, under each draw of a model's spreads.
+"""How much single pairs scatter under each draw, and contrasts measured by it.
 
-A pair differs from another by every random term that the two do not share, and by the noise. Terms are independent
-a priori, so that their variances add up. What is found here depends on the spreads alone and on no effect of a listed
-word: given the spreads it is a number.
+A pair differs from another by every random term that the two do not share, and by the noise. Terms are independent a priori, so
+that their variances add up. Given the scales the result is a number.
+
+Distances of one set of vectors scatter more than those of another. So a standardized contrast is divided, draw by draw, by the
+standard deviation of single pairs (`total_sd`), as in Cohen's d: of neutral pairs or, without them, of the pairs of the two
+connections. The probability of superiority needs no unit: how often a random pair of the first connection has a smaller distance
+than one of the second. Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), the common language effect size of McGraw &
+Wong (1992, Psychological Bulletin 111: 361-365).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.cells import combinations
-from bayesbias.models.design import Design
+from bayesbias.core.formatting import join_words
+from bayesbias.inference.estimands import PREDICTIVE, combinations, sides_of
+from bayesbias.inference.estimates import keys_of_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.mixtures import Mixtures
+from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
 __all__ = ["total_sd"]
+
+_YARDSTICK = "neutral"
 
 
 def has_variance(spec: ModelSpec) -> bool:
@@ -55,7 +71,9 @@ def term_variances(
             parameter = spec.parameters[name]
             entries = design.parent[name, "sigma"][design.index[name][rows]]
             factor = (
-                None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
+                None
+                if parameter.times is None
+                else (parameter.times, design.index[parameter.times][rows])
             )
             lever = design.lever(name, rows)
             out[name] = _variance(draws, parameter.args["sigma"], entries, factor, lever)
@@ -106,10 +124,6 @@ def total_sd(
     >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)
     ((800,), True)
     """
-    rows = np.asarray(rows)
-    if rows.ndim != 1 or rows.dtype.kind not in "biu":
-        raise checks.wrong_kind(rows, "rows", "a mask of the rows of the table, or their numbers")
-    held = [checks.text(column, "held") for column in checks.several(held, "column", "held")]
     spec = design.spec
     check_normal_noise(spec, "standard deviations of pairs")
     # Of what is all there is, such as the classifiers of a table, no other could be drawn either.
@@ -151,3 +165,136 @@ def _variance(
     if factor is not None:
         own = own * draws[factor[0]].reshape(len(flat), -1)[:, used[1]]
     return own**2 @ weights
+
+
+def variance_partition_draws(
+    design: Design,
+    table: pd.DataFrame,
+    draws: Mapping[str, np.ndarray],
+    chains: int,
+    group: str | None,
+) -> xr.DataArray:
+    """Return draws of the shares of the variance around the means, labeled ``source``; see `BiasFit.variance_partition`."""
+    spec = design.spec
+    check_normal_noise(spec, "shares of variance")
+    labels, codes = labels_of(table[spec.results.group], spec.results.group)
+    if group is not None:
+        checks.choice(group, labels, str(spec.results.group).replace("_", " "))
+    rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
+    sources: dict[str, np.ndarray] = {}
+    for name, variance in term_variances(design, draws, rows).items():
+        dims = [dim for dim in spec.parameters[name].dims if dim not in spec.results.fixed]
+        source = " x ".join(sorted(dims)) or name
+        sources[source] = sources.get(source, np.zeros(1)) + variance
+    sources["residual"] = noise_variance(design, draws, rows)
+    n = len(next(iter(draws.values())))
+    parts = np.stack([np.broadcast_to(part, n) for part in sources.values()], axis=-1)
+    shares = parts / parts.sum(axis=-1, keepdims=True)
+    return labelled_draws(shares.reshape(chains, -1, len(sources)), {"source": list(sources)})
+
+
+def pair_sd(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrast: str
+) -> tuple[str, np.ndarray]:
+    """Return what a contrast is measured in, and its value in every draw, shape (n,).
+
+    Where the noise need have no variance it is the standard deviation of the observed outcomes, shape (1,).
+    """
+    column = design.spec.results.group
+    present, codes = labels_of(table[column], column)
+    neutral = column == "connection" and _YARDSTICK in present
+    groups = (_YARDSTICK,) if neutral else sides_of(contrast, present)
+    of = [codes == present.index(group) for group in groups]
+    if has_variance(design.spec):
+        each = [total_sd(design, draws, rows) ** 2 for rows in of]
+    else:
+        each = [np.atleast_1d(np.var(design.y[rows])) for rows in of]
+    return _unit(column, groups), np.sqrt(np.mean(each, axis=0))
+
+
+def _unit(column: str, groups: Sequence[str]) -> str:
+    return f"sd of {join_words(groups)} {'pairs' if column == 'connection' else 'rows'}"
+
+
+def unit_of_sides(contrast: str) -> str:
+    """Name what a contrast of connections is measured in where there are no neutral pairs, as in sentence tests.
+
+    Examples
+    --------
+    >>> unit_of_sides("associated - different")
+    'sd of associated and different pairs'
+    """
+    return _unit("connection", contrast.split(" - "))
+
+
+def in_full(unit: str) -> str:
+    """Name the unit of a standardized contrast in a sentence.
+
+    Examples
+    --------
+    >>> in_full("sd of neutral pairs")
+    'standard deviations of neutral pairs'
+    """
+    return unit.replace("sd of", "standard deviations of", 1)
+
+
+def standardized(
+    design: Design,
+    table: pd.DataFrame,
+    draws: Mapping[str, np.ndarray],
+    contrasts: xr.DataArray,
+    mixtures: Mixtures | None = None,
+    known: np.ndarray | None = None,
+) -> tuple[xr.DataArray, Mixtures | None, np.ndarray | None]:
+    """Divide contrasts by the standard deviation of pairs under the same draw; the last label is its ``unit``.
+
+    Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu / t, s / t).
+    """
+    shape = contrasts.shape[:2]
+    names = contrasts["contrast"].to_numpy().tolist()
+    each = {name: pair_sd(design, table, draws, name) for name in dict.fromkeys(names)}
+    sd = np.stack(
+        [np.broadcast_to(each[name][1], np.prod(shape)).reshape(shape) for name in names], axis=-1
+    )
+    labels = {**labels_of_rows(contrasts), "unit": [each[name][0] for name in names]}
+    if mixtures is not None:
+        by = sd[..., mixtures.row]
+        mixtures = replace(mixtures, mean=mixtures.mean / by, sd=mixtures.sd / by)
+    if known is not None:
+        known = known * (1 / sd).mean(axis=(0, 1))
+    return labelled_draws(contrasts.to_numpy() / sd, labels), mixtures, known
+
+
+def superiority_draws(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
+) -> xr.DataArray:
+    """Return probabilities that a random pair of the first group has a smaller outcome than one of the second.
+
+    At the level of a class or word both pairs are its own; what belongs to a word is the same for all its pairs.
+    """
+    from scipy.special import ndtr
+
+    results = design.spec.results
+    if set(contrasts["estimand"].to_numpy()) & set(PREDICTIVE):
+        raise FitError("single new words and pairs have no probability of superiority")
+    groups = table[results.group].astype(str).to_numpy()
+    values = contrasts.to_numpy()
+    present = set(groups)
+    known: dict[tuple[str, str, str], np.ndarray] = {}
+
+    def variance(level: str, name: str, group: str) -> np.ndarray:
+        if (level, name, group) not in known:
+            rows, held = groups == group, ()
+            if level != "overall":
+                by = results.levels[level].by
+                rows, held = rows & (table[by].astype(str).to_numpy() == name), (by,)
+            known[level, name, group] = total_sd(design, draws, np.flatnonzero(rows), held) ** 2
+        return known[level, name, group]
+
+    out = np.empty_like(values)
+    for row, (level, name, contrast) in enumerate(
+        keys_of_rows(contrasts, "level", "name", "contrast")
+    ):
+        both = sum(variance(level, name, side) for side in sides_of(contrast, present))
+        out[..., row] = ndtr(-values[..., row] / np.sqrt(both).reshape(values.shape[:2]))
+    return labelled_draws(out, labels_of_rows(contrasts))

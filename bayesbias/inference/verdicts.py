@@ -1,63 +1,74 @@
-"""What an interval of a difference means. The one place where these words are defined.
+"""What an interval of a difference means: one of a few fixed words, and how each study says it.
 
-An interval lies in one of six ways against zero and the region of practical equivalence (`Verdict`). What that is
-called depends on what differs: a contrast, a change, a gap that is left, two methods, or a rating of two genders.
+An interval (HPDI) lies in one of six ways against zero and the region of practical equivalence (ROPE), see `place`. Where an end
+is so close to a line that the Monte Carlo error decides, there is no verdict.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bayesbias.core import checks
-from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.view import ROPE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "LEFT_OVER",
-    "Verdict",
-    "change_verdict",
-    "contrast_phrase",
-    "contrast_verdict",
-    "disagreement",
-    "gap_verdict",
-    "hidden_disagreement",
-    "method_verdict",
-    "place",
-    "sentiment_verdict",
-    "side",
-    "sides",
-]
-
 
 class Verdict(enum.Enum):
-    """Where an interval lies against zero and the region of practical equivalence (ROPE)."""
+    """Where an interval lies against zero and the ROPE."""
 
     BELOW = "below"  # beyond the ROPE
-    SLIGHTLY_BELOW = "slightly below"  # excludes zero, reaches into the ROPE
+    SLIGHTLY_BELOW = "below, size uncertain"  # excludes zero, reaches into the ROPE
     NEGLIGIBLE = "negligible"  # inside the ROPE
-    OPEN = "open"  # holds zero, and more than the ROPE
-    SLIGHTLY_ABOVE = "slightly above"
+    OPEN = "inconclusive"  # includes zero, and more than the ROPE
+    SLIGHTLY_ABOVE = "above, size uncertain"
     ABOVE = "above"
 
 
-def place(low: float, high: float, rope: float = ROPE) -> Verdict:
-    """Say where an interval lies.
+TOO_CLOSE = "too close to call"
+"""The verdict where an end lies within two Monte Carlo errors of a line that decides."""
+VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
+
+
+def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0, 0.0)) -> str:
+    """Return the word for an interval, as in the column ``verdict`` of all tables.
 
     Parameters
     ----------
     low, high : float
-        Ends of the HPDI, in cosine distance.
+        Ends of the HPDI.
     rope : float > 0
         Half-width of the region of practical equivalence.
+    errors : two floats
+        Monte Carlo errors of the ends; NaN counts as none.
 
     Examples
     --------
-    >>> [place(*ends).value for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
-    ['below', 'slightly below', 'negligible', 'open']
+    >>> verdict(-0.09, -0.03, 0.02), verdict(-0.09, -0.01, 0.02), verdict(-0.01, 0.01, 0.02), verdict(-0.09, 0.03, 0.02)
+    ('below', 'below, size uncertain', 'negligible', 'inconclusive')
+    >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001))
+    'too close to call'
+    """
+    by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
+    found = {
+        place(a, b, rope)
+        for a in (low - by_low, low + by_low)
+        for b in (high - by_high, high + by_high)
+    }
+    return found.pop().value if len(found) == 1 else TOO_CLOSE
+
+
+def place(low: float, high: float, rope: float = ROPE) -> Verdict:
+    """Say where an interval lies against zero and the ROPE.
+
+    Examples
+    --------
+    >>> place(-0.09, -0.03), place(-0.01, 0.01)
+    (<Verdict.BELOW: 'below'>, <Verdict.NEGLIGIBLE: 'negligible'>)
     """
     rope = checks.positive(rope, "rope")
     if high < -rope:
@@ -69,30 +80,17 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
     return side(low, high, Verdict.SLIGHTLY_BELOW, Verdict.SLIGHTLY_ABOVE)
 
 
-def side(low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE) -> Verdict:
-    """Say on which side of zero an interval lies, whatever the ROPE; open where it holds zero."""
+def side(
+    low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE
+) -> Verdict:
+    """Say on which side of zero an interval lies, whatever the ROPE; open where it includes zero."""
     return below if high < 0 else above if low > 0 else Verdict.OPEN
 
 
-def sides(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[list[str], list[str]]:
-    """Return the names of rows whose intervals lie below zero, and of those above, by more than ends are uncertain.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        With ``name``, the ends, and their Monte Carlo errors where they have some.
-    low, high : str
-        The columns of the ends.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows = pd.DataFrame(
-    ...     {"name": ["a", "b", "c"], "hpdi_low": [-0.2, -0.1, 0.1], "hpdi_high": [-0.1, 0.1, 0.2]}
-    ... )
-    >>> sides(rows), disagreement(rows)
-    ((['a'], ['c']), 'nearer for a, farther for c')
-    """
+def sides(
+    rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high"
+) -> tuple[list[str], list[str]]:
+    """Return the names of rows whose intervals lie below zero, and of those above, Monte Carlo errors aside."""
     found = [side(*sure_ends(row, low, high)) for row in rows.itertuples()]
     below, above = (
         [str(name) for name, own in zip(rows["name"], found, strict=True) if own is which]
@@ -102,16 +100,20 @@ def sides(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") ->
 
 
 def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> str:
-    """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; empty where none do."""
+    """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; else empty."""
     nearer, farther = sides(rows, low, high)
-    return f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}" if nearer and farther else ""
+    return (
+        f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}"
+        if nearer and farther
+        else ""
+    )
 
 
 LISTS_AGREE = "list by list they do not"
 
 
 def lists_agree(lists: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
-    """Whether of several lists, words of each list's own class against others', none clearly goes against another."""
+    """Whether of several attribute sets none clearly points against another."""
     return len(lists) > 1 and not disagreement(lists, low, high)
 
 
@@ -123,7 +125,7 @@ def hidden_disagreement(
     when: str = "",
     lists: tuple[pd.DataFrame, pd.DataFrame] | None = None,
 ) -> str:
-    """Say of which classes a mean hides that they point different ways: those of new words, or else of the listed ones.
+    """Say of which classes a mean hides that they point different ways; empty where none do.
 
     Parameters
     ----------
@@ -134,32 +136,17 @@ def hidden_disagreement(
     when : str
         Put after what is said to disagree.
     lists : pair of DataFrame, optional
-        The same contrast list by list, words of the list's own class against those of others, for new words and the listed
-        ones. Where these do not disagree it may be the lists that do: one that is near to everyone, or far, draws its own
-        class one way and the others the other.
-
-    Returns
-    -------
-    str
-        A sentence; empty where neither disagree.
+        The same contrast by attribute set, for new words and the listed ones.
 
     Examples
     --------
     >>> import pandas as pd
     >>> unsure = pd.DataFrame({"name": ["a", "b"], "hpdi_low": [-0.2, -0.1], "hpdi_high": [0.1, 0.2]})
-    >>> sure = unsure.assign(hpdi_low=[-0.2, 0.1], hpdi_high=[-0.1, 0.2])
-    >>> hidden_disagreement(unsure, sure)
+    >>> hidden_disagreement(unsure, unsure.assign(hpdi_low=[-0.2, 0.1], hpdi_high=[-0.1, 0.2]))
     'Of the listed words alone the classes disagree: nearer for a, farther for b.'
-    >>> hidden_disagreement(sure, sure, when=", after")
-    'The classes disagree, after: nearer for a, farther for b.'
-    >>> hidden_disagreement(sure, sure, lists=(unsure, unsure))  # doctest: +ELLIPSIS
-    'The classes disagree: nearer for a, farther for b. List by list they do not: a list that is near to everyone, or far, ...
     """
     for i, (of, rows) in enumerate(
-        (
-            ("The classes", classes),
-            ("Of the listed words alone the classes", listed),
-        )
+        (("The classes", classes), ("Of the listed words alone the classes", listed))
     ):
         if how := disagreement(rows, low, high):
             agree = lists is not None and lists_agree(lists[i], low, high)
@@ -172,164 +159,70 @@ def hidden_disagreement(
     return ""
 
 
-def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:
-    """Say, for a table, what an interval of a contrast of two connections means; negative: the first is nearer.
-
-    Examples
-    --------
-    >>> [contrast_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
-    ['nearer', 'nearer, perhaps by little', 'practically equal', 'unclear']
-    """
-    return _CONTRAST[place(low, high, rope)][0]
+# How each study says a verdict; `_said` makes the six from the words for the sides, the ROPE and the rest.
 
 
-def contrast_phrase(low: float, high: float, rope: float = ROPE, *, wide: bool = False) -> str:
-    """Say the same in a sentence, between the two things that are contrasted.
-
-    Parameters
-    ----------
-    low, high, rope
-        As in `place`.
-    wide : bool
-        Whether the ROPE is wide beside the scatter of single pairs: what lies inside may then be much, and is not
-        called equal.
-
-    Examples
-    --------
-    >>> contrast_phrase(-0.09, -0.01)
-    'nearer, though perhaps by little, than'
-    >>> contrast_phrase(-0.015, -0.01), contrast_phrase(-0.015, -0.01, wide=True)
-    ('practically as near as', 'nearer, by less than the ROPE, than')
-    """
-    where = place(low, high, rope)
-    return _INSIDE[side(low, high)] if wide and where is Verdict.NEGLIGIBLE else _CONTRAST[where][1]
+def _said(below: str, above: str, negligible: str, inconclusive: str) -> dict[Verdict, str]:
+    return {
+        Verdict.BELOW: below,
+        Verdict.SLIGHTLY_BELOW: f"{below}, perhaps by little",
+        Verdict.NEGLIGIBLE: negligible,
+        Verdict.OPEN: inconclusive,
+        Verdict.SLIGHTLY_ABOVE: f"{above}, perhaps by little",
+        Verdict.ABOVE: above,
+    }
 
 
-def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
-    """Say what an interval of a change means.
-
-    Parameters
-    ----------
-    low, high, rope
-        As in `place`.
-
-    Returns
-    -------
-    str
-        ``moved``: the interval lies outside the ROPE. ``practically unchanged``: it lies inside.
-        ``moved, perhaps by little``: it excludes zero but reaches into the ROPE. ``no evidence of change``: it
-        holds zero, and more than the ROPE.
-
-    Examples
-    --------
-    >>> [change_verdict(*ends) for ends in ((0.03, 0.09), (-0.01, 0.01), (0.01, 0.05), (-0.03, 0.05))]
-    ['moved', 'practically unchanged', 'moved, perhaps by little', 'no evidence of change']
-    """
-    return _CHANGE[place(low, high, rope)]
-
-
-LEFT_OVER = ("still nearer", "farther")
-"""What the verdicts on a gap begin with that is there."""
-
-
-def gap_verdict(low: float, high: float, rope: float = ROPE) -> str:
-    """Say what an interval of a contrast after debiasing means: of any contrast in the same words.
-
-    Parameters
-    ----------
-    low, high, rope
-        As in `place`.
-
-    Returns
-    -------
-    str
-        ``still nearer`` where the interval lies below the ROPE: what the contrast names first lies nearer. ``farther``
-        where it lies above. Both with ``, perhaps by little`` where the interval excludes zero but reaches into the ROPE.
-        ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds zero and more than the ROPE.
-        Whether an association is a bias is not for a distance to say.
-
-    Examples
-    --------
-    >>> [gap_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, 0.03), (-0.01, 0.0), (0.01, 0.05))]
-    ['still nearer', 'no evidence of a gap', 'practically no gap', 'farther, perhaps by little']
-    """
-    return _GAP[place(low, high, rope)]
-
-
-def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
-    """Say what an interval of a difference of two gaps' sizes means for the first of two methods.
-
-    Examples
-    --------
-    >>> [method_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (0.03, 0.09))]
-    ['nearer to zero', 'nearer to zero, perhaps by little', 'practically the same', 'farther from zero']
-    >>> method_verdict(-0.03, 0.09)
-    'no evidence of a difference'
-    """
-    return _METHOD[place(low, high, rope)]
-
-
-def sentiment_verdict(low: float, high: float, rope: float | None = None) -> str:
-    """Say what an interval of female - male means.
-
-    Parameters
-    ----------
-    low, high : float
-    rope : float > 0, optional
-        Half-width of what is little beside the scatter of ratings; without it the sign alone is said.
-
-    Examples
-    --------
-    >>> [sentiment_verdict(*ends) for ends in ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))]
-    ['female lower', 'female higher', 'the sign is open']
-    >>> [sentiment_verdict(*ends, rope=0.01) for ends in ((-0.2, -0.1), (0.001, 0.2), (-0.003, 0.002))]
-    ['female lower', 'female higher, perhaps by little', 'practically alike']
-    """
-    return _SENTIMENT[side(low, high) if rope is None else place(low, high, rope)]
-
-
-_CONTRAST = {
-    Verdict.BELOW: ("nearer", "nearer than"),
-    Verdict.SLIGHTLY_BELOW: ("nearer, perhaps by little", "nearer, though perhaps by little, than"),
-    Verdict.NEGLIGIBLE: ("practically equal", "practically as near as"),
-    Verdict.OPEN: ("unclear", "not clearly nearer or farther than"),
-    Verdict.SLIGHTLY_ABOVE: ("farther, perhaps by little", "farther, though perhaps by little, than"),
-    Verdict.ABOVE: ("farther", "farther than"),
+_CONTRAST = _said("nearer", "farther", "practically equal", "unclear")
+_CHANGE = _said("moved", "moved", "practically unchanged", "no evidence of change")
+_GAP = _said("still nearer", "farther", "practically no gap", "no evidence of a gap")
+_METHOD = _said(
+    "nearer to zero", "farther from zero", "practically the same", "no evidence of a difference"
+)
+_SENTIMENT = _said("female lower", "female higher", "practically alike", "the sign is open")
+_PHRASE = {
+    Verdict.BELOW: "nearer than",
+    Verdict.SLIGHTLY_BELOW: "nearer, though perhaps by little, than",
+    Verdict.NEGLIGIBLE: "practically as near as",
+    Verdict.OPEN: "not clearly nearer or farther than",
+    Verdict.SLIGHTLY_ABOVE: "farther, though perhaps by little, than",
+    Verdict.ABOVE: "farther than",
 }
 _INSIDE = {
     Verdict.BELOW: "nearer, by less than the ROPE, than",
     Verdict.OPEN: "not clearly nearer or farther than",
     Verdict.ABOVE: "farther, by less than the ROPE, than",
 }
-_CHANGE = {
-    Verdict.BELOW: "moved",
-    Verdict.SLIGHTLY_BELOW: "moved, perhaps by little",
-    Verdict.NEGLIGIBLE: "practically unchanged",
-    Verdict.OPEN: "no evidence of change",
-    Verdict.SLIGHTLY_ABOVE: "moved, perhaps by little",
-    Verdict.ABOVE: "moved",
-}
-_GAP = {
-    Verdict.BELOW: "still nearer",
-    Verdict.SLIGHTLY_BELOW: "still nearer, perhaps by little",
-    Verdict.NEGLIGIBLE: "practically no gap",
-    Verdict.OPEN: "no evidence of a gap",
-    Verdict.SLIGHTLY_ABOVE: "farther, perhaps by little",
-    Verdict.ABOVE: "farther",
-}
-_METHOD = {
-    Verdict.BELOW: "nearer to zero",
-    Verdict.SLIGHTLY_BELOW: "nearer to zero, perhaps by little",
-    Verdict.NEGLIGIBLE: "practically the same",
-    Verdict.OPEN: "no evidence of a difference",
-    Verdict.SLIGHTLY_ABOVE: "farther from zero, perhaps by little",
-    Verdict.ABOVE: "farther from zero",
-}
-_SENTIMENT = {
-    Verdict.BELOW: "female lower",
-    Verdict.SLIGHTLY_BELOW: "female lower, perhaps by little",
-    Verdict.NEGLIGIBLE: "practically alike",
-    Verdict.OPEN: "the sign is open",
-    Verdict.SLIGHTLY_ABOVE: "female higher, perhaps by little",
-    Verdict.ABOVE: "female higher",
-}
+LEFT_OVER = ("still nearer", "farther")
+"""What `gap_verdict` begins with where a gap is left."""
+
+
+def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a contrast of two connections means; negative: the first is nearer."""
+    return _CONTRAST[place(low, high, rope)]
+
+
+def contrast_phrase(low: float, high: float, rope: float = ROPE, *, wide: bool = False) -> str:
+    """Say the same between the two things that are contrasted; of a wide ROPE, what lies inside is not called equal."""
+    where = place(low, high, rope)
+    return _INSIDE[side(low, high)] if wide and where is Verdict.NEGLIGIBLE else _PHRASE[where]
+
+
+def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a change means."""
+    return _CHANGE[place(low, high, rope)]
+
+
+def gap_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a contrast after debiasing means."""
+    return _GAP[place(low, high, rope)]
+
+
+def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a difference of two gaps' sizes means for the first of two methods."""
+    return _METHOD[place(low, high, rope)]
+
+
+def sentiment_verdict(low: float, high: float, rope: float | None = None) -> str:
+    """Say what an interval of female - male means; without a ROPE the sign alone."""
+    return _SENTIMENT[side(low, high) if rope is None else place(low, high, rope)]

@@ -13,9 +13,8 @@ from bayesbias.core import checks
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import percent
-from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
-from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.estimates import chosen_rows, describe_draws, keys_of_rows, level_draws
 from bayesbias.inference.expectation import (
     fits_usual_pairs,
     predictive_of_pairs,

@@ -15,7 +15,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.inference.estimands import PROB
-from bayesbias.inference.observed import observed_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import headings, marks, sentiment_scatter, slopes
 from bayesbias.plots.plates import Plate, on_axes
@@ -137,7 +136,8 @@ def _forest(fit: BiasFit, level: str, prob: float, ax: Axes | None, classifier: 
 def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
     means = fit.means(level, prob, "population")
     means = means[means["classifier"].isin(names)]
-    observed = observed_means(fit, level)
+    group = fit.spec.results.group
+    observed = fit.means(level, estimand="listed_words").set_index(["name", group])["mean"]
     order = list(observed.xs(names[0], level=1).sort_values(kind="stable").index)
     shown = observed[observed.index.get_level_values(1).isin(names)]
     low = min(means["hpdi_low"].min(), shown.min(), 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from bayesbias.core.digits import number_known
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, join_words, number_of, with_minus
-from bayesbias.inference.standard import in_full
+from bayesbias.inference.spreads import in_full
 from bayesbias.plots import headings, marks
 from bayesbias.plots.outcomes import ESTIMAND
 from bayesbias.plots.plates import Plate, on_axes
@@ -100,7 +100,7 @@ def plot_sweep(
         face = {} if line.trusted else {"markerfacecolor": "white"}
         ax.plot([line.standardized], [y], zorder=4, label="_mean", **look | face)
         beside = (
-            (_SUPERIORITY, number_known(line, "superiority", 2)),
+            (_SUPERIORITY, number_known(line, "probability_of_superiority", 2)),
             (_DISTANCE, number_known(line, "distance", signed=True)),
         )
         for shift, text in beside:

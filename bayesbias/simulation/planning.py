@@ -16,9 +16,9 @@ from bayesbias.core import checks
 from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.workers import Hands
-from bayesbias.inference.diagnostics import describe_draws, error_of_share
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB, level_means
+from bayesbias.inference.estimates import describe_draws, error_of_share
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import (
     LEFT_OUT,

@@ -15,7 +15,7 @@ from bayesbias.core.digits import as_known, ends_as_known, error_of
 from bayesbias.core.formatting import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.standard import in_full
+from bayesbias.inference.spreads import in_full
 from bayesbias.inference.verdicts import LISTS_AGREE, contrast_verdict, disagreement, lists_agree
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
 ERRORS = tuple(
     f"mcse_{name}"
     for name in (
-        "mean", "sd", "low", "high", "p_below_zero", "p_in_rope", "superiority", "superiority_low", "superiority_high",
+        "mean", "sd", "low", "high", "p_below_zero", "p_in_rope",
+        *(f"probability_of_superiority{end}" for end in ("", "_low", "_high")),
     )
 )  # fmt: skip
 """The Monte Carlo errors of the columns of a sweep."""
@@ -33,12 +34,16 @@ _KEY = ["cell", "name"]
 _TRIED = 50  # pairs of cells, whose Monte Carlo errors are looked at one by one
 
 
-def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estimand: str) -> pd.DataFrame:
+def compared_cells(
+    frame: pd.DataFrame, contrast: str | None, level: str, estimand: str
+) -> pd.DataFrame:
     """Return one contrast of every cell that has it; see `SweepResult.compared`."""
     import pandas as pd
 
     # Tables of earlier versions have no Monte Carlo errors.
-    frame = frame.reindex(columns=[*frame.columns, *(name for name in ERRORS if name not in frame.columns)])
+    frame = frame.reindex(
+        columns=[*frame.columns, *(name for name in ERRORS if name not in frame.columns)]
+    )
     raw = frame[frame["quantity"] == "contrast"]
     present = list(dict.fromkeys(raw["term"]))
     if contrast is None:
@@ -48,13 +53,15 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
         checks.choice(contrast, present, "contrast of this sweep")
         checks.choice(level, list(dict.fromkeys(raw["level"])), "level of this sweep")
         checks.choice(estimand, list(dict.fromkeys(raw["estimand"])), "estimand of this sweep")
-    chosen = (frame["term"] == contrast) & (frame["level"] == level) & (frame["estimand"] == estimand)
+    chosen = (
+        (frame["term"] == contrast) & (frame["level"] == level) & (frame["estimand"] == estimand)
+    )
     chosen = chosen.fillna(False)
     raw = frame[chosen & (frame["quantity"] == "contrast")]
     standard = frame[chosen & (frame["quantity"] == "standardized")]
     ends = {"mean": "", "hpdi_low": "_low", "hpdi_high": "_high"}
     errors = {f"mcse_{name.removeprefix('hpdi_')}": end for name, end in ends.items()}
-    superiority = [f"superiority{end}" for end in ends.values()]
+    superiority = [f"probability_of_superiority{end}" for end in ends.values()]
     superiority += [f"mcse_{name}" for name in superiority]
     left = raw[[*_KEY, *LABELS, "trusted", "prob", "p_below_zero", "mcse_p_below_zero"]].assign(
         contrast=contrast, level=level, estimand=estimand
@@ -63,7 +70,9 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
     left = left.assign(**{f"mcse_distance{end}": raw[name] for name, end in errors.items()})
     right = standard[[*_KEY, "unit", "p_in_rope", "rope", *superiority]]
     right = right.assign(**{f"standardized{end}": standard[name] for name, end in ends.items()})
-    right = right.assign(**{f"mcse_standardized{end}": standard[name] for name, end in errors.items()})
+    right = right.assign(
+        **{f"mcse_standardized{end}": standard[name] for name, end in errors.items()}
+    )
     out = left.merge(right, on=_KEY, how="left").sort_values(
         "standardized", kind="stable", na_position="last", ignore_index=True
     )
@@ -94,7 +103,11 @@ def telling_labels(cells: pd.DataFrame) -> dict[str, list[str]]:
 
     # A cell has either an embedding or a table, so that having none tells as well; of the rest it does not.
     own = ("embedding", "distances")
-    shown = [name for name in LABELS if cells[name].nunique(dropna=name not in own) > 1 or len(cells) == 1]
+    shown = [
+        name
+        for name in LABELS
+        if cells[name].nunique(dropna=name not in own) > 1 or len(cells) == 1
+    ]
     return {
         name: short_names(["" if pd.isna(value) else str(value) for value in cells[name]])
         for name in shown
@@ -124,7 +137,11 @@ def unit_of(compared: pd.DataFrame) -> str:
 def of_another_unit(compared: pd.DataFrame) -> set[str]:
     """Return the cells that are not measured in standard deviations of what most are, and cannot be compared with those."""
     units = compared["unit"].dropna()
-    return set(compared.loc[units.index[units != units.mode().iloc[0]], "cell"]) if len(units) else set()
+    return (
+        set(compared.loc[units.index[units != units.mode().iloc[0]], "cell"])
+        if len(units)
+        else set()
+    )
 
 
 def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
@@ -145,7 +162,10 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
             "No cell has a contrast in standard deviations that is to be trusted: there is nothing to compare."
         ]
     contrast = str(known["contrast"].iloc[0])
-    each = [f"{verdict} in {count}" for verdict, count in known["verdict"].value_counts(sort=False).items()]
+    each = [
+        f"{verdict} in {count}"
+        for verdict, count in known["verdict"].value_counts(sort=False).items()
+    ]
     out = [
         f"{contrast} in {number_of(len(known), 'cell')}, judged in {unit_of(known)} for new words like these; the first is "
         f"{'; '.join(each)}."
@@ -186,7 +206,11 @@ def _without(contrast: str, compared: pd.DataFrame, frame: pd.DataFrame) -> list
     """Name the fitted cells that lack the contrast: their pairs have not both connections."""
     cells = frame.drop_duplicates("cell")
     lacking = set(cells_without(compared, frame))
-    said = [name or key for key, name in zip(cells["cell"], cell_names(cells), strict=True) if key in lacking]
+    said = [
+        name or key
+        for key, name in zip(cells["cell"], cell_names(cells), strict=True)
+        if key in lacking
+    ]
     if not said:
         return []
     first, second = contrast.split(" - ")

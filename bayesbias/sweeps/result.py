@@ -101,8 +101,8 @@ class SweepResult:
             One row per fitted cell (and class or word, at such a level), the lowest standardized contrast first and
             those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardized,
             standardized_low, standardized_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
-            deviations; missing where the cell is not to be trusted), ``superiority, superiority_low, superiority_high,
-            distance, distance_low, distance_high`` (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
+            deviations; missing where the cell is not to be trusted), ``probability_of_superiority`` with
+            ``_low`` and ``_high``, ``distance, distance_low, distance_high`` (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
 
         Raises
         ------
@@ -196,9 +196,9 @@ _ROW_COLUMNS = {
     "p_below_zero": "Float64",
     "p_in_rope": "Float64",
     "rope": "Float64",
-    "superiority": "Float64",
-    "superiority_low": "Float64",
-    "superiority_high": "Float64",
+    "probability_of_superiority": "Float64",
+    "probability_of_superiority_low": "Float64",
+    "probability_of_superiority_high": "Float64",
 }
 _ERRORS = dict.fromkeys(ERRORS, "Float64")
 

@@ -202,7 +202,6 @@ def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
         lambda: bb.studies.frequency_of(1j),
         lambda: bb.simulation.scenario_from_fit({"a": 1}),
         lambda: bb.inference.answers_by_model("a", ["crossed"]),
-        lambda: bb.inference.excluded_observed(None, "word"),
     ],
 )
 def test_what_is_no_fit_is_named_by_whoever_asks_it(asked):

@@ -75,9 +75,15 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
     return np.mean([draws["word_by_connection"][:, coords["protected_word"].index(w), k] for w in words], axis=0)
 
 
-def assert_described(row, x: np.ndarray, prob: float) -> None:
+def observed(result: BiasFit, estimand: str, level: str, name: str, connection: str) -> float | None:
+    """The mean of the listed pairs, which is known."""
+    mine = rows_of(result, level, name, connection)
+    return result.table["distance"].to_numpy()[mine].mean() if estimand == "listed_words" else None
+
+
+def assert_described(row, x: np.ndarray, prob: float, known: float | None = None) -> None:
     low, high = brute_hpdi(x, prob)
-    assert row.mean == pytest.approx(x.mean(), abs=1e-12)
+    assert row.mean == pytest.approx(x.mean() if known is None else known, abs=1e-12)
     assert row.sd == pytest.approx(x.std(ddof=1), abs=1e-12)
     assert (row.hpdi_low, row.hpdi_high) == pytest.approx((low, high), abs=1e-12)
     assert row.prob == prob

@@ -119,7 +119,7 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
             row |= {"p_below_zero": 0.875, "p_in_rope": 0.1, "rope": 0.02, "unit": "cosine distance"}
             if quantity == "standardized":
                 row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
-                row |= {"superiority": 0.64, "superiority_low": 0.55, "superiority_high": 0.73}
+                row |= {"probability_of_superiority": 0.64, "probability_of_superiority_low": 0.55, "probability_of_superiority_high": 0.73}
             rows.append(row)
         for name, mean in given.get("classes", {}).items():
             ends = {"hpdi_low": mean - 0.05, "hpdi_high": mean + 0.05}
@@ -150,7 +150,7 @@ def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, 
         "standardized": [
             contrast
             | {"unit": "sd of neutral pairs"}
-            | numbers("p_below_zero", "p_in_rope", "rope", "superiority")
+            | numbers("p_below_zero", "p_in_rope", "rope", "probability_of_superiority")
         ],
         "diagnostics": {
             "ok": True,

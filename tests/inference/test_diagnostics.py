@@ -7,16 +7,14 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from bayesbias.findings.of_result import finding, findings_of
 from helpers.definitions import FITS, brute_hpdi, edited
-from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from scipy.signal import lfilter
 
-from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.inference.diagnostics import describe_draws, diagnose, shortest_interval
+from bayesbias.inference.diagnostics import diagnose
+from bayesbias.inference.estimates import describe_draws, shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.posterior import BiasFit, kept_with
+from bayesbias.inference.posterior import BiasFit, decimals
 
 
 @pytest.mark.parametrize("prob", [0.5, 0.89, 0.95])
@@ -26,14 +24,6 @@ def test_hpdi_is_the_shortest_interval_not_the_central_one(prob):
     assert (row.hpdi_low, row.hpdi_high) == pytest.approx(brute_hpdi(x.ravel(), prob), abs=1e-12)
     assert row.hpdi_low < np.quantile(x, 0.01)
     assert row.hpdi_high < np.quantile(x, 0.5 + prob / 2)
-
-
-def test_the_shortest_interval_of_next_to_nothing_lies_where_draws_are_densest():
-    x = np.random.default_rng(shifted(1)).normal(size=4000)
-    low, high = shortest_interval(x, 1e-6)
-    assert -3 < low < high < 3  # and is not the lowest draw of all
-    assert shortest_interval(x, 1 - 1e-16) == (x.min(), x.max())
-    assert shortest_interval(x[:1], 0.89) == (x[0], x[0])
 
 
 @pytest.mark.parametrize("prob", [0.01, 0.5, 0.89, 0.999])
@@ -74,28 +64,22 @@ def test_a_good_fit_is_said_to_be_good(good):
     assert found["divergences"] == 0
     assert 0.99 < found["max_r_hat"] < 1.01
     assert 400 < found["min_ess_bulk"] < 8000
-    assert re.search(r"converged: R-hat 1\.\d{3}, ESS \d+, no divergences", repr(good))
-    # Over all parameters, the per-row numbers included.
-    frame = good.parameters()
-    assert found["max_r_hat"] == pytest.approx(frame["r_hat"].max(), abs=1e-9)
-    assert found["min_ess_bulk"] == pytest.approx(frame["ess_bulk"].min(), rel=1e-6)
+    assert "Converged: max R-hat 1.0" in repr(good)
 
 
 def test_chains_that_disagree_are_said_in_words(good):
     def apart(values):
         values[0] += 0.5
 
-    bad = edited(good, co=apart)
+    bad = edited(good, connection_mean=apart)
     found = bad.diagnostics()
     assert not found["ok"]
     assert found["max_r_hat"] > 1.1
-    assert re.search(r"R-hat reaches \d\.\d{3} in co .*chains do not agree", found["problems"][0])
+    assert re.search(r"R-hat reaches \d\.\d{3} in connection_mean .*chains do not agree", found["problems"][0])
     assert re.search(
-        r"only \d+ effective draws in co \(at least 400 are wanted\)", found["problems"][1]
+        r"only \d+ effective draws in connection_mean \(at least 400 are wanted\)", found["problems"][1]
     )
-    assert "NOT TO BE TRUSTED YET: R-hat reaches" in repr(bad)
-    assert "converged" not in repr(bad)
-    assert findings_of(bad).problems == tuple(found["problems"])
+    assert "Not converged: R-hat reaches" in repr(bad)
 
 
 def test_divergences_are_said_in_words(good):
@@ -109,18 +93,6 @@ def test_divergences_are_said_in_words(good):
     assert "3 divergent transitions" in repr(bad)
 
 
-def test_a_parameter_that_never_moves_is_said(good):
-    def still(values):
-        values[..., 0] = 0.25
-
-    found = edited(good, m=still).diagnostics()
-    assert not found["ok"]
-    assert found["problems"] == [
-        "some entries of m have the same value in every draw: the sampler did not move"
-    ]
-    assert found["max_r_hat"] < 1.01  # NaN must not hide the others, nor they it
-
-
 @pytest.mark.parametrize(("chains", "draws"), [(1, 300), (2, 3), (2, 1), (1, 1)])
 def test_too_few_chains_or_draws_are_said(good, chains, draws):
     idata = good.idata.copy()
@@ -132,7 +104,7 @@ def test_too_few_chains_or_draws_are_said(good, chains, draws):
     assert not found["ok"]
     assert found["max_r_hat"] is None
     assert f"here are {chains} of {draws}" in found["problems"][0]
-    assert "NOT TO BE TRUSTED YET: R-hat needs at least two chains" in repr(result)
+    assert "Not converged: R-hat needs at least two chains" in repr(result)
     assert result.summary()["r_hat"].isna().all()
 
 
@@ -142,64 +114,15 @@ def test_repr_says_what_a_reader_wants_first(result):
     lines = text.splitlines()
     assert len(lines) <= 8
     assert (
-        lines[0]
-        == f"BiasFit: model {result.spec.name} on custom in mapping, 55 rows, 2 x 200 draws"
+        lines[0] == f"BiasFit: model {result.spec.name}, custom in mapping, 55 rows, 2 x 200 draws"
     )
     frame = result.contrasts(estimand="population").query("level == 'overall'")
     for line, row in zip(lines[1:6], frame.itertuples(), strict=True):
         assert row.contrast in line
-        ends = ", ".join(ends_as_known(row, signed=True))
-        assert f"{as_known(row, 'mean', signed=True)}  89% HPDI [{ends}]" in line
-    assert max(map(len, lines)) < 200
-    assert lines[-1] == "  in sentences: bayesbias.findings_of(fit).lines()"
-    assert "kept" not in dir(result)
-
-
-@pytest.mark.parametrize(
-    ("problems", "said"), [(["a", "b", "word_by_connection"], "a (and 2 more)"), (["a"], "a")]
-)
-def test_repr_counts_the_problems_it_does_not_name(problems, said):
-    result = made_up(pairs())
-    kept_with(result, "diagnostics", lambda: {"ok": False, "problems": problems})
-    assert f"  NOT TO BE TRUSTED YET: {said}" in repr(result).splitlines()
+        assert f"{row.mean:+.{decimals(frame['sd'])}f}" in line
 
 
 # -- prose -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("shift", "spread", "said"),
-    [
-        (-0.5, 0.01, "nearer than"),
-        (0.5, 0.01, "farther than"),
-        (0.0, 0.001, "practically as near as"),
-        (-0.03, 0.015, "nearer, though perhaps by little, than"),
-        (0.03, 0.015, "farther, though perhaps by little, than"),
-        (0.0, 0.1, "not clearly nearer or farther than"),
-    ],
-)
-@pytest.mark.slow
-def test_the_finding_follows_the_draws(good, shift, spread, said):
-    z = np.random.default_rng(6).normal(size=(4, 1000))
-    z = (z - z.mean()) / z.std()
-
-    def level(values):
-        values[:] = 0.0
-
-    def set_to(values):
-        values[:] = 0.0
-        values[..., 0] = shift + spread * z  # associated
-
-    made = edited(good, co=set_to, m=level)
-    # Draws made by hand never moved in most entries; what is asked here is the wording alone.
-    kept_with(made, "diagnostics", lambda: {"ok": True, "problems": []})
-    sentence = finding(made)
-    assert (
-        f"the stereotypes of a word's own class are {said} the stereotypes of other classes"
-        in sentence
-    )
-    said_of = re.search(r"\(([-+.\d]+) in cosine distance", sentence)
-    assert said_of is not None
-    assert float(said_of[1]) == pytest.approx(shift, abs=1e-9)
-    assert "custom in mapping" in sentence
 
 
 @pytest.mark.slow

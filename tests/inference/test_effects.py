@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 
 import numpy as np
 import pytest
 from helpers.definitions import SETTINGS
 
-from bayesbias.inference import lately
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.effects import Effects, effects_of, scales_alone, with_effects
 from bayesbias.inference.fitting import fit
@@ -18,40 +16,35 @@ from bayesbias.inference.fitting import fit
 @pytest.fixture
 def effects(crossed) -> Effects:
     seed = crossed.provenance["sampler"]["seed"]
-    return effects_of(crossed.idata["posterior"].to_dataset(), crossed.table, crossed.design, seed)
+    return effects_of(crossed.idata["posterior"].to_dataset(), crossed.design, seed)
 
 
 def test_effects_are_those_of_the_reduction(crossed, effects):
     """One draw of all effects for each draw of the scales, from the seed's own stream."""
     reduced = collapse(crossed.design)
     scales = {name: crossed.draws()[name] for name in reduced.scales}
-    rng = np.random.default_rng(np.random.SeedSequence([effects.seed, 1]))
+    rng = np.random.default_rng(np.random.SeedSequence([crossed.design.stream(effects.seed), 1]))
     expected = reduced.draw_effects(
         np.log(np.column_stack([scales[name].reshape(400, -1) for name in reduced.scales])), rng
     )
     assert set(expected) == set(crossed.spec.location_parameters())
     for name, values in expected.items():
         np.testing.assert_array_equal(crossed.draws()[name], values)
-        np.testing.assert_array_equal(effects.drawn()[name].reshape(values.shape), values)
+        np.testing.assert_array_equal(effects.drawn[name].reshape(values.shape), values)
 
 
 def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pairs):
     posterior = crossed.idata["posterior"]
     assert list(posterior.data_vars) == list(crossed.spec.parameters)
     assert posterior["attribute_effect"].dims == ("chain", "draw", "attribute")
-    drawn = effects.drawn()
-    np.testing.assert_array_equal(
-        posterior["attribute_effect"].to_numpy(), drawn["attribute_effect"]
-    )
-    np.testing.assert_array_equal(
-        posterior["word_by_connection"][1, 3:9:2, :, 0], drawn["word_by_connection"][1, 3:9:2, :, 0]
-    )
+    drawn = effects.drawn
+    np.testing.assert_array_equal(posterior["attribute_effect"].to_numpy(), drawn["attribute_effect"])
+    np.testing.assert_array_equal(posterior["word_by_connection"][1, 3:9:2, :, 0], drawn["word_by_connection"][1, 3:9:2, :, 0])
     chosen = posterior["word_by_connection"].sel(connection="human", protected_word=["b1", "a1"])
     at = [posterior["protected_word"].to_numpy().tolist().index(word) for word in ("b1", "a1")]
     np.testing.assert_array_equal(chosen, drawn["word_by_connection"][:, :, at, 2])
     np.testing.assert_array_equal(
-        posterior["attribute_effect"].transpose("attribute", ...),
-        np.moveaxis(drawn["attribute_effect"], -1, 0),
+        posterior["attribute_effect"].transpose("attribute", ...), np.moveaxis(drawn["attribute_effect"], -1, 0)
     )
     content = pickle.dumps(fit(pairs, "crossed", **SETTINGS).idata)  # of which nothing was read yet
     effects_bytes = 8 * sum(values.size for values in drawn.values())
@@ -61,69 +54,15 @@ def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pa
     np.testing.assert_array_equal(back["posterior"]["attribute_effect"], drawn["attribute_effect"])
 
 
-def test_what_was_forgotten_is_made_again_the_same(crossed, monkeypatch):
-    monkeypatch.setattr(lately, "MOST_BYTES", 0)
-    before = {name: values.copy() for name, values in crossed.draws().items()}
-    summary = crossed.summary()
-    others = [lately.Lately(1) for _ in range(2)]
-    for other in others:
-        other.get("x", lambda: 1)
-    assert crossed._lately._made == {}
-    for name, values in before.items():
-        np.testing.assert_array_equal(crossed.draws()[name], values)
-    crossed._kept.clear()
-    assert crossed.summary().equals(summary)
-
-
 def test_scales_alone_where_the_seed_gives_the_rest(crossed):
     posterior = crossed.idata["posterior"].to_dataset()
     sampler = crossed.provenance["sampler"]
-    thin = scales_alone(posterior, crossed.table, crossed.design, sampler)
+    thin = scales_alone(posterior, crossed.design, sampler)
     assert set(thin.data_vars) == {"word_by_connection_sd", "attribute_sd", "sigma"}
-    again = effects_of(thin, crossed.table, crossed.design, sampler["seed"])
-    whole = with_effects(thin, again, crossed.design)
+    again = effects_of(thin, crossed.design, sampler["seed"])
+    whole = with_effects(thin, again)
     assert whole.equals(posterior)
     for other in ({**sampler, "seed": sampler["seed"] + 1}, {**sampler, "method": "pairwise"}):
-        assert scales_alone(posterior, crossed.table, crossed.design, other) is posterior
-    moved = posterior.assign(c=posterior["word_by_connection"] + 1e-9)
-    assert scales_alone(moved, crossed.table, crossed.design, sampler) is moved
-
-
-@pytest.mark.slow
-def test_what_is_used_lately_stays_within_a_limit(monkeypatch):
-    monkeypatch.setattr(lately, "MOST_BYTES", 30)
-    monkeypatch.setattr(lately, "_awake", [])
-    places = [lately.Lately(10) for _ in range(4)]
-    made = []
-
-    def ask(i: int) -> None:
-        assert places[i].get("x", lambda: made.append(i) or i) == i
-
-    for i in (0, 1, 2, 0, 3):
-        ask(i)
-    assert made == [0, 1, 2, 3]
-    for i in (0, 3, 2):
-        ask(i)
-    assert made == [0, 1, 2, 3]
-    ask(1)
-    assert made == [0, 1, 2, 3, 1]
-    del places[0]
-    gc.collect()
-    assert sum(ref() is not None for ref in lately._awake) <= 3
-
-
-def test_the_last_two_stay_however_large(monkeypatch):
-    monkeypatch.setattr(lately, "_awake", [])
-    made = []
-    first, second = lately.Lately(1e12), lately.Lately(1e12)
-    for _ in range(3):
-        first.get("x", lambda: made.append("first"))
-        second.get("x", lambda: made.append("second"))
-    assert made == ["first", "second"]
-
-
-def test_a_place_travels_empty():
-    place = lately.Lately(5)
-    place.get("x", lambda: 1)
-    back = pickle.loads(pickle.dumps(place))
-    assert (back.size, back._made) == (5, {})
+        assert scales_alone(posterior, crossed.design, other) is posterior
+    moved = posterior.assign(word_by_connection=posterior["word_by_connection"] + 1e-9)
+    assert scales_alone(moved, crossed.design, sampler) is moved

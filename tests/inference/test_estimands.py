@@ -103,7 +103,7 @@ def test_shares_are_those_of_the_spreads(opinions, group):
         for name in ("noun_pair_sd", "profession_sd", "sigma")
     }
     total = sum(squares.values())
-    frame = opinions.shares(group=group)
+    frame = opinions.variance_partition(group=group)
     assert frame["source"].tolist() == ["noun_pair", "profession", "residual"]
     np.testing.assert_allclose(
         frame["mean"], [(v / total).mean() for v in squares.values()], atol=1e-12
@@ -111,7 +111,7 @@ def test_shares_are_those_of_the_spreads(opinions, group):
     assert frame["mean"].sum() == pytest.approx(1)
     assert frame["mean"].iloc[0] > 0.6
     with pytest.raises(InputError, match=r"unknown classifier; found: 'on'.*did you mean 'one'"):
-        opinions.shares(group="on")
+        opinions.variance_partition(group="on")
 
 
 def test_shares_of_pairs_are_put_together_by_column(crossed):
@@ -120,7 +120,7 @@ def test_shares_of_pairs_are_put_together_by_column(crossed):
     cells = (draws["word_by_connection_sd"][:, rows] ** 2).mean(axis=1)
     words = draws["attribute_sd"] ** 2
     noise = (draws["sigma"][:, rows] ** 2).mean(axis=1)
-    frame = crossed.shares().set_index("source")
+    frame = crossed.variance_partition().set_index("source")
     assert frame.index.tolist() == ["protected_word", "attribute", "residual"]
     for source, part in zip(frame.index, (cells, words, noise), strict=True):
         assert frame.loc[source, "mean"] == pytest.approx(
@@ -131,4 +131,4 @@ def test_shares_of_pairs_are_put_together_by_column(crossed):
 def test_shares_need_normal_noise(crossed):
     other = dataclasses.replace(crossed, spec=load_model("robust"))
     with pytest.raises(FitError, match="shares of variance need normal noise"):
-        other.shares()
+        other.variance_partition()

@@ -22,24 +22,12 @@ from bayesbias.inference.expectation import (
     prior_expectation,
     usual_pairs,
 )
-from bayesbias.models.loading import list_models, load_model, parse_model
+from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.stretching import stretched_prior
 
 DEFAULT = inspect.signature(bayesbias.fit).parameters["model"].default
-OF_DISTANCES = [
-    name
-    for name in list_models()
-    if load_model(name).outcome == "distance" and fits_usual_pairs(load_model(name))
-]
 # The share of single pairs from the prior outside [0, 2], as measured; the default alone is held to 5 %. Spreads of 0.5
 # on average, one for each term: each further term makes the prior of a pair wider.
-IMPOSSIBLE = {
-    "additive": 0.47,
-    "crossed": 0.31,
-    "hierarchical": 0.23,
-    "robust": 0.32,
-    "shared": 0.44,
-}
 
 
 @pytest.mark.slow
@@ -49,16 +37,6 @@ def test_the_default_expects_few_impossible_pairs():
     assert expected.possible
 
 
-@pytest.mark.parametrize("name", OF_DISTANCES)
-@pytest.mark.slow
-def test_what_the_prior_of_each_shipped_model_expects_of_pairs(name):
-    expected = prior_expectation(name, seed=shifted(3))
-    assert expected.possible == (expected.impossible <= MOST_IMPOSSIBLE)
-    if name in IMPOSSIBLE:
-        assert expected.impossible == pytest.approx(IMPOSSIBLE[name], abs=0.02)
-        assert not expected.possible
-    else:
-        assert expected.possible, f"{name}: say in IMPOSSIBLE what its prior expects"
 
 
 @pytest.mark.slow
@@ -136,31 +114,13 @@ def test_a_narrower_prior_expects_less():
     assert narrow.impossible < wide.impossible
 
 
-def test_it_is_said_in_lines_and_in_a_sentence():
-    expected = prior_expectation("crossed", prob=0.5)
-    head, *parts = expected.lines()
-    assert head == (
-        "Before any data, on the pairs of the list religion, model crossed expects of associated - different, for new "
-        "words like these:"
-    )
-    assert [part.split(" sd ")[0].strip() for part in parts[:3]] == [
-        "overall",
-        "of one class",
-        "of one word",
-    ]
-    assert "50% between -0." in parts[0]
-    assert parts[3].endswith(
-        "of single pairs where no pair can be (a prior should have at most 5%)"
-    )
-    assert expected.sentence().startswith(head)
-    assert repr(expected) == "\n".join(expected.lines())
 
 
 def test_what_has_no_contrast_or_needs_a_table_is_refused():
     one = pairs()[lambda frame: frame["connection"] == "neutral"]
     with pytest.raises(FitError, match="no two connections"):
         prior_expectation("crossed", one)
-    with pytest.raises(InputError, match="draws: must be a whole number from 2 to"):
+    with pytest.raises(InputError, match="draws: must be a whole number of at least 2"):
         prior_expectation("crossed", draws=1)
     with pytest.raises(InputError, match="needs a column"):
         prior_expectation("sentiment")

@@ -15,9 +15,8 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from bayesbias.inference import importance
-from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import Collapsed, collapse
-from bayesbias.inference.estimands import times_of
+from bayesbias.inference.estimands import asked_rows, times_of
 from bayesbias.inference.importance import best_proposal, pareto_smoothed, weigh_scales
 from bayesbias.inference.proposals import adapted, at_mode
 from bayesbias.inference.sampling import sample_collapsed, sample_theta, starting_point

@@ -9,14 +9,13 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 from scipy import optimize, stats
 
-from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.estimates import shortest_interval
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.mixtures import (
     Mixtures,
     mixture_below,
     mixture_interval,
     mixture_mean_sd,
-    noise_of_rows,
 )
 
 
@@ -129,9 +128,3 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
     assert np.median(moved / moved_sorted) < 0.5
 
 
-def test_noise_of_some_rows_is_what_all_would_have_had():
-    rng = np.random.default_rng(1)
-    whole = Mixtures(rng.normal(size=(2, 30, 9)), rng.gamma(2, size=(2, 30, 9)), np.arange(9), np.ones(9))
-    some = [7, 0, 3]
-    noise = noise_of_rows(5, (2, 30, 9), some)
-    np.testing.assert_array_equal(whole.chosen(some).with_noise(noise), whole.sampled(5)[..., some])

@@ -9,9 +9,8 @@ from helpers.models import slopes_model
 from helpers.seeds import shifted
 from helpers.tables import grid, with_covariates
 
-from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import collapse
-from bayesbias.inference.estimands import times_of
+from bayesbias.inference.estimands import asked_rows, times_of
 from bayesbias.inference.moments import conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model

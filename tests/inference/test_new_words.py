@@ -7,7 +7,7 @@ import pytest
 from helpers.tables import grid
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference.answers import answer_draws, asked_rows
+from bayesbias.inference.estimands import asked_rows
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.slopes import with_slopes
@@ -28,17 +28,13 @@ def test_a_new_word_brings_its_own_gaps():
     table = grid((3, 2), (3, 2), 2, 3)
     design, x = design_of("default", table)
     label = design.coords["connection"].index
-    kw, c, m = (x[name] ** 2 for name in ("kw", "word_by_connection_sd", "ms"))
-    for k, name in enumerate(design.coords["protected_class"]):
+    c, m = (x[name] ** 2 for name in ("word_by_connection_sd", "word_to_stereotypes_sd"))
+    for name in design.coords["protected_class"]:
         gap = added(design, table, x, "one_new_word", "class", name, "associated - different")
-        by_hand = kw[:, k] * (
-            c[:, label("associated")] + c[:, label("different")]
-        )  # m and b are shared and cancel
+        by_hand = c[:, label("associated")] + c[:, label("different")]  # what is shared cancels
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
         gap = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
-        by_hand = kw[:, k] * (
-            c[:, label("associated")] + c[:, label("neutral")] + m
-        )  # m: of stereotypes
+        by_hand = c[:, label("associated")] + c[:, label("neutral")] + m
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
 
 
@@ -49,25 +45,22 @@ def test_a_new_pair_brings_attributes_and_noise_too():
     name = design.coords["protected_class"][1]
     word = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
     pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
-    ka = x["ka"][:, 1] ** 2
-    more = ka * sum(x["attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
-    more = more + ka * sum(
+    more = sum(x["attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
+    more = more + sum(
         x["class_by_attribute_sd"][:, kind(k)] ** 2 for k in ("stereotype", "neutral")
     )
-    more = more + x["os"][:, 1] ** 2  # of the class's own list alone
+    more = more + x["class_by_own_attribute_sd"][:, 1] ** 2  # of the class's own list alone
     more = more + sum(x["sigma"][:, label(c)] ** 2 for c in ("associated", "neutral"))
     np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
 
 
 def test_overall_a_new_word_is_of_one_of_the_classes():
     table = grid((3, 1), (3, 2), 0, 3)
-    design, x = design_of("default", table)
+    design, _ = design_of("default", table)
     rows = asked_rows(design, table, "one_new_word", contrasted=True)
     assert {key[0] for key in rows.keys} == {"overall", "class"}
     overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
     assert overall.weight.tolist() == [0.75, 0.25]
-    draws = answer_draws(overall, design, x, 1, "one_new_word", "contrast", seed=1)
-    assert draws.shape == (1, 500, 1)
     # Two lists of unequal size are met by one new attribute in proportion to their sizes.
     pairs = asked_rows(design, table, "one_new_pair", contrasted=False)
     own = pairs.chosen([pairs.keys.index(("overall", "all", "associated"))])

@@ -15,7 +15,6 @@ from bayesbias.inference.expectation import fits_usual_pairs, usual_pairs
 from bayesbias.inference.scope import (
     has_new_words,
     holds_for,
-    level_said,
     same_for_all_words,
     sure_ends,
     words_scatter,
@@ -79,20 +78,12 @@ def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
     }
     assert means["population"] == means["listed_words"]
     found = bb.findings_of(fit)
-    assert "on average over the listed words, " in found.headline
     assert found.sentences[-2].startswith(
         "The model additive has no spread of words: it says nothing of new ones"
     )
     assert not any("new words" in text for text in found.sentences)
 
 
-def test_levels_have_names_for_a_reader():
-    results = bb.load_model("default").results
-    assert [level_said(results, level) for level in results.levels] == [
-        "class",
-        "list of stereotypes",
-        "word",
-    ]
 
 
 def test_ends_are_known_to_twice_their_error_where_it_is_known():

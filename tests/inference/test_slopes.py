@@ -7,14 +7,15 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.draws import made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
-from bayesbias.core.errors import FitError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.estimands import times_of
 from bayesbias.inference.moments import conditional_moments
-from bayesbias.inference.slopes import slope_rows
+from bayesbias.inference.slopes import contrasts_at, slope_rows
 from bayesbias.models.design import Design
 from bayesbias.models.slopes import slopes_for, with_slopes
 
@@ -171,3 +172,48 @@ def test_a_model_without_slopes_says_how_to_get_some():
         fit.slopes()
     with pytest.raises(FitError, match="with_slopes adds them"):
         fit.draws_of("slopes")
+
+
+@pytest.fixture(scope="module")
+def made():
+    model = with_slopes("default", "frequency", ["attribute_kind"], varying=["attribute"])
+    return made_up_fit(with_covariates(grid()), with_slopes(model, "age", ["protected_class"]))
+
+
+def mean_under(fit, **covariates):
+    """Contrast of associated and different pairs, for these words: means of rows under changed covariates."""
+    mean = Design.of(fit.spec, fit.table.assign(**covariates)).mean(fit.draws())
+    connection = fit.table["connection"].to_numpy()
+    return mean[:, connection == "associated"].mean(axis=1) - mean[
+        :, connection == "different"
+    ].mean(axis=1)
+
+
+@pytest.mark.parametrize(
+    "covariates", [{"frequency": 0}, {"age": 0.0}, {"frequency": 1.5, "age": -2}]
+)
+def test_contrasts_at_are_those_of_a_table_with_these_covariates(made, covariates):
+    row = contrasts_at(made, covariates, estimand="listed_words", level="overall").iloc[0]
+    held = mean_under(made, **covariates)
+    assert row["contrast"] == "associated - different"
+    assert row["mean"] == pytest.approx(held.mean(), abs=1e-12)
+    assert row["sd"] == pytest.approx(held.std(ddof=1), rel=1e-9)
+    carried = contrasts_at(
+        made, covariates, carried=True, estimand="listed_words", level="overall"
+    ).iloc[0]
+    assert carried["mean"] == pytest.approx((mean_under(made) - held).mean(), abs=1e-12)
+    frame, own = contrasts_at(made, covariates), made.contrasts(estimand="population")
+    keys = ["level", "name", "contrast"]
+    assert frame[keys].to_numpy().tolist() == own[keys].to_numpy().tolist()
+    assert list(frame.columns) == list(own.columns)
+
+
+def test_contrasts_at_what_the_model_has_no_slope_on_are_refused(made):
+    for covariates, said in (
+        ({}, "no covariate is named"),
+        ({"frequenci": 0}, "did you mean 'frequency'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            contrasts_at(made, covariates)
+    with pytest.raises(InputError, match="has no slope on a covariate"):
+        contrasts_at(made_up_fit(grid(), "default"), {"age": 0})

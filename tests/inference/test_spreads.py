@@ -31,7 +31,7 @@ SPREADS = {
     "word_by_connection_sd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
     "sigma": lambda connection: {"associated": 0.15, "different": 0.25, "human": 0.35, "neutral": 0.45}[connection],
     "class_by_attribute_sd": lambda kind: {"stereotype": 0.11, "human": 0.12, "neutral": 0.13}[kind],
-    "ms": lambda kind: {"stereotype": 0.21, "human": 0.22, "neutral": 0.23}[kind],
+    "word_by_kind_sd": lambda kind: {"stereotype": 0.21, "human": 0.22, "neutral": 0.23}[kind],
     "attribute_sd": 0.3,
 }  # fmt: skip
 
@@ -45,7 +45,7 @@ def test_variances_add_up_under_every_draw(table):
             draws["word_by_connection_sd"][:, k],
             draws["sigma"][:, k],
             draws["class_by_attribute_sd"][:, a],
-            draws["ms"][:, a],
+            draws["word_by_kind_sd"][:, a],
             draws["attribute_sd"],
         )
         expected = np.sqrt(sum(np.square(part) for part in parts))
@@ -85,7 +85,7 @@ def test_of_one_word_its_own_terms_do_not_scatter(table):
     held = total_sd(result.design, draws, rows, held=("protected_word",))
     np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
     # Without being told, another word could have been drawn in its place.
-    whole = np.sqrt(own + draws["word_by_connection_sd"][:, k] ** 2 + draws["ms"][:, a] ** 2)
+    whole = np.sqrt(own + draws["word_by_connection_sd"][:, k] ** 2 + draws["word_by_kind_sd"][:, a] ** 2)
     np.testing.assert_allclose(total_sd(result.design, draws, rows), whole, rtol=1e-12)
 
 
@@ -189,23 +189,14 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
 
 
 def test_how_classes_differ_is_no_scatter_of_pairs(table):
-    """Of two classes that are all there are, the spread says little but what its prior does, in whatever unit."""
     known = {
         "attribute_sd": 0.1,
         "class_by_attribute_sd": 0.1,
-        "bs": 0.2,
+        "word_sd": 0.2,
         "word_by_connection_sd": 0.1,
-        "ms": 0.1,
+        "word_to_stereotypes_sd": 0.1,
         "sigma": 0.3,
     }
-    design = Design.of(load_model("default"), table)
-    rows = of(table, "neutral")
-    both = [
-        total_sd(design, made_up(table, "default", known | {"fsd": size}, sd=0.0).draws(), rows)
-        for size in (0.01, 5.0)
-    ]
-    np.testing.assert_array_equal(both[0], both[1])
-    alone = rows & (table["protected_class"] == table["protected_class"][0]).to_numpy()
-    np.testing.assert_allclose(
-        total_sd(design, made_up(table, "default", known, sd=0.0).draws(), alone), both[0]
-    )
+    result = made_up(table, "default", known, sd=0.0)
+    found = total_sd(result.design, result.draws(), of(table, "neutral"))
+    np.testing.assert_allclose(found, np.sqrt(3 * 0.1**2 + 0.2**2 + 0.3**2))

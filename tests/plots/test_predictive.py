@@ -16,8 +16,8 @@ from helpers.seeds import shifted
 from matplotlib.figure import Figure
 
 from bayesbias.core.errors import InputError
+from bayesbias.inference.loo import with_pointwise
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.prediction import with_pointwise
 from bayesbias.plots import marks
 from bayesbias.plots.predictive import plot_ppc, unlike_replicated
 from bayesbias.wordlists.pairing import CONNECTIONS

@@ -137,7 +137,7 @@ def test_sentences_say_the_numbers(analysis, fit):
     )
     little = little_of_ratings(fit)["m1"]
     assert f"; {sentiment_verdict(row['hpdi_low'], row['hpdi_high'], little)})" in said
-    share = fit.shares(group="m1").iloc[0]
+    share = fit.variance_partition(group="m1").iloc[0]
     assert share["source"] == "noun_pair"
     printed = re.search(r"([\d.]+)% lies between noun pairs", said)
     assert printed

@@ -19,9 +19,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import collapse
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.estimands import PROB, asked_rows
 from bayesbias.inference.moments import conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model

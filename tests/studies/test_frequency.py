@@ -14,7 +14,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.held_covariates import contrasts_at
+from bayesbias.inference.slopes import contrasts_at
 from bayesbias.models.loading import load_model
 from bayesbias.studies.association import frequency
 from bayesbias.studies.association.frequency import (

@@ -162,7 +162,7 @@ def test_the_model_is_trimmed_to_the_table_by_itself():
     table = sentence_table(own("word"), toy, cache=False)
     found = fit(table, "sentence", seed=shifted(1), pointwise=False, **FAST)
     assert found.spec == trimmed(load_model("sentence"), table.frame)
-    assert not any("template" in source for source in found.shares()["source"])
+    assert not any("template" in source for source in found.variance_partition()["source"])
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ def test_cells_are_sorted_and_judged_in_standard_deviations_with_the_distance_be
     ends = frame[["standardized_low", "standardized_high", "distance_low", "distance_high"]].iloc[0]
     assert ends.tolist() == pytest.approx([-1.2, -0.6, -0.07, 0.03])
     assert set(frame["rope"].dropna()) == {0.1}
-    assert frame["superiority"].isna().tolist() == [False, False, False, False, True]
+    assert frame["probability_of_superiority"].isna().tolist() == [False, False, False, False, True]
 
 
 def test_the_contrast_that_there_is_stands_in_for_the_usual_one():

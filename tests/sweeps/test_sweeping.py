@@ -78,9 +78,9 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
         "hpdi_low",
         "p_in_rope",
         "rope",
-        "superiority",
-        "superiority_low",
-        "superiority_high",
+        "probability_of_superiority",
+        "probability_of_superiority_low",
+        "probability_of_superiority_high",
     ):
         np.testing.assert_allclose(standard[column].astype(float), expected[column], rtol=1e-9)
     assert chosen["min_ess_bulk"].iloc[0] == pytest.approx(alone.diagnostics()["min_ess_bulk"], rel=1e-9)

@@ -30,9 +30,9 @@ from bayesbias.core.files import plain, records
 from bayesbias.core.formatting import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
-from bayesbias.inference.held_covariates import contrasts_at
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import farther_than, sure_ends
+from bayesbias.inference.slopes import contrasts_at
 from bayesbias.inference.verdicts import Verdict, side as side_of
 from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec

@@ -204,7 +204,7 @@ def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
         ).iloc[0]
         out.append(
             f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability of "
-            f"{row['superiority']:.2f} (0.50 is chance)."
+            f"{row['probability_of_superiority']:.2f} (0.50 is chance)."
         )
     if has_new_words(fit.spec):
         new = fit.new_words(view.prob)

@@ -19,7 +19,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.formatting import number_of
-from bayesbias.inference.contrasts import contrast_draws
+from bayesbias.inference.estimates import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec

@@ -21,18 +21,19 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import FitError, InputError, nearest
-from bayesbias.inference.contrasts import (
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.estimates import (
     beside,
     chosen_rows,
     contrast_draws,
     draws_with,
+    error_of_share,
+    joined_chains,
     joined_rows,
     keys_of_rows,
     labelled_draws,
     relabelled,
 )
-from bayesbias.inference.diagnostics import error_of_share, joined_chains
-from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
-from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import ESTIMANDS
+from bayesbias.inference.estimates import estimates, joined_chains, joined_rows, keys_of_rows, labelled_draws
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
@@ -110,8 +109,8 @@ def draws_of_changes(
 
 
 def described_changes(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
-    """Return `described_with_rope`; a number that is known is known by every draw."""
-    frame = described_with_rope(draws, prob, rope)
+    """Return `estimates`; a number that is known is known by every draw."""
+    frame = estimates(draws, prob, rope)
     flat = joined_chains(draws.to_numpy())
     known = np.ptp(flat, axis=0) == 0
     frame.loc[known, "ess_bulk"], frame.loc[known, "r_hat"] = float(len(flat)), 1.0

@@ -65,9 +65,8 @@ class SeatResult:
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
         nearer to attr1, targ2 to attr2), the same ``standardized`` by the standard deviation of its pairs, the
-        probability of ``superiority`` (see `BiasFit.standardized`), ``prior_shift`` and ``prior`` (by how many of its sd the
-        contrast moves at most where a prior is half or twice as wide, and which, such as ``connection_mean halved``), the shares of
-        variance ``share_word, share_template,
+        ``probability_of_superiority`` (see `BiasFit.standardized`), ``prior_sensitivity`` (see `BiasFit.prior_sensitivity`)
+        and ``prior`` (which moves the contrast most, of a sensitive one), the shares of variance ``share_word, share_template,
         share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
         the other sentence), ``share_residual``, and ``converged``, and the Monte Carlo
         error of each (``mcse_contrast, mcse_low, ...``). What does not exist is missing (NaN).

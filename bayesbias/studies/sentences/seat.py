@@ -30,7 +30,6 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.sensitivity import largest_shift
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
@@ -50,9 +49,9 @@ __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
 _BAYES_COLUMNS = (
-    "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "superiority", "prior_shift", "prior",
+    "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
     "share_word", "share_template", "share_sentence", "share_residual", "converged",
-    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized", "mcse_superiority", "mcse_prior_shift",
+    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized", "mcse_probability_of_superiority",
     "mcse_share_word", "mcse_share_template", "mcse_share_sentence", "mcse_share_residual",
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
@@ -437,7 +436,7 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
     standard = fitted.standardized(prob, estimand="population", level="overall").iloc[0]
-    shares = fitted.shares(prob)
+    shares = fitted.variance_partition(prob)
     kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
     errors = dict(kinds)
     for row in shares.itertuples():
@@ -459,33 +458,25 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
         "standardized": standard["mean"],
-        "superiority": standard["superiority"],
-        **_largest_prior_shift(fitted),
+        "probability_of_superiority": standard["probability_of_superiority"],
+        **_prior_sensitivity(fitted),
         **{f"share_{kind}": value for kind, value in kinds.items()},
         "converged": fitted.diagnostics()["ok"],
         "mcse_contrast": gap["mcse_mean"],
         **{f"mcse_{of}": gap[f"mcse_{of}"] for of in ("sd", "low", "high")},
         "mcse_standardized": standard["mcse_mean"],
-        "mcse_superiority": standard["mcse_superiority"],
+        "mcse_probability_of_superiority": standard["mcse_probability_of_superiority"],
         **{f"mcse_share_{kind}": error for kind, error in errors.items()},
     }
 
 
-def _largest_prior_shift(fitted: BiasFit) -> dict[str, Any]:
-    """Say which prior, half or twice as wide, moves the contrast most, and by how many of its sd; nothing is fitted again."""
+def _prior_sensitivity(fitted: BiasFit) -> dict[str, Any]:
+    """Return the sensitivity of the overall contrast to the priors, and the prior that moves it most."""
     try:
-        frame = fitted.prior_sensitivity(refit=False)
-    except FitError:  # of a single draw
-        row = None
-    else:
-        row = largest_shift(frame[frame["level"] == "overall"])
-    if row is None:
-        return {"prior_shift": math.nan, "prior": "", "mcse_prior_shift": math.nan}
-    return {
-        "prior_shift": row["shift_in_sd"],
-        "prior": f"{row['parameter']} {row['direction']}",
-        "mcse_prior_shift": row["error"],
-    }
+        row = fitted.prior_sensitivity().iloc[0]
+    except FitError:  # of too few draws
+        return {"prior_sensitivity": math.nan, "prior": ""}
+    return {"prior_sensitivity": row["prior"], "prior": row["parameter"]}
 
 
 def _chosen_encoders(encoders: Any) -> list[Any]:

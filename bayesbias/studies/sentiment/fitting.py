@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import plain
-from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB, STANDARD_ROPE
-from bayesbias.inference.posterior import BiasFit, kept_with
+from bayesbias.inference.estimates import error_of_share
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment.analysis import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
 
@@ -165,8 +165,8 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    analysis = kept_with(
-        fit, "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {}))
+    analysis = fit.once(
+        "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {}))
     )
     return copy.deepcopy(analysis)
 
@@ -239,7 +239,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     ]
     frames = [pd.DataFrame(rows, columns=columns)] if rows else []
     if parts:
-        between: BiasFit = kept_with(fit, "between", lambda: _fit_of_differences(fit, parts))
+        between: BiasFit = fit.once("between", lambda: _fit_of_differences(fit, parts))
         if not between.diagnostics()["ok"]:
             raise FitError(between.diagnostics()["problems"][0])
         for estimand in SENTIMENT_ESTIMANDS:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.inference.answers import MOST_MIXED
-from bayesbias.inference.diagnostics import batches_of, end_to_mean
+from bayesbias.inference.estimates import batches_of, end_to_mean
 from bayesbias.inference.linear import Linear, Part
-from bayesbias.inference.mixtures import Mixtures
+from bayesbias.inference.mixtures import MOST_MIXED, Mixtures
 
 if TYPE_CHECKING:
     from bayesbias.inference.collapsed import Collapsed

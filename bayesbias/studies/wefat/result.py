@@ -26,8 +26,8 @@ from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.inference.contrasts import described_mixtures
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.estimates import describe_mixtures
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
@@ -249,7 +249,7 @@ class WefatResult:
             line.row,
             line.weight,
         )
-        known, single = (described_mixtures(of, self.prob) for of in (line, new))
+        known, single = (describe_mixtures(of, self.prob) for of in (line, new))
         errors = {
             f"mcse_line{end}": known[f"mcse_{of}"]
             for end, of in (("", "mean"), ("_low", "low"), ("_high", "high"))
@@ -431,8 +431,8 @@ def of_fit(
     x, center, scale = _standard(published, targets)
     asked = Lines(fitted)
     line = asked.mixtures(slope_row(asked.reduced, sets))
-    associations = described_mixtures(asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob)
-    deviations = described_mixtures(
+    associations = describe_mixtures(asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob)
+    deviations = describe_mixtures(
         asked.mixtures(association_rows(asked.reduced, sets, None, targets)), prob
     )
     # An end that another seed would put on the other side of zero concludes nothing.
@@ -486,5 +486,5 @@ def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -
 
 def _described(mixtures: Mixtures, prob: float) -> Estimated:
     return Estimated(
-        **{name: float(values[0]) for name, values in described_mixtures(mixtures, prob).items()}
+        **{name: float(values[0]) for name, values in describe_mixtures(mixtures, prob).items()}
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
 
-from bayesbias.inference.diagnostics import quiet_about_few_draws
-from bayesbias.inference.mixing import r_hat_and_ess, standard_errors
+from bayesbias.inference import diagnostics
+from bayesbias.inference.diagnostics import r_hat_and_ess, standard_errors
 
 
 def quantities(chains: int, length: int) -> np.ndarray:
@@ -18,7 +20,9 @@ def quantities(chains: int, length: int) -> np.ndarray:
     slow[:, 0] = normal[:, 0]
     for t in range(1, length):
         slow[:, t] = 0.95 * slow[:, t - 1] + normal[:, t]
-    swinging = normal * np.where(np.arange(length) % 2, 1, -1) + 3 * np.where(np.arange(length) % 2, 1, -1)
+    swinging = normal * np.where(np.arange(length) % 2, 1, -1) + 3 * np.where(
+        np.arange(length) % 2, 1, -1
+    )
     missing = normal.copy()
     missing[0, -1] = np.nan
     kinds = [
@@ -39,20 +43,20 @@ def quantities(chains: int, length: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("chains", "length"), [(4, 1000), (4, 333), (2, 50), (1, 200), (3, 9), (2, 8), (2, 7), (4, 5), (2, 4)]
+    ("chains", "length"),
+    [(4, 1000), (4, 333), (2, 50), (1, 200), (3, 9), (2, 8), (2, 7), (4, 5), (2, 4)],
 )
 def test_they_are_those_of_arviz(chains, length, monkeypatch):
     import arviz as az
 
-    from bayesbias.inference import mixing
-
     draws = quantities(chains, length)
     data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
-    with quiet_about_few_draws():
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         expected = az.rhat(data)["x"].to_numpy(), az.ess(data, method="bulk")["x"].to_numpy()
         errors = az.mcse(data, method="mean")["x"].to_numpy()
-    for numbers in (mixing._NUMBERS_AT_A_TIME, 1):  # all at once, and one by one
-        monkeypatch.setattr(mixing, "_NUMBERS_AT_A_TIME", numbers)
+    for numbers in (diagnostics._NUMBERS_AT_A_TIME, 1):  # all at once, and one by one
+        monkeypatch.setattr(diagnostics, "_NUMBERS_AT_A_TIME", numbers)
         r_hat, ess = r_hat_and_ess(draws)
         np.testing.assert_allclose(r_hat, expected[0], rtol=1e-10)
         np.testing.assert_allclose(ess, expected[1], rtol=1e-7)

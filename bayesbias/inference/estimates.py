@@ -1,0 +1,329 @@
+"""Rows of results: draws, or mixtures of normals, described in one schema.
+
+Every table of a fit, a comparison, a sweep or a test is made by `estimates`: columns that label a row, then those of `COLUMNS`.
+A new column is added here and appears everywhere.
+
+==================================  ============================================================================
+column                              what it holds
+==================================  ============================================================================
+``mean, sd``                        of the posterior
+``hpdi_low, hpdi_high, prob``       highest posterior density interval, and its probability
+``p_below_zero``                    probability of a negative value
+``p_in_rope, rope``                 probability of lying inside plus or minus `rope`
+``verdict``                         one of `bayesbias.inference.verdicts.VERDICTS`
+``mcse_*``                          Monte Carlo error of the column named after it
+``ess_bulk, r_hat``                 effective draws, and rank-normalized split R-hat
+==================================  ============================================================================
+
+The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as contrasts.
+
+The draws behind a table are an ``xarray.DataArray`` with the dimensions ``chain, draw, row``; the coordinates of `row` are the
+label columns.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.core import checks
+from bayesbias.inference.diagnostics import r_hat_and_ess
+from bayesbias.inference.estimands import CONTRASTS, level_means
+from bayesbias.inference.verdicts import verdict
+from bayesbias.models.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesbias.inference.mixtures import Mixtures
+
+COLUMNS = (
+    "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",
+    "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero", "mcse_p_in_rope", "ess_bulk", "r_hat",
+)  # fmt: skip
+_BATCHES_PER_CHAIN = 5
+_LEAST_BATCH = 20
+_LEAST_EFFECTIVE = 5  # draws in a batch, on average
+
+
+def estimates(
+    draws: xr.DataArray,
+    prob: float,
+    rope: float | None = None,
+    mixtures: Mixtures | None = None,
+    known: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """Describe labeled draws, one row of the table each.
+
+    Parameters
+    ----------
+    draws : DataArray, dimensions (chain, draw, row)
+    prob : float in (0, 1)
+        Probability of the intervals.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence. Without it there are no probabilities and no verdict.
+    mixtures : Mixtures, optional
+        The same rows as normal mixtures, which mean, sd, interval and probabilities are then taken from.
+    known : ndarray, shape (rows,), optional
+        Values that are known exactly, in place of the posterior means.
+    """
+    import pandas as pd
+
+    prob = checks.probability(prob)
+    frame = describe_draws(draws.to_numpy(), prob)
+    if mixtures is not None:
+        frame = frame.assign(**describe_mixtures(mixtures, prob))
+    if known is not None:
+        frame["mean"], frame["mcse_mean"] = known, 0.0
+    if rope is not None:
+        frame["rope"] = checks.positive(rope, "rope")
+        _add_probabilities(frame, draws, rope, mixtures)
+        ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))
+        frame["verdict"] = [
+            verdict(low, high, rope, errors) for low, high, *errors in zip(*ends, strict=True)
+        ]
+    labels = pd.DataFrame(labels_of_rows(draws), index=frame.index)
+    return pd.concat([labels, frame[[name for name in COLUMNS if name in frame]]], axis=1)
+
+
+def _add_probabilities(
+    frame: pd.DataFrame, draws: xr.DataArray, rope: float, mixtures: Mixtures | None
+) -> None:
+    if mixtures is None:
+        flat = joined_chains(draws.to_numpy())
+        shares = (flat < 0).mean(axis=0), (np.abs(flat) < rope).mean(axis=0)
+        batches = 1
+    else:
+        shares = _probabilities(mixtures, rope)
+        batches = batches_of(*mixtures.mean.shape[:2])
+    if mixtures is None or batches == 1:
+        errors = [error_of_share(share, frame["ess_bulk"]) for share in shares]
+    else:
+        each = np.array([_probabilities(part, rope) for part in mixtures.in_batches(batches)])
+        errors = list(each.std(axis=0, ddof=1) / np.sqrt(batches))
+    for name, share, error in zip(("p_below_zero", "p_in_rope"), shares, errors, strict=True):
+        frame[name], frame[f"mcse_{name}"] = share, error
+
+
+def _probabilities(mixtures: Mixtures, rope: float) -> tuple[np.ndarray, np.ndarray]:
+    return mixtures.below(0.0), mixtures.below(rope) - mixtures.below(-rope)
+
+
+def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
+    """Describe draws of shape (chain, draw, n), one row for each of n quantities.
+
+    Errors of the sd and of the ends are those of batches of draws. Where draws are too few for batches they are those of so
+    many effective draws of a normal.
+    """
+    import pandas as pd
+
+    prob = checks.probability(prob)
+    flat = joined_chains(draws)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r_hat, ess = r_hat_and_ess(draws)
+        sd = flat.std(axis=0, ddof=1) if len(flat) > 1 else np.full(flat.shape[1], np.nan)
+    low, high = shortest_interval(flat, prob)
+    # Where chains are too short to be counted all draws may tell no more than one.
+    error_mean = sd / np.sqrt(np.where(np.isnan(ess), 1.0, ess))
+    error_sd, error_low, error_high = error_mean / np.sqrt(2), *2 * [error_mean * end_to_mean(prob)]
+    batches = batches_of(*draws.shape[:2])
+    if batches > 1:
+        length = len(flat) // batches
+        parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
+        in_batches = parts.std(axis=0, ddof=1).std(axis=0, ddof=1) / np.sqrt(batches)
+        # Batches of few effective draws all look narrow.
+        few = ess < _LEAST_EFFECTIVE * batches
+        error_sd = np.where(few, np.fmax(in_batches, error_sd), in_batches)
+        # The ends of a shortest interval converge by the cube root of the draws (Kim and Pollard 1990, section 6.3).
+        error_low, error_high = (
+            ends.std(axis=0, ddof=1) / np.cbrt(batches) for ends in shortest_interval(parts, prob)
+        )
+    return pd.DataFrame(
+        {
+            "mean": flat.mean(axis=0), "sd": sd, "hpdi_low": low, "hpdi_high": high, "prob": prob,
+            "mcse_mean": error_mean, "mcse_sd": error_sd, "mcse_low": error_low, "mcse_high": error_high,
+            "ess_bulk": ess, "r_hat": r_hat,
+        }
+    )  # fmt: skip
+
+
+def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
+    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws."""
+    named = {"mean": "mean", "sd": "sd", "hpdi_low": "low", "hpdi_high": "high"}
+    whole = mixtures.described(prob)
+    out = {column: whole[key][0] for column, key in named.items()}
+    chains, draws = mixtures.mean.shape[:2]
+    batches = batches_of(chains, draws)
+    if batches > 1:
+        each = mixtures.described(prob, batches)
+        errors = {key: each[key].std(axis=0, ddof=1) / np.sqrt(batches) for key in named.values()}
+    else:  # those of so many draws of the whole mixture, which are larger
+        error = out["sd"] / np.sqrt(chains * draws)
+        end = error * end_to_mean(prob)
+        errors = {"mean": error, "sd": error / np.sqrt(2), "low": end, "high": end}
+    return out | {f"mcse_{key}": error for key, error in errors.items()}
+
+
+def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
+    """Return mean and HPDI of rows as columns of another table: ``name, name_low, name_high``, and their errors."""
+    out = {}
+    for end, column in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
+        out[f"{name}{end}"] = frame[column]
+        out[f"mcse_{name}{end}"] = frame[f"mcse_{column.removeprefix('hpdi_')}"]
+    return out
+
+
+def batches_of(chains: int, draws: int) -> int:
+    """Return into how many batches draws are cut for a Monte Carlo error; 1 where they are too few."""
+    per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
+    return chains * per_chain if per_chain else 1
+
+
+def end_to_mean(prob: float) -> float:
+    """Return the error of an end over that of the mean, of draws of a normal: that of a quantile."""
+    from scipy.stats import norm
+
+    tail = (1 - prob) / 2
+    return float(np.sqrt(tail * (1 - tail)) / norm.pdf(norm.ppf(tail)))
+
+
+def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
+    """Return the Monte Carlo error of the share of draws with a property: binomial, with half a draw added on either side."""
+    share, ess = np.asarray(share, float), np.asarray(ess, float)
+    known = np.where(np.isnan(ess), 1.0, ess)
+    middle = (share * known + 0.5) / (known + 1)
+    return np.sqrt(middle * (1 - middle) / known)
+
+
+def joined_chains(draws: np.ndarray) -> np.ndarray:
+    """Return draws, shape (chain, draw, n), one chain after the other; n may be 0."""
+    chains, length, n = draws.shape
+    return draws.reshape(chains * length, n)
+
+
+def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the shortest interval that holds `prob` of the draws, which lie along the first axis."""
+    ordered = np.sort(draws, axis=0)
+    # Of few draws, or next to nothing or all of them, it is still between two.
+    inside = min(max(1, int(np.floor(prob * len(ordered)))), len(ordered) - 1)
+    first = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside], axis=0)
+    low, high = (np.take_along_axis(ordered, at[None], axis=0)[0] for at in (first, first + inside))
+    return low, high
+
+
+def labelled_draws(draws: np.ndarray, labels: Mapping[str, str | Sequence[str]]) -> xr.DataArray:
+    """Return draws of shape (chain, draw, row) with the labels of their rows; a single text labels all."""
+    import xarray as xr
+
+    rows = draws.shape[-1]
+    columns = {
+        name: (
+            "row",
+            np.array([values] * rows if isinstance(values, str) else list(values), dtype=str),
+        )
+        for name, values in labels.items()
+    }
+    return xr.DataArray(draws, dims=("chain", "draw", "row"), coords=columns)
+
+
+def labels_of_rows(draws: xr.DataArray) -> dict[str, list[str]]:
+    """Return the labels of the rows, column by column."""
+    return {str(name): labels.to_numpy().tolist() for name, labels in draws.coords.items()}
+
+
+def keys_of_rows(draws: xr.DataArray, *columns: str) -> list[tuple[str, ...]]:
+    """Return the labels of the rows, row by row, of some columns."""
+    return list(zip(*(draws[name].to_numpy().tolist() for name in columns), strict=True))
+
+
+def chosen_rows(draws: xr.DataArray, **labels: str) -> xr.DataArray:
+    """Return the rows that have some labels, such as ``level="overall"``, in their order."""
+    mine = np.ones(draws.sizes["row"], dtype=bool)
+    for name, label in labels.items():
+        mine &= draws[name].to_numpy() == label
+    return draws.isel(row=mine)
+
+
+def joined_rows(parts: Sequence[xr.DataArray]) -> xr.DataArray:
+    """Return the rows of some arrays with the same label columns, one after the other."""
+    import xarray as xr
+
+    return xr.concat(parts, dim="row") if len(parts) > 1 else parts[0]
+
+
+def relabelled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataArray:
+    """Return the draws with other label columns; None removes one, and new ones come first, in this order."""
+    kept = {name: values for name, values in labels_of_rows(draws).items() if name not in labels}
+    given = {name: values for name, values in labels.items() if values is not None}
+    return labelled_draws(draws.to_numpy(), {**given, **kept})
+
+
+def level_draws(
+    design: Design,
+    table: pd.DataFrame,
+    draws: Mapping[str, np.ndarray],
+    estimand: str,
+    chains: int = 1,
+) -> xr.DataArray:
+    """Return draws of the means at every level, labeled ``level, name, connection, estimand``, for given parameters."""
+    keys, means = level_means(design, table, draws, estimand)
+    return keyed_draws(
+        means.reshape(chains, -1, len(keys)), keys, design.spec.results.group, estimand
+    )
+
+
+def keyed_draws(
+    values: np.ndarray, keys: Sequence[tuple[str, str, str]], column: str, estimand: str
+) -> xr.DataArray:
+    """Label draws by the keys of their rows: ``level, name, <column>, estimand``."""
+    levels, names, labels = zip(*keys, strict=True) if keys else ((), (), ())
+    return labelled_draws(
+        values, {"level": levels, "name": names, column: labels, "estimand": estimand}
+    )
+
+
+def contrast_draws(
+    means: xr.DataArray, pairs: Sequence[tuple[str, str]] = CONTRASTS, group: str = "connection"
+) -> xr.DataArray:
+    """Return draws of the differences between groups wherever both exist: ``level, name, contrast, estimand``."""
+    values = means.to_numpy()
+    at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "estimand", group))}
+    labels, columns = [], []
+    for level, name, estimand in dict.fromkeys(key[:3] for key in at):
+        for a, b in pairs:
+            sides = [at.get((level, name, estimand, side)) for side in (a, b)]
+            if None not in sides:
+                labels.append((level, name, f"{a} - {b}", estimand))
+                columns.append(values[..., sides[0]] - values[..., sides[1]])
+    names = ("level", "name", "contrast", "estimand")
+    return labelled_draws(
+        np.stack(columns, axis=-1) if columns else np.empty((*values.shape[:2], 0)),
+        {column: [row[place] for row in labels] for place, column in enumerate(names)},
+    )
+
+
+def draws_with(
+    result: Any,
+    makers: Mapping[str, Callable[..., xr.DataArray]],
+    table: str,
+    arguments: Mapping[str, Any],
+) -> xr.DataArray:
+    """Return the draws behind a table of a result, whose arguments and defaults are those of the method of that name.
+
+    A maker takes the arguments it has names for.
+    """
+    checks.choice(table, makers, "table of draws")
+    signature = inspect.signature(getattr(result, table))
+    for name in arguments:
+        checks.choice(name, list(signature.parameters), "argument", f"{table}()")
+    given = signature.bind(**arguments)
+    given.apply_defaults()
+    taken = inspect.signature(makers[table]).parameters
+    draws = makers[table](**{name: given.arguments[name] for name in taken})
+    draws.name = table
+    return draws

@@ -1,0 +1,308 @@
+"""What a fit predicts: predictive draws, left-out pairs (PSIS-LOO), and models compared by them. What is taken from ArviZ."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.inference.diagnostics import r_hat_and_ess
+from bayesbias.inference.view import PROB
+from bayesbias.models.loading import list_models, load_model
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_models", "loo"]
+
+LEAST_TO_SMOOTH = 25
+"""The draws from which on weights have a tail that can be smoothed: a fifth of them, which are five."""
+MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
+"""The shipped models of distances whose noise and effects are normal, so that a fit takes seconds."""
+WHAT_LOO_MISSES = (
+    "LOO says how well a model predicts a left-out pair, not whether its intervals hold. Models that predict pairs alike differ "
+    "in how often their intervals of a class cover the value of its words. So look at what the answers have in common; do not "
+    "choose a model by elpd alone."
+)
+"""What a reader of such a table has to know."""
+
+
+def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
+    """Return the fit with pointwise log-likelihood and predictive draws in its idata.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    predictive_draws : int
+        How many draws of the posterior and of the prior are turned into new outcomes.
+    """
+    import xarray as xr
+
+    design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
+    chains, per_chain = (fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
+    seed = design.stream(int(fit.provenance["sampler"]["seed"]))
+    keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(
+        int
+    )
+    new = design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
+    groups = {
+        "log_likelihood": design.log_likelihood(draws).reshape(chains, per_chain, -1),
+        "posterior_predictive": new[None],
+        "prior_predictive": design.outcome_draws(
+            design.prior_draws(predictive_draws, seed + 2), seed + 3
+        )[None],
+    }
+    idata = fit.idata.copy()
+    for group, values in groups.items():
+        coords = {"pair": np.arange(len(design.y))}
+        idata[group] = xr.DataTree(
+            xr.Dataset({outcome: (("chain", "draw", "pair"), values)}, coords=coords)
+        )
+    return dataclasses.replace(fit, idata=idata)
+
+
+def loo(fit: BiasFit) -> Any:
+    """Estimate how well the model predicts a left-out pair (PSIS-LOO).
+
+    Returns
+    -------
+    arviz ELPDData
+        ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
+        Pareto k per pair.
+
+    Raises
+    ------
+    FitError
+        If there are fewer than 25 draws, whose weights have no tail to be smoothed.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> found = bb.inference.loo(fit)
+    >>> bool(found.se > 0), int(found.n_data_points) == len(table)
+    (True, True)
+    """
+    return fit.once("loo", lambda: _loo_made(fit))[0]
+
+
+def loo_error(fit: BiasFit) -> float:
+    """Return the Monte Carlo error of ``elpd``: how much it moves with the seed; see `error_of_elpd`."""
+    return fit.once("loo", lambda: _loo_made(fit))[1]
+
+
+def _loo_made(fit: BiasFit) -> tuple[Any, float]:
+    import arviz
+
+    sizes = fit.idata["posterior"].sizes
+    if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
+        raise FitError(
+            f"leave-one-out cross-validation needs {LEAST_TO_SMOOTH} draws or more, of all chains"
+        )
+    whole = fit if "log_likelihood" in fit.idata.children else with_pointwise(fit)
+    with warnings.catch_warnings():
+        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
+        warnings.filterwarnings(
+            "ignore", message="Estimated shape parameter of Pareto", category=UserWarning
+        )
+        found = arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
+    order = ("chain", "draw", "pair")
+    log_p = whole.idata["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
+    log_w = found.log_weights.transpose(*order).to_numpy()
+    return found, error_of_elpd(log_p, log_w, found.elpd_i.to_numpy())
+
+
+def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> float:
+    """Return the Monte Carlo error of ``elpd``, of log-likelihoods and log-weights of shape (chain, draw, pair).
+
+    To first order ``elpd`` is the sum over pairs i of ``log sum_s w_is p_is``, with the normalized weights ``w`` of PSIS, and
+    draw s moves it by ``h_s = sum_i w_is (p_is / elpd_i - 1)``, elpd_i on its own scale. All pairs share their draws, so that
+    what one draw does to each of them is added before it is squared. For one pair it is that of Vehtari, Gelman & Gabry (2017).
+    """
+    moves = np.zeros(log_p.shape[:2])
+    for pair in range(
+        log_p.shape[2]
+    ):  # one at a time, since all of them are as much as the fit holds
+        weights = np.exp(log_w[..., pair] - log_w[..., pair].max())
+        moves += weights / weights.sum() * np.expm1(log_p[..., pair] - elpd_i[pair])
+    _, ess = r_hat_and_ess(moves[..., None])
+    # Where chains are too short to be counted all draws may tell no more than one.
+    return float(moves.size * moves.std() / np.sqrt(1.0 if np.isnan(ess[0]) else ess[0]))
+
+
+def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
+    """Compare models on one table by LOO.
+
+    Parameters
+    ----------
+    fits : Mapping of str to BiasFit, or sequence of BiasFit
+        At least two fits of the same rows. In a sequence they are called by the names of their models.
+
+    Returns
+    -------
+    DataFrame
+        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse`` and diagnostic columns, as ArviZ names them. A difference of
+        several `dse` is clear.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two fits, or two fits in a sequence have one model.
+    FitError
+        If the fits are of different tables.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fits = [bb.fit(table, name, seed=1, draws=100, tune=100, chains=2) for name in ("default", "hierarchical")]
+    >>> bb.compare_models(fits).index.tolist()
+    ['default', 'hierarchical']
+    """
+    import arviz
+
+    if not isinstance(fits, Mapping):
+        listed = list(fits) if isinstance(fits, Sequence) else [fits]
+        fits = {fit.spec.name: fit for fit in listed}
+        if len(fits) < len(listed):
+            names = [fit.spec.name for fit in listed]
+            raise InputError("two fits of one model need names", found=names, valid="a dict")
+    if len(fits) < 2:
+        raise InputError(
+            "a comparison needs at least two fits",
+            found=list(fits),
+            valid="a dict or a list of fits",
+        )
+    first_name, first = next(iter(fits.items()))
+    for name, fit in fits.items():
+        same = len(fit.table) == len(first.table) and np.array_equal(fit.design.y, first.design.y)
+        keys = [
+            k for k in (*fit.spec.units, *first.spec.units) if k in fit.table and k in first.table
+        ]
+        if not same or any(
+            (fit.table[k].to_numpy() != first.table[k].to_numpy()).any() for k in keys
+        ):
+            raise FitError(
+                f"{name} and {first_name} were fitted to different tables and cannot be compared"
+            )
+    return arviz.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")
+
+
+def answers_by_model(
+    fit: BiasFit,
+    models: Sequence[str | os.PathLike[str] | ModelSpec] = MODELS_COMPARED,
+    prob: float = PROB,
+) -> pd.DataFrame:
+    """Fit other models to the rows of a fit, and return what each answers to the main question.
+
+    See `WHAT_LOO_MISSES`.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of pairs of words and attributes. Its model is the first; the others are sampled with its settings.
+    models : sequence of str, path or ModelSpec
+        The other models; the model of the fit is skipped.
+    prob : float in (0, 1)
+        Probability of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        For each model the first contrast of the table, overall and per class, under ``population``: ``model, level, name,
+        contrast, words``, the columns of `bayesbias.inference.estimates`, ``elpd, elpd_diff, se_diff, mcse_elpd_diff,
+        mcse_se_diff, high_pareto_k, converged``. `words` is ``new`` or ``listed``: which words of a class the model means.
+        `elpd` is that of PSIS-LOO, `elpd_diff` how much lower it is than that of the best model, `se_diff` the standard error
+        of that difference, and `high_pareto_k` the number of pairs for which LOO cannot be trusted.
+
+    Raises
+    ------
+    InputError
+        If a model is of another outcome than the fit, or two have one name.
+    FitError
+        If the table has nothing to contrast.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "gender", controls="none"), seed=1, draws=200, chains=2)
+    >>> frame = answers_by_model(fit, ["hierarchical"])
+    >>> frame["model"].unique().tolist(), float(frame["elpd_diff"].max())
+    (['default', 'hierarchical'], 0.0)
+    """
+    import pandas as pd
+
+    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+
+    fits = {fit.spec.name: fit}
+    settings = settings_of_sampler(fit.provenance["sampler"])
+    for model, spec in [(model, load_model(model)) for model in models]:
+        if spec.sha256 == fit.spec.sha256:
+            continue
+        if (spec.outcome, spec.results.group) != (fit.spec.outcome, fit.spec.results.group):
+            what = "models of one table are compared"
+            raise InputError(what, where=spec.label, found=spec.outcome, valid=fit.spec.outcome)
+        name = spec.name
+        if name in fits and model in list_models():
+            name = (
+                f"{name} (shipped)"  # beside a model file that was made from it and kept its name
+            )
+        if name in fits:
+            raise InputError(
+                "two models of one name", where=spec.label, found=name, hint="rename one"
+            )
+        fits[name] = fit_model(fit.table, spec, progress=False, **settings)
+    contrast = fit.contrasts(prob, estimand="population", level="overall")["contrast"].iloc[0]
+    compared = compare_models(fits) if len(fits) > 1 else None
+    found = {name: loo(own) for name, own in fits.items()}
+    best = max(found, key=lambda name: found[name].elpd)
+    parts = []
+    for name, own in fits.items():
+        levels = own.spec.results.levels
+        frame = own.contrasts(prob, estimand="population")
+        frame = frame[frame["level"].isin(["overall", "class"]) & (frame["contrast"] == contrast)]
+        held = {"overall": (), **{level: about.held for level, about in levels.items()}}
+        words = ["listed" if "protected_word" in held[level] else "new" for level in frame["level"]]
+        frame = frame.drop(columns="estimand")
+        frame.insert(3, "words", words)
+        frame.insert(0, "model", name)
+        error = 0.0 if name == best else float(np.hypot(loo_error(own), loo_error(fits[best])))
+        about = found[name]
+        parts.append(
+            frame.assign(
+                elpd=float(about.elpd),
+                elpd_diff=float(about.elpd - found[best].elpd),
+                se_diff=0.0 if compared is None else float(compared.loc[name, "dse"]),
+                mcse_elpd_diff=error,
+                mcse_se_diff=error,  # known no better than the difference
+                high_pareto_k=int((about.pareto_k.to_numpy() > about.good_k).sum()),
+                converged=bool(own.diagnostics()["ok"]),
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def power_scaling_of(idata: Any, group: str) -> np.ndarray:
+    """Return the sensitivity of the variable ``contrast`` to powers of the prior or the likelihood."""
+    import arviz
+
+    return arviz.psense(idata, group=group)["contrast"].to_numpy()
+
+
+def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return smoothed log-weights of importance ratios, and the Pareto k of their tail."""
+    import arviz  # noqa: F401 - gives arrays the accessor
+    import xarray as xr
+
+    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other sign.
+    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
+    return log_weights.to_numpy(), float(k)
