@@ -102,7 +102,8 @@ class SweepResult:
             those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardized,
             standardized_low, standardized_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
             deviations; missing where the cell is not to be trusted), ``probability_of_superiority`` with
-            ``_low`` and ``_high``, ``distance, distance_low, distance_high`` (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
+            ``_low`` and ``_high``, ``distance, distance_low, distance_high``
+            (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
 
         Raises
         ------

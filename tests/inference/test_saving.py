@@ -130,10 +130,3 @@ def test_draws_beyond_the_arithmetic_are_said_to_be(crossed):
         odd.contrasts()
 
 
-def test_saving_where_nothing_can_be_saved(crossed, tmp_path):
-    with pytest.raises(InputError, match="is a folder, and no file can be written in its place"):
-        crossed.save(tmp_path)
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match=r"fit\.nc: cannot be written"):
-        crossed.save(tmp_path / "file" / "fit.nc")
-    assert [p.name for p in tmp_path.iterdir()] == ["file"]
