@@ -17,7 +17,7 @@ from . import output as output
 from .wordlists.wordlist import WordList as WordList
 from .wordlists.listfile import load_wordlist as load_wordlist
 from .wordlists.pairing import pairs as pairs
-from .wordlists.sentence_making import sentence_test as sentence_test
+from .wordlists.sentence_tests import sentence_test as sentence_test
 from .embeddings.embedding import Embedding as Embedding
 from .embeddings.loading import load_embedding as load_embedding
 from .embeddings.writing import save_embedding as save_embedding

@@ -91,8 +91,7 @@ def sentences(
 ) -> None:
     """List the shipped tests, or write the sentences of one."""
     import bayesbias as bb
-    from bayesbias.wordlists.sentence_making import list_tests
-    from bayesbias.wordlists.sentence_tests import published_json, write_test
+    from bayesbias.wordlists.sentence_tests import list_tests, published_json, write_test
 
     if test is None:
         if as_json:

@@ -26,7 +26,7 @@ from bayesbias.plots.style import (
     styled,
 )
 from bayesbias.studies.sentences.result import SeatResult
-from bayesbias.wordlists.sentence_making import list_tests
+from bayesbias.wordlists.sentence_tests import list_tests
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,7 @@ from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage, SameVector, said_of_same_vectors
 from bayesbias.tables.distances import first_with_vector
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.wordlists.sentence_making import sentence_test
-from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,5 +8,9 @@ from .occupations import (
     load_occupations as load_occupations,
     occupation_sentences as occupation_sentences,
 )
-from .sentence_making import list_tests as list_tests
-from .sentence_tests import SentenceTest as SentenceTest, read_test as read_test, write_test as write_test
+from .sentence_tests import (
+    SentenceTest as SentenceTest,
+    list_tests as list_tests,
+    read_test as read_test,
+    write_test as write_test,
+)

@@ -1,9 +1,7 @@
 """Control words: read and checked, and settled against the word list that they serve.
 
-Of the controls those are dropped that are stereotypes of the list; what a reader should know is noted.
+Controls that are stereotypes of the list are dropped; what a reader should know is noted.
 """
-
-from __future__ import annotations
 
 import dataclasses
 import json
@@ -14,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, read_toml, sha256_file, sha256_of
-from bayesbias.core.formatting import Shortened, join_words, number_of, some
+from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
     MISPLACED,
+    Problems,
     checked_words,
     read_about,
 )
@@ -29,8 +28,6 @@ from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, Controls, WordLis
 __all__ = ["list_controls", "load_controls"]
 
 _CONTROL_FOLDER = "wordlists/controls"
-_CONTROL_KEYS = (*ABOUT_KEYS, *CONTROLS)
-_MOST_NOTES = 12  # of one kind; shipped lists have fewer
 
 
 def list_controls() -> list[str]:
@@ -44,7 +41,9 @@ def list_controls() -> list[str]:
     return list_names(_CONTROL_FOLDER)
 
 
-def load_controls(x: str | os.PathLike[str] | Mapping[str, Any] | Controls | None) -> Controls | None:
+def load_controls(
+    x: str | os.PathLike[str] | Mapping[str, Any] | Controls | None,
+) -> Controls | None:
     """Read and check a control list.
 
     Parameters
@@ -61,14 +60,14 @@ def load_controls(x: str | os.PathLike[str] | Mapping[str, Any] | Controls | Non
     Raises
     ------
     InputError
-        Where there is no such list, or it cannot be used.
+        If there is no such list, or it cannot be used.
 
     Examples
     --------
     >>> load_controls("2022")
     <Controls 2022: 85 human, 226 neutral>
     """
-    problems: list[InputError] = []
+    problems = Problems()
     controls, _ = resolved_controls(x, Path(), "controls", problems)
     if problems:
         raise problems[0]
@@ -76,87 +75,81 @@ def load_controls(x: str | os.PathLike[str] | Mapping[str, Any] | Controls | Non
 
 
 def resolved_controls(
-    x: Any, folder: Path, where: str, problems: list[InputError], name: str = "custom"
+    x: Any, folder: Path, where: str, problems: Problems, name: str = "custom"
 ) -> tuple[Controls | None, tuple[str, str] | None]:
     """Return the control words, with the origin and digest of the file or mapping they came from."""
     if x is None or (isinstance(x, str) and x == "none"):
         return None, None
     if isinstance(x, Controls):
-        return x, (f"controls {x.name}", sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)))
-    if isinstance(x, Mapping):
-        try:
-            x = checks.tree(x, where)
-        except InputError as error:
-            problems.append(error)
-            return None, None
-        controls = _read_controls({"schema": LIST_SCHEMA, **x}, name, where, problems)
-        return controls, (f"controls {name}", sha256_of(json.dumps([controls.human, controls.neutral])))
-    if not isinstance(x, str | os.PathLike):
-        problems.append(
-            InputError(
-                "cannot be read as control words",
-                where=where,
-                found=Shortened(x),
-                valid=[*list_controls(), "none", "a path", "a table with human and neutral"],
-            )
+        return x, (
+            f"controls {x.name}",
+            sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)),
         )
-        return None, None
     try:
-        text = checks.path(x, where, "the name of a control list, or a path")
-    except InputError as error:
-        problems.append(error)
-        return None, None
-    if text not in list_controls() and not os.path.isabs(text):
-        text = os.fspath(folder / text) if lies_at(folder / text) or text.endswith(".toml") else text
-    try:
+        if isinstance(x, Mapping):
+            data = {"schema": LIST_SCHEMA, **checks.tree(x, where)}
+            controls = _read_controls(data, name, where, problems)
+            digest = sha256_of(json.dumps([controls.human, controls.neutral]))
+            return controls, (f"controls {name}", digest)
+        text = checks.path(x, where, "a name, a path, or a table with human and neutral")
+        if text not in list_controls() and (lies_at(folder / text) or text.endswith(".toml")):
+            text = os.fspath(folder / text)
         path = find_toml(text, _CONTROL_FOLDER, "control list")
         data = read_toml(path)
     except InputError as error:
-        message = f"{where}: {error}" if where != "controls" else str(error)
-        close = nearest(text, ["none"])  # find_toml knows the names of files, not the word none
-        problems.append(InputError(message, hint=close or "'none' for no controls"))
+        problems.append(error if where == "controls" else error.retold(where))
         return None, None
     shipped = path.parent == data_dir(_CONTROL_FOLDER)
     origin = f"{_CONTROL_FOLDER}/{path.name}" if shipped else str(path)
     return _read_controls(data, path.stem, str(path), problems), (origin, sha256_file(path))
 
 
-def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: list[InputError]) -> Controls:
-    checks.known_keys(data, _CONTROL_KEYS, where, problems=problems, hints=MISPLACED)
+def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> Controls:
+    keys = (*ABOUT_KEYS, *CONTROLS)
+    checks.known_keys(data, keys, where, problems=problems, hints=MISPLACED)
     about = read_about(data, name, where, problems)
     lists = {
-        kind: checked_words(data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words")
+        kind: checked_words(
+            data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words"
+        )
         if kind in data
         else ()
         for kind in CONTROLS
     }
     if not any(kind in data for kind in CONTROLS):
-        problems.append(InputError("has no control words", where=where, valid=CONTROLS))
+        problems.add("has no control words", where, valid=CONTROLS)
     return Controls(human=lists["human"], neutral=lists["neutral"], **about)
 
 
-def settled_controls(words: WordList, controls: Controls | None) -> tuple[Controls | None, tuple[str, ...]]:
-    """Drop control words that are something else already, and write down what a reader should know."""
-    owners = _owners(words)
-    several = {word: names for word, names in owners.items() if len(names) > 1}
-    notes = _of_several_classes(several)
+def settled_controls(
+    words: WordList, controls: Controls | None
+) -> tuple[Controls | None, tuple[str, ...]]:
+    """Drop control words that are something else already, and note what a reader should know."""
+    owners: dict[str, list[str]] = {}
+    for c in words.classes:
+        for word in dict.fromkeys(c.attributes):
+            owners.setdefault(word, []).append(c.name)
+    several = [word for word, names in owners.items() if len(names) > 1]
+    notes = []
+    if several:
+        notes.append(f"Stereotypes of several classes, associated with each: {some(several)}.")
     if len(words.classes) == 1:
-        notes.append(
-            "The list has one class, so no pair is 'different': nobody can tell whether its stereotypes lie near to all words."
-        )
+        notes.append("The list has one class, so no pair is 'different'.")
     elif several and all(len(names) == len(words.classes) for names in owners.values()):
         notes.append("All classes have the same attributes, so no pair is 'different'.")
 
     if controls is None:
         notes.append(
-            "There are no control words: nothing tells nearness to a stereotype from nearness to any word."
+            "There are no control words, so stereotypes cannot be compared with other words."
         )
     else:
         taken = [w for w in (*controls.human, *controls.neutral) if w in owners]
         if taken:
-            notes.append(f"Dropped from the controls, because they are stereotypes here: {some(taken, 20)}.")
+            notes.append(
+                f"Dropped from the controls, because they are stereotypes here: {some(taken, 20)}."
+            )
         human = tuple(w for w in controls.human if w not in owners)
-        both = [w for w in controls.neutral if w in set(controls.human) and w not in owners]
+        both = [w for w in controls.neutral if w in set(human)]
         if both:
             notes.append(f"Human and neutral at once, kept as human: {some(both, 20)}.")
         gone = {*owners, *human}
@@ -166,94 +159,36 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
                 notes.append(
                     f"{number_of(len(left), f'{kind} control word')} in use: that group says little."
                 )
-        if NOT_STATED not in (words.language, controls.language) and words.language != controls.language:
+        languages = {words.language, controls.language} - {NOT_STATED}
+        if len(languages) > 1:
             notes.append(
                 f"The word list is in language {words.language!r}, "
                 f"the controls {controls.name} in {controls.language!r}."
             )
         controls = dataclasses.replace(controls, human=human, neutral=neutral)
 
-    others = _others(owners, controls)
-    notes += _twofold(words, others)
-    notes += _alike(words, others)
-    return controls, tuple(notes)
-
-
-def overlaps(words: WordList, controls: Controls | None) -> list[str]:
-    """Say which words stand in several places or are nearly the same; of a list in which other things are wrong as well."""
-    owners = _owners(words)
-    several = {word: names for word, names in owners.items() if len(names) > 1}
-    others = _others(owners, controls)
-    return [*_of_several_classes(several), *_twofold(words, others), *_alike(words, others)]
-
-
-def _owners(words: WordList) -> dict[str, list[str]]:
-    """Return the names of the classes of which each attribute is one."""
-    owners: dict[str, list[str]] = {}
-    for c in words.classes:
-        for word in dict.fromkeys(c.attributes):
-            owners.setdefault(word, []).append(c.name)
-    return owners
-
-
-def _others(owners: Iterable[str], controls: Controls | None) -> dict[str, str]:
-    """Return what each word is that is no protected one."""
     others = {**dict.fromkeys(owners, "an attribute")}
     if controls is not None:
         others |= dict.fromkeys(controls.human, "a human control word")
         others |= dict.fromkeys(controls.neutral, "a neutral control word")
-    return others
-
-
-def _of_several_classes(several: Mapping[str, list[str]]) -> list[str]:
-    if len(several) > _MOST_NOTES:
-        return [
-            f"{len(several):,} attributes are stereotypes of several classes, and their pairs with the words of each of them are "
-            f"associated: {some(map(repr, several))}."
-        ]
-    return [
-        f"The attribute {word!r} is a stereotype of {join_words(map(repr, names))}: "
-        "its pairs with the words of each of them are associated."
-        for word, names in several.items()
-    ]
-
-
-def _twofold(words: WordList, others: Mapping[str, str]) -> list[str]:
-    """Say which protected words are something else as well."""
-    notes = []
     twofold = [word for word in words.protected_words if word in others]
-    if len(twofold) > _MOST_NOTES:
-        notes.append(
-            f"{len(twofold):,} protected words are also attributes or control words; the pair of each with itself is left out: "
-            f"{some(map(repr, twofold))}."
-        )
-    else:
-        notes += [
-            f"The protected word {word!r} is also {others[word]}: its pair with itself is left out."
-            for word in twofold
-        ]
+    if twofold:
+        named = some(f"{word!r} (also {others[word]})" for word in twofold)
+        notes.append(f"The pair of a protected word with itself is left out: {named}.")
     if len(twofold) > 1:
-        those = "those" if len(twofold) > _MOST_NOTES else join_words(map(repr, twofold))
-        notes.append(
-            f"Of {those} any two are paired twice, once with each as the protected word: "
-            "the same distance enters two rows."
-        )
-    return notes
+        notes.append(f"Any two of these words are paired twice: {some(map(repr, twofold))}.")
+    return controls, (*notes, *_alike(words, others))
 
 
 def _alike(words: WordList, others: Iterable[str]) -> list[str]:
-    """Say which words differ only in capitals or character form."""
+    """Name words that differ only in capitals or character form."""
     alike: dict[str, list[str]] = {}
     for word in distinct_words((*words.protected_words, *others)):
         alike.setdefault(unicodedata.normalize("NFKC", word).casefold(), []).append(word)
-    same = [forms for forms in alike.values() if len(forms) > 1]
-    if len(same) > _MOST_NOTES:
-        return [
-            f"{len(same):,} groups of words differ only in capitals or character form, and an embedding that does not tell them "
-            f"apart gives each one vector: {some((join_words(map(repr, forms)) for forms in same), 6)}."
-        ]
+    same = [join_words(map(repr, forms)) for forms in alike.values() if len(forms) > 1]
+    if not same:
+        return []
     return [
-        f"{join_words(map(repr, forms))} differ only in capitals or character form: "
-        "an embedding that does not tell them apart gives them one vector."
-        for forms in same
+        f"{some(same, 6)} differ only in capitals or character form: "
+        "an uncased embedding gives them one vector."
     ]

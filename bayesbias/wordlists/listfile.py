@@ -1,54 +1,32 @@
 """Word lists from files and mappings: found, read, checked, and made into a `WordList`."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.files import (
-    data_dir,
-    find_toml,
-    lies_at,
-    list_names,
-    plain,
-    read_toml,
-    sha256_file,
-    sha256_of,
-)
-from bayesbias.core.formatting import Shortened, join_words, number_of
-from bayesbias.wordlists.controls import overlaps, resolved_controls, settled_controls
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import data_dir, find_toml, list_names, plain, read_toml, sha256_file, sha256_of
+from bayesbias.core.formatting import join_words, number_of
+from bayesbias.wordlists import listchecks
+from bayesbias.wordlists.controls import resolved_controls, settled_controls
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
-from bayesbias.wordlists.listchecks import (
-    ABOUT_KEYS,
-    LIST_SCHEMA,
-    MISPLACED_IN_A_CLASS,
-    checked_covariates,
-    checked_sets,
-    checked_spellings,
-    checked_words,
-    hints_from,
-    not_of_one_line,
-    read_about,
-)
+from bayesbias.wordlists.listchecks import LIST_SCHEMA, Problems
 from bayesbias.wordlists.wordlist import CONTROLS, Controls, WordClass, WordList
 
 __all__ = ["check_wordlist", "list_wordlists", "load_wordlist", "wordlist_template"]
 
 _LIST_KEYS = (
-    *ABOUT_KEYS,
+    *listchecks.ABOUT_KEYS,
     "controls",
     "definitional_sets",
     "evaluation_sets",
     "published_spellings",
     "covariates",
-    "kinds",  # what sort of word each is, which only sentence tests ask for and check
+    "kinds",  # of words, which only sentence tests ask for and check
     "class",
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
@@ -68,7 +46,7 @@ def list_wordlists() -> list[str]:
 def wordlist_template() -> str:
     """Return a commented word list to fill in.
 
-    It parses as it stands; :func:`check_wordlist` names what is still to be filled in.
+    :func:`check_wordlist` names what is still to be filled in.
 
     Returns
     -------
@@ -93,14 +71,14 @@ def load_wordlist(
     ----------
     x : str, path, mapping or WordList
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the short
-        mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form of another program: a
-        query of WEFE, a test of May et al. with ``targ1`` to ``attr2``, PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or
-        mappings; a ``.csv`` or ``.tsv`` table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
-        ``neutral``), or with one column a set. How it was understood is in the notes of the list.
+        mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form of
+        another program: a query of WEFE, a test of May et al. with ``targ1`` to ``attr2``,
+        PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
+        table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
+        ``neutral``), or with one column a set. The notes of the list say how it was understood.
     controls : str, path, mapping or Controls, optional
-        Control words to use in place of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the
-        path of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left out). A list
-        that names no controls has none.
+        Control words instead of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the path
+        of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left out).
 
     Returns
     -------
@@ -109,14 +87,12 @@ def load_wordlist(
     Raises
     ------
     InputError
-        For the first thing that is wrong, naming file and key. :func:`check_wordlist` lists all.
+        If something is wrong, naming file and key. :func:`check_wordlist` lists all problems.
 
     Notes
     -----
-    A class needs at least two protected words and two attributes: with one, the spread between words
-    cannot be told from the word's own. A word may be listed once in a class, and a protected word in one
-    class only, or its connection could not be derived. What is unusual but can be worked with is not an
-    error: it is said in `WordList.notes`.
+    A class needs at least two protected words and two attributes. A word may be listed once in a class,
+    and a protected word in one class only. What is unusual is said in `WordList.notes`.
 
     Examples
     --------
@@ -127,14 +103,13 @@ def load_wordlist(
     >>> load_wordlist(age, controls={"neutral": ["clock", "grass"]})
     <WordList custom: 2 classes, 4 protected words, 4 attributes, controls custom (0 human, 2 neutral)>
     """
-    problems: list[InputError] = []
+    problems = Problems()
     wordlist = _build(x, controls, problems)
     if problems:
         first, rest = problems[0], len(problems) - 1
         if rest:
-            raise InputError(
-                f"{first}; and {number_of(rest, 'more problem')}, which `bayesbias check-wordlist` lists"
-            )
+            more = number_of(rest, "more problem")
+            raise InputError(f"{first}; and {more}, which `bayesbias wordlist check` lists")
         raise first
     assert wordlist is not None  # nothing built means at least one problem
     return wordlist
@@ -144,7 +119,7 @@ def check_wordlist(
     x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,
 ) -> list[str]:
-    """Say everything that is wrong with a word list, at once.
+    """List everything that is wrong with a word list.
 
     Parameters
     ----------
@@ -154,8 +129,7 @@ def check_wordlist(
     Returns
     -------
     list of str
-        One sentence for each problem, with file and key; empty if the list can be used. What is merely
-        worth knowing is in the `notes` of the loaded list.
+        One sentence for each problem, with file and key; empty if the list can be used.
 
     Examples
     --------
@@ -173,308 +147,185 @@ def check_wordlist(
 
 
 def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordList | None]:
-    """Say what is wrong with a word list and what is worth knowing of it, and return what of it can be read in spite of that."""
-    problems: list[InputError] = []
-    notes: list[str] = []
-    words = _build(x, controls, problems, notes)
+    """Return the problems of a word list, its notes, and the list as far as it can be read."""
+    problems = Problems()
+    words = _build(x, controls, problems)
+    notes = [*words.notes, *words.thin] if words and not problems else []
     return [str(problem) for problem in problems], notes, words
 
 
-@dataclass(frozen=True, eq=False)
-class _Draft:
-    """A word list as read, before its control words are settled."""
-
-    about: dict[str, Any]
-    classes: tuple[WordClass, ...]
-    controls: Any
-    folder: Path
-    definitional_sets: tuple[tuple[str, ...], ...]
-    evaluation_sets: tuple[tuple[str, ...], ...]
-    published_spellings: dict[str, str]
-    where: str
-    origin: str
-    sha256: str
-    remarks: tuple[str, ...]  # how a list in another program's form was understood
-    covariates: dict[str, dict[str, float | str]]
-
-
-def _build(
-    x: Any, controls: Any, problems: list[InputError], told: list[str] | None = None
-) -> WordList | None:
-    """Build a list as far as it can be read; what is wrong is added to `problems`, what is worth knowing even then to `told`."""
-    told = [] if told is None else told
+def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
+    """Build a list as far as it can be read; what is wrong is added to `problems`."""
     if isinstance(x, WordList):
         if controls is None:
-            told += x.notes
             return x
-        words = x
-        own_digest = x.digests[0]
+        words, own_digest = x, x.digests[0]
+        remarks: tuple[str, ...] = ()
         settled, digest = resolved_controls(controls, Path(), "controls", problems)
-        where = x.origin
     else:
-        draft = _read_draft(x, problems)
-        if draft is None:
+        read = _read(x, problems)
+        if read is None:
             return None
-        own_digest = (draft.origin, draft.sha256)
+        data, where, origin, short_form, remarks = read
+        before = len(problems)
+        folder = Path(where).parent if origin != "mapping" else Path()
+        checks.known_keys(data, _LIST_KEYS, where, problems=problems)
+        name = Path(where).stem if origin != "mapping" else "custom"
+        about = listchecks.read_about(data, name, where, problems)
+        classes = _read_classes(data.get("class"), where, problems, short_form)
+        spellings = listchecks.checked_spellings(
+            data.get("published_spellings", {}), f"{where}, published_spellings", problems
+        )
+        words = WordList(
+            **about,
+            classes=classes,
+            controls=None,
+            definitional_sets=listchecks.checked_sets(data, "definitional_sets", where, problems),
+            evaluation_sets=listchecks.checked_sets(data, "evaluation_sets", where, problems),
+            published_spellings=spellings,
+            sha256="",
+            origin=origin,
+            digests=(),
+            notes=(),
+            covariates=listchecks.checked_covariates(
+                data.get("covariates", {}), classes, f"{where}, covariates", problems
+            ),
+        )
+        if origin != "mapping":
+            own = sha256_file(where)
+        elif len(problems) == before:  # only strings and lists: it can be written as JSON
+            own = sha256_of(json.dumps(plain(data), ensure_ascii=False, default=repr))
+        else:
+            own = ""
+        own_digest = (origin, own)
         if controls is None:
-            key = f"{draft.where}, controls"
-            settled, digest = resolved_controls(draft.controls, draft.folder, key, problems, name="own")
-            digest = None if isinstance(draft.controls, Mapping) else digest
+            key = f"{where}, controls"
+            settled, digest = resolved_controls(data.get("controls"), folder, key, problems, "own")
+            digest = None if isinstance(data.get("controls"), Mapping) else digest
         else:
             settled, digest = resolved_controls(controls, Path(), "controls", problems)
-        words = WordList(
-            **draft.about,
-            classes=draft.classes,
-            controls=None,
-            definitional_sets=draft.definitional_sets,
-            evaluation_sets=draft.evaluation_sets,
-            published_spellings=draft.published_spellings,
-            sha256="",
-            origin=draft.origin,
-            digests=(),
-            notes=draft.remarks,
-            covariates=draft.covariates,
-        )
-        where = draft.where
         known = {*words.words, *((*settled.human, *settled.neutral) if settled else ())}
-        hint = hints_from(known)
-        for word in draft.published_spellings:
+        for word in spellings:
             if word not in known:
-                problems.append(
-                    InputError(
-                        "is not a word of this list",
-                        where=f"{where}, published_spellings",
-                        found=word,
-                        hint=hint(word),
-                    )
-                )
+                here, hint = f"{where}, published_spellings", nearest(word, known)
+                problems.add("is not a word of this list", here, word, hint=hint)
     if len(words.classes) == 1 and settled is None:
-        problems.append(
-            InputError(
-                "one class and no controls leave nothing to compare its words with",
-                where=where,
-                valid="two or more classes, or control words",
-            )
-        )
+        problem = "one class and no controls leave nothing to compare its words with"
+        problems.add(problem, words.origin, valid="two or more classes, or control words")
     if problems:
-        told += [*overlaps(words, settled), *words.thin]
         return dataclasses.replace(words, controls=settled)
     kept, notes = settled_controls(words, settled)
-    if not isinstance(x, WordList):
-        notes = (*words.notes, *notes)
-    told += notes
     digests = (own_digest,) if digest is None else (own_digest, digest)
     joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
-    return dataclasses.replace(words, controls=kept, notes=notes, digests=digests, sha256=joined)
+    return dataclasses.replace(
+        words, controls=kept, notes=(*remarks, *notes), digests=digests, sha256=joined
+    )
 
 
-def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
-    """Turn a name, a path or a mapping into a draft; None where it cannot even be read."""
-    remarks: tuple[str, ...] = ()
-    if isinstance(x, Mapping):
-        where, origin, folder, name = "mapping", "mapping", Path(), "custom"
-        try:
+def _read(
+    x: Any, problems: Problems
+) -> tuple[dict[str, Any], str, str, bool, tuple[str, ...]] | None:
+    """Return data, place, origin, whether in the short form, and remarks; None if unreadable."""
+    none: tuple[str, ...] = ()
+    try:
+        if isinstance(x, Mapping):
+            where = origin = "mapping"
             data = dict(checks.tree(x, where))
-        except InputError as error:
-            problems.append(error)
-            return None
-        try:
-            data, remarks = foreign_mapping(data) or (data, ())
-        except InputError as error:
-            problems.append(error)
-            return None
-        short_form = "schema" not in data and "class" not in data
-        if short_form:
-            data = {"class": _short_form(data, problems)}
-        data = {"schema": LIST_SCHEMA, **data}
-    elif isinstance(x, str | os.PathLike):
-        try:
+            data, remarks = foreign_mapping(data) or (data, none)
+            has_schema = False
+        elif isinstance(x, str | os.PathLike):
             path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
             foreign = path.suffix.lower() in FOREIGN_ENDINGS
-            data, remarks = foreign_file(path) if foreign else (read_toml(path), ())
-        except InputError as error:
-            problems.append(error.retold(hint=_hint_of_vectors(os.fspath(x))))
+            data, remarks = foreign_file(path) if foreign else (read_toml(path), none)
+            where = str(path)
+            origin = f"wordlists/{path.name}" if path.parent == data_dir("wordlists") else where
+            has_schema = not foreign
+        else:
+            valid = "the name of a shipped list, a path, a mapping or a WordList"
+            problems.add("cannot be read as a word list", "x", type(x).__name__, valid=valid)
             return None
-        shipped = path.parent == data_dir("wordlists")
-        origin = f"wordlists/{path.name}" if shipped else str(path)
-        where, folder, name = str(path), path.parent, path.stem
-        short_form = foreign and "schema" not in data and "class" not in data
-        if short_form:
-            data = {"schema": LIST_SCHEMA, "class": _short_form(data, problems)}
-    else:
-        problems.append(
-            InputError(
-                "cannot be read as a word list",
-                found=type(x).__name__,
-                valid="the name of a shipped list, a path, a mapping or a WordList",
-            )
-        )
+    except InputError as error:
+        vectors = {path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml")}
+        exchanged = isinstance(x, str) and x in vectors
+        hint = "these are word vectors: are the two exchanged?" if exchanged else None
+        problems.append(error.retold(hint=hint))
         return None
-
-    before = len(problems)
-    checks.known_keys(data, _LIST_KEYS, where, problems=problems)
-    about = read_about(data, name, where, problems)
-    classes = _read_classes(data.get("class"), where, problems, short_form)
-    definitional = checked_sets(data, "definitional_sets", where, problems)
-    evaluation = checked_sets(data, "evaluation_sets", where, problems)
-    spellings = checked_spellings(
-        data.get("published_spellings", {}), f"{where}, published_spellings", problems
-    )
-    covariates = checked_covariates(data.get("covariates", {}), classes, f"{where}, covariates", problems)
-    if isinstance(x, Mapping):
-        sound = len(problems) == before  # only strings and lists: it can be written as JSON
-        sha256 = sha256_of(json.dumps(plain(data), ensure_ascii=False, default=repr)) if sound else ""
-    else:
-        sha256 = sha256_file(where)
-    return _Draft(
-        about,
-        classes,
-        data.get("controls"),
-        folder,
-        definitional,
-        evaluation,
-        spellings,
-        where,
-        origin,
-        sha256,
-        remarks,
-        covariates,
-    )
+    short_form = not has_schema and "schema" not in data and "class" not in data
+    if short_form:
+        data = {"class": _short_form(data, problems)}
+    if not has_schema:
+        data = {"schema": LIST_SCHEMA, **data}
+    return data, where, origin, short_form, remarks
 
 
-def _hint_of_vectors(source: str) -> str | None:
-    """Say that vectors may have been given for a list: by the name of an embedding, or by how the file's name ends."""
-    if source in {path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml")}:
-        return "these are word vectors: are the two exchanged?"
-    endings = (".toml", *FOREIGN_ENDINGS)
-    ending = Path(source).suffix.lower()
-    if not lies_at(source) or os.path.isdir(source) or not ending or ending in endings:
-        return None
-    return f"files of word lists end in {', '.join(endings)}; are these word vectors, and the two exchanged?"
-
-
-def _short_form(data: Mapping[Any, Any], problems: list[InputError]) -> list[Any]:
-    """Rewrite ``{class: {"protected": ..., "attributes": ...}}`` as the list of classes it stands for."""
+def _short_form(data: Mapping[Any, Any], problems: Problems) -> list[Any]:
+    """Rewrite ``{class: {"protected": ..., "attributes": ...}}`` as the list of classes it means."""
     classes = []
     for name, words in data.items():
-        if not isinstance(words, Mapping):
-            problems.append(
-                InputError(
-                    "must be a mapping with the keys 'protected' and 'attributes'",
-                    where=f"mapping, class {name!r}",
-                    found=Shortened(words),
-                )
-            )
-        elif "name" in words:
-            problems.append(
-                InputError(
-                    "unknown key",
-                    where=f"mapping, class {name!r}, name",
-                    valid=_CLASS_KEYS[1:],
-                    hint="the class is named by its key",
-                )
-            )
+        if isinstance(words, Mapping):
+            classes.append({**words, "name": name})
         else:
-            classes.append({"name": name, **words})
+            problem = "must be a mapping with the keys 'protected' and 'attributes'"
+            problems.add(problem, f"mapping, class {name!r}", words)
     return classes
 
 
 def _read_classes(
-    tables: Any, where: str, problems: list[InputError], short_form: bool
+    tables: Any, where: str, problems: Problems, short_form: bool
 ) -> tuple[WordClass, ...]:
-    if tables is None or (isinstance(tables, list | tuple) and not tables):
-        problems.append(
-            InputError("the list has no class", where=f"{where}, class", valid="one [[class]] or more")
-        )
+    if not tables:
+        problems.add("the list has no class", f"{where}, class", valid="one [[class]] or more")
         return ()
     if not isinstance(tables, list | tuple):
-        problems.append(
-            InputError(
-                "must be a list of tables, written [[class]]",
-                where=f"{where}, class",
-                found=Shortened(tables),
-            )
-        )
+        problems.add("must be a list of tables, written [[class]]", f"{where}, class", tables)
         return ()
-    classes = []
+    classes: list[WordClass] = []
     for number, table in enumerate(tables, start=1):
         if not isinstance(table, Mapping):
-            problems.append(
-                InputError("must be a table", where=f"{where}, class number {number}", found=Shortened(table))
-            )
+            problems.add("must be a table", f"{where}, class number {number}", table)
             continue
         name = table.get("name")
-        named = isinstance(name, str) and bool(name.strip())
+        named = listchecks.is_line(name)
         here = f"{where}, class {name!r}" if named else f"{where}, class number {number}"
         if not named:
-            problems.append(
-                InputError(
-                    "is missing" if name is None else "must be a text that is not empty",
-                    where=f"{here}, name",
-                    found=Shortened(name) if name is not None else None,
-                )
-            )
+            problem = "is missing" if name is None else "must be a text of one line"
+            problems.add(problem, f"{here}, name", name)
             name = f"class number {number}"
-        elif checks.breaks_line(str(name)):
-            problems.append(not_of_one_line(f"{here}, name", str(name)))
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
-        checks.known_keys(
-            stated, _CLASS_KEYS[short_form:], here, problems=problems, hints=MISPLACED_IN_A_CLASS
-        )
-        protected = checked_words(
-            table.get("protected"), f"{here}, protected", problems, "a class", "protected words"
-        )
-        attributes = checked_words(
-            table.get("attributes"), f"{here}, attributes", problems, "a class", "attributes"
+        valid, hints = _CLASS_KEYS[short_form:], listchecks.MISPLACED
+        checks.known_keys(stated, valid, here, problems=problems, hints=hints)
+        protected, attributes = (
+            listchecks.checked_words(table.get(key), f"{here}, {key}", problems, "a class", noun)
+            for key, noun in (("protected", "protected words"), ("attributes", "attributes"))
         )
         attribute_class = table.get("attribute_class", name)
-        if not isinstance(attribute_class, str) or not attribute_class.strip():
-            problems.append(
-                InputError(
-                    "must be a text that is not empty",
-                    where=f"{here}, attribute_class",
-                    found=Shortened(attribute_class),
-                )
-            )
-        elif attribute_class != name and checks.breaks_line(attribute_class):
-            problems.append(not_of_one_line(f"{here}, attribute_class", attribute_class))
+        if not listchecks.is_line(attribute_class):
+            problems.add("must be a text of one line", f"{here}, attribute_class", attribute_class)
         elif attribute_class in CONTROLS:
-            problems.append(
-                InputError(
-                    "is the name of a control group, and cannot be that of an attribute class",
-                    where=f"{here}, attribute_class",
-                    found=attribute_class,
-                )
-            )
+            problem = "is the name of a control group"
+            problems.add(problem, f"{here}, attribute_class", attribute_class)
         classes.append(WordClass(str(name), protected, str(attribute_class), attributes))
     _check_across_classes(classes, where, problems)
     return tuple(classes)
 
 
-def _check_across_classes(classes: list[WordClass], where: str, problems: list[InputError]) -> None:
-    """Check what no class can be asked alone."""
+def _check_across_classes(classes: list[WordClass], where: str, problems: Problems) -> None:
+    """Check what concerns several classes."""
     for name in checks.repeated(c.name for c in classes):
-        problems.append(InputError("two classes have one name", where=f"{where}, class", found=name))
+        problems.add("two classes have one name", f"{where}, class", name)
     for word in checks.repeated(w for c in classes for w in dict.fromkeys(c.protected)):
-        owners = [c.name for c in classes if word in c.protected]
-        problems.append(
-            InputError(
-                "a protected word stands in two classes, so its connection cannot be derived",
-                where=f"{where}, classes {join_words(map(repr, owners))}, protected",
-                found=word,
-                valid="each protected word in one class",
-            )
-        )
+        owners = join_words(repr(c.name) for c in classes if word in c.protected)
+        problem = "a protected word is in two classes"
+        valid = "each protected word in one class"
+        problems.add(problem, f"{where}, classes {owners}, protected", word, valid=valid)
     first: dict[str, WordClass] = {}
     for c in classes:
         other = first.setdefault(c.attribute_class, c)
         if set(other.attributes) != set(c.attributes) and other.name != c.name:
-            problems.append(
-                InputError(
-                    f"the classes {other.name!r} and {c.name!r} give one name to two lists of attributes",
-                    where=f"{where}, class {c.name!r}, attribute_class",
-                    found=c.attribute_class,
-                    hint="name them differently, or give both the same attributes",
-                )
+            problems.add(
+                f"the classes {other.name!r} and {c.name!r} give one name to two sets of attributes",
+                f"{where}, class {c.name!r}, attribute_class",
+                c.attribute_class,
+                hint="name them differently, or give both the same attributes",
             )

@@ -4,8 +4,6 @@ Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occu
 Sentiment Analysis, section 3.
 """
 
-from __future__ import annotations
-
 import os
 import string
 from collections.abc import Mapping
@@ -14,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import MOST_TEXT, data_dir, find_toml, parse_toml, read_bytes, sha256_of
+from bayesbias.core.files import data_dir, find_toml, read_toml, sha256_of
 from bayesbias.core.formatting import number_of
-from bayesbias.wordlists.grammar import article_of
+from bayesbias.wordlists.sentence_tests import article_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +26,19 @@ SENTENCE_COLUMNS = ("sentence", "noun_pair", "noun", "gender", "profession", "ca
 _TEMPLATE = "{noun} is {a} {profession}."
 _FACTS = ("earnings", "female_share")
 _UNSTATED = "not stated"
+_KEYS = (
+    "schema",
+    "name",
+    "source",
+    "edits",
+    "disagreements",
+    "template",
+    "control",
+    "noun_pairs",
+    "professions",
+    "categories",
+    "units",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +57,7 @@ class Occupations:
     professions : pandas.DataFrame
         ``profession, category, article, earnings, female_share``; the last two missing (NA) where not stated.
     control : str
-        What stands for a profession in the control sentences.
+        The word for a profession in the control sentences.
     categories : dict
         Category -> what it means.
     units : dict
@@ -63,20 +74,22 @@ class Occupations:
     name: str
     source: str
     origin: str
-    noun_pairs: pd.DataFrame
-    professions: pd.DataFrame
+    noun_pairs: "pd.DataFrame"
+    professions: "pd.DataFrame"
     control: str
     categories: dict[str, str]
     units: dict[str, str] = field(default_factory=dict)
 
-    def sentences(self, *, control: bool = False) -> pd.DataFrame:
+    def sentences(self, *, control: bool = False) -> "pd.DataFrame":
         """Return the sentences, see `occupation_sentences`."""
         import pandas as pd
 
         rows = []
         words = [
             (*row, False)
-            for row in self.professions[["profession", "category", "article"]].itertuples(index=False)
+            for row in self.professions[["profession", "category", "article"]].itertuples(
+                index=False
+            )
         ]
         checks = [(self.control, "control", article_of(self.control), True)]
         pairs = list(self.noun_pairs.itertuples(index=False))
@@ -86,7 +99,9 @@ class Occupations:
                     for pair in pairs:
                         noun = getattr(pair, gender)
                         text = pair.template.format(noun=noun, a=article, profession=profession)
-                        rows.append((text, pair.noun_pair, noun, gender, profession, category, is_control))
+                        rows.append(
+                            (text, pair.noun_pair, noun, gender, profession, category, is_control)
+                        )
         return pd.DataFrame(rows, columns=list(SENTENCE_COLUMNS))
 
     @property
@@ -101,12 +116,14 @@ class Occupations:
 
     @property
     def covariates(self) -> dict[str, dict[str, float]]:
-        """Earnings and share of women, of the professions for which they are stated: name of the covariate -> profession -> number."""
+        """Earnings and share of women, if stated: name of the covariate -> profession -> number."""
         out = {}
         for name in _FACTS:
             known = self.professions.dropna(subset=name)
             if len(known):
-                out[name] = {p: float(e) for p, e in zip(known["profession"], known[name], strict=True)}
+                out[name] = {
+                    p: float(e) for p, e in zip(known["profession"], known[name], strict=True)
+                }
         return out
 
     def __repr__(self) -> str:
@@ -138,7 +155,7 @@ def load_occupations(
     Raises
     ------
     InputError
-        Naming file and key, where something is missing, unknown or stated twice.
+        If something is missing, unknown or stated twice, naming file and key.
 
     Examples
     --------
@@ -156,86 +173,63 @@ def load_occupations(
         data, where, name = dict(checks.tree(source, "occupations")), "occupations", "own"
     else:
         path = find_toml(source, "wordlists/sentiment", "list of occupations")
-        where = (
-            f"wordlists/sentiment/{path.name}"
-            if path.parent == data_dir("wordlists/sentiment")
-            else str(path)
-        )
-        data, name = parse_toml(read_bytes(path, MOST_TEXT), where), path.stem
-    valid = (
-        "schema",
-        "name",
-        "source",
-        "edits",
-        "disagreements",
-        "template",
-        "control",
-        "noun_pairs",
-        "professions",
-        "categories",
-        "units",
-    )
-    checks.known_keys(data, valid, where, needed=("noun_pairs", "professions"))
+        shipped = path.parent == data_dir("wordlists/sentiment")
+        where = f"wordlists/sentiment/{path.name}" if shipped else str(path)
+        data, name = read_toml(path), path.stem
+    checks.known_keys(data, _KEYS, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
-    control = _text(data.get("control", "person"), f"{where}, control")
-    categories = data.get("categories", {})
-    checks.table(categories, f"{where}, categories")
+    control = checks.text(data.get("control", "person"), f"{where}, control").strip()
+    categories = checks.table(data.get("categories", {}), f"{where}, categories")
     units = checks.table(data.get("units", {}), f"{where}, units")
     checks.known_keys(units, _FACTS, f"{where}, units")
-    units = {key: _text(unit, f"{where}, units, {key}") for key, unit in units.items()}
 
     pairs = []
-    for i, item in enumerate(_listed(data["noun_pairs"], f"{where}, noun_pairs"), start=1):
-        here = f"{where}, noun_pairs, number {i}"
-        checks.table(item, here, '{ male = "...", female = "..." }')
+    for here, item in _listed(data, "noun_pairs", where):
         checks.known_keys(item, (*GENDERS, "template"), here, needed=GENDERS)
-        male, female = (_text(item[gender], f"{here}, {gender}") for gender in GENDERS)
+        male, female = (checks.text(item[g], f"{here}, {g}").strip() for g in GENDERS)
         own = _template(item["template"], f"{here}, template") if "template" in item else template
         pairs.append((f"{male} / {female}", male, female, own))
     rows = []
-    for i, item in enumerate(_listed(data["professions"], f"{where}, professions"), start=1):
-        here = f"{where}, professions, number {i}"
-        item = {"name": item} if isinstance(item, str) else item
-        if not isinstance(item, Mapping):
-            raise InputError("must be a text or a table", where=here, found=item)
-        checks.known_keys(
-            item, ("name", "category", "article", "earnings", "female_share"), here, needed=("name",)
-        )
-        word = _text(item["name"], f"{here}, name")
-        category = _text(item.get("category", _UNSTATED), f"{here}, category")
+    for here, item in _listed(data, "professions", where):
+        checks.known_keys(item, ("name", "category", "article", *_FACTS), here, needed=("name",))
+        word = checks.text(item["name"], f"{here}, name").strip()
+        category = checks.text(item.get("category", _UNSTATED), f"{here}, category").strip()
         if categories and category != _UNSTATED:
             checks.choice(category, categories, "category", f"{here}, category")
-        article = _text(item.get("article", article_of(word)), f"{here}, article")
+        article = checks.text(item.get("article", article_of(word)), f"{here}, article").strip()
         numbers = [
-            _number(item, key, most, here) for key, most in (("earnings", None), ("female_share", 100))
+            None if key not in item else checks.not_negative(item[key], f"{here}, {key}", most)
+            for key, most in (("earnings", None), ("female_share", 100))
         ]
         rows.append((word, category, article, *numbers))
-    frame = pd.DataFrame(rows, columns=["profession", "category", "article", "earnings", "female_share"])
-    frame = frame.astype({"earnings": "Float64", "female_share": "Float64"})
     nouns = pd.DataFrame(pairs, columns=["noun_pair", "male", "female", "template"])
-    said_name, said_source = data.get("name", name), data.get("source", "")
-    for value, key in ((said_name, "name"), (said_source, "source")):
-        if not isinstance(value, str):
-            raise InputError("must be a text", where=f"{where}, {key}", found=value)
-    out = Occupations(said_name, said_source, where, nouns, frame, control, dict(categories), units)
-    for column, label in (("noun_pair", "noun pair"), ("profession", "profession")):
-        values = (nouns if column == "noun_pair" else frame)[column]
-        checks.distinct(values.tolist(), f"a {label}", where)
-    sentences_made = out.sentences(control=True)["sentence"]
-    if sentences_made.duplicated().any():
-        raise InputError(
-            "a sentence is made twice",
-            where=where,
-            found=sentences_made[sentences_made.duplicated()].iloc[0],
-            valid="nouns and professions that differ, and a control that is none of the professions",
-        )
+    frame = pd.DataFrame(rows, columns=["profession", "category", "article", *_FACTS])
+    frame = frame.astype(dict.fromkeys(_FACTS, "Float64"))
+    out = Occupations(
+        data.get("name", name),
+        data.get("source", ""),
+        where,
+        nouns,
+        frame,
+        control,
+        dict(categories),
+        dict(units),
+    )
+    checks.distinct(nouns["noun_pair"].tolist(), "a noun pair", where)
+    checks.distinct(frame["profession"].tolist(), "a profession", where)
+    sentences = out.sentences(control=True)["sentence"]
+    if sentences.duplicated().any():
+        found = sentences[sentences.duplicated()].iloc[0]
+        raise InputError("a sentence is made twice", where=where, found=found)
     return out
 
 
 def occupation_sentences(
-    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations", *, control: bool = False
-) -> pd.DataFrame:
+    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    *,
+    control: bool = False,
+) -> "pd.DataFrame":
     """Return the sentences of the test bench.
 
     Parameters
@@ -261,36 +255,24 @@ def occupation_sentences(
     return load_occupations(source).sentences(control=control)
 
 
-def _listed(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list | tuple) or not value:
-        raise InputError("must be a list that is not empty", where=where, found=value)
-    return list(value)
-
-
-def _text(value: Any, where: str) -> str:
-    return checks.text(value, where).strip()
-
-
-def _number(item: Mapping[str, Any], key: str, most: float | None, where: str) -> float | None:
-    value = item.get(key)
-    if value is None:
-        return None
-    return checks.not_negative(value, f"{where}, {key}", most)
+def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the tables of a list, each with its place; a text is a table with a name."""
+    items = data[key]
+    if not isinstance(items, list | tuple) or not items:
+        where = f"{where}, {key}"
+        raise InputError("must be a list that is not empty", where=where, found=items)
+    places = [f"{where}, {key}, number {i}" for i in range(1, len(items) + 1)]
+    tables = [{"name": item} if isinstance(item, str) else item for item in items]
+    return [(place, checks.table(item, place)) for place, item in zip(places, tables, strict=True)]
 
 
 def _template(value: Any, where: str) -> str:
-    text = _text(value, where)
+    text = checks.text(value, where).strip()
     try:
-        parts = list(string.Formatter().parse(text))
-    except ValueError as error:
-        raise InputError(f"is not a template: {error}", where=where, found=text) from None
-    fields = [name for _, name, _, _ in parts if name is not None]
-    plain = all(not spec and not conversion for _, name, spec, conversion in parts if name is not None)
-    if set(fields) - {"a"} != {"noun", "profession"} or not plain:
-        raise InputError(
-            "does not hold the right fields",
-            where=where,
-            found=text,
-            valid="{noun} and {profession}, and perhaps {a}",
-        )
+        fields = {name for _, name, _, _ in string.Formatter().parse(text)} - {None}
+    except ValueError:
+        fields = set()
+    if fields - {"a"} != {"noun", "profession"}:
+        valid = "{noun} and {profession}, and perhaps {a}"
+        raise InputError("does not hold the right fields", where=where, found=text, valid=valid)
     return text

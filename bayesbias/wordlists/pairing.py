@@ -60,7 +60,9 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
             first_class.setdefault(word, c.attribute_class)
     attributes = [*first_class, *wordlist.control_words]
     controls = wordlist.controls
-    control_kinds = ["human"] * len(controls.human) + ["neutral"] * len(controls.neutral) if controls else []
+    control_kinds = (
+        ["human"] * len(controls.human) + ["neutral"] * len(controls.neutral) if controls else []
+    )
     kinds = ["stereotype"] * len(first_class) + control_kinds
     position = {word: i for i, word in enumerate(attributes)}
 

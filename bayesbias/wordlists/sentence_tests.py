@@ -1,36 +1,49 @@
-"""A sentence test as a value, and the file in the published format that it is read from and written to.
+"""Sentence tests: words and the sentences made of them, as in the Sentence Encoder Association Test.
 
-A test has two sets of targets and two of attributes. Every sentence keeps the word and the template it was
-made of, so that both can enter a model as effects.
+A test has two sets of targets and two of attributes. Every sentence keeps its word and its template, so
+that both can enter a model as effects. The entries of a word test are the words; in a sentence test
+each word is in every bleached sentence of its kind ("This is love."); an unbleached test puts it into one
+sentence that carries meaning ("The engineer is competent."). The rules, the templates and the kinds of
+the published words are in ``wordlists/seat``.
 
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the tests published with it.
 """
 
-from __future__ import annotations
-
+import dataclasses
 import functools
 import json
 import os
 import re
-from collections.abc import Iterator
+import string
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.files import read_json, sha256_of, whole_file
-from bayesbias.wordlists.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import data_dir, read_json, read_toml, sha256_of, whole_file
+from bayesbias.core.formatting import some
+from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SentenceTest", "read_test", "write_test"]
+__all__ = ["SentenceTest", "list_tests", "read_test", "sentence_test", "write_test"]
 
-_WORD = r"\w+(?:['’-]\w+)*"
-_LONGEST_RUN = 4  # tokens of a word
+# Kind and stated forms of each word.
+type KindsOfWords = dict[str, tuple[str, dict[str, str]]]
+
 SETS = ("targ1", "targ2", "attr1", "attr2")
 SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
+LEVELS = ("word", "sentence", "unbleached")
+BARE_TEMPLATE = "{word}"
+_LONGEST_TERM = 3  # words, of the published tests
+_ENDS_A_SENTENCE = re.compile(r"\s\S*[.!?…]\W*$|[。！？]\W*$")
+_COUNT_NOUNS = ("person", "thing")
+_FORMS = ("word", "article", "singular", "plural")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,8 +65,8 @@ class SentenceTest:
     origin : str
         The word list or the file that it was made of.
     unstated : tuple of str
-        ``"targets"``, ``"attributes"`` or both: what is sentences of which nobody said the words and templates. Each
-        counts as a word of its own there.
+        ``"targets"``, ``"attributes"`` or both: the sides whose sentences have no stated words and
+        templates. Each sentence counts as a word there.
 
     Examples
     --------
@@ -67,7 +80,7 @@ class SentenceTest:
 
     name: str
     categories: dict[str, str]
-    frame: pd.DataFrame
+    frame: "pd.DataFrame"
     origin: str
     unstated: tuple[str, ...] = ()
 
@@ -110,10 +123,10 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``, each with
     ``category``, a text, and ``examples``, a list of texts (words, sentences or whole paragraphs).
 
-    The two sets of targets, and the two of attributes, may also say which word and template each example was made
-    of, in lists ``words`` and ``templates`` of the same length. Without them, two sets all of whose sentences could
-    have been made of words of the published tests get those words and templates; in any other two every
-    example is a word of its own, with the template ``{word}``, and where some are sentences they are ``unstated``.
+    Lists ``words`` and ``templates`` of the same length may say which word and template each example
+    was made of, for both sets of targets, or of attributes. Without them, sentences made of words of the
+    published tests get those words and templates; otherwise every example is a word with the
+    template ``{word}``, and sentences are ``unstated``.
 
     Parameters
     ----------
@@ -127,7 +140,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     Raises
     ------
     InputError
-        Where the file does not hold such an object, naming the key and the number of the example.
+        If the file does not hold such an object, naming the key and the number of the example.
 
     Examples
     --------
@@ -149,15 +162,14 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         checks.text(part["category"], f"{where}, category")
         count = len(part["examples"]) if isinstance(part["examples"], list) else 1
         for key in sorted(set(part) - {"category"}):
-            check_texts(part[key], count, f"{where}, {key}")
-            for i, text in enumerate(part[key], start=1):
-                checks.label(text, f"{where}, {key}, number {i}")
+            _check_texts(part[key], count, f"{where}, {key}")
         if ("words" in part) != ("templates" in part):
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])
         if "words" in part:
-            stated[name] = list(zip(part["words"], part["templates"], part["examples"], strict=True))
-            _check_words(stated[name], where)
+            stated[name] = list(
+                zip(part["words"], part["templates"], part["examples"], strict=True)
+            )
     rows: list[list[tuple[str, str, str]]] = []
     unstated = []
     for side, (first, second) in SIDES.items():
@@ -172,56 +184,19 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         if first in stated:
             rows += [stated[first], stated[second]]
             continue
-        split = recognised_sentences(data[first]["examples"], data[second]["examples"])
+        split = recognized_sentences(data[first]["examples"], data[second]["examples"])
         rows += split
         if any(
-            template == BARE_TEMPLATE and is_sentence(word) for each in split for word, template, _ in each
+            template == BARE_TEMPLATE and is_sentence(word)
+            for each in split
+            for word, template, _ in each
         ):
             unstated.append(side)
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
 
-def _check_words(rows: list[tuple[str, str, str]], where: str) -> None:
-    """Refuse words that were swapped or shifted against their sentences: which belong together is taken from them.
-
-    A sentence may hold its word in another form, and words of others beside it. It is told by a sentence that lacks its word and
-    holds another of the set, where no sentence of that other word holds it, or one holds the first in its place.
-    """
-    texts = [" ".join(re.findall(_WORD, sentence.casefold())) for _, _, sentence in rows]
-    words = [" ".join(re.findall(_WORD, word.casefold())) for word, _, _ in rows]
-    of_word: dict[str, list[str]] = {}
-    for word, text in zip(words, texts, strict=True):
-        of_word.setdefault(word, []).append(text)
-
-    @functools.cache
-    def lacking(word: str) -> tuple[bool, frozenset[str]]:
-        """Return whether all sentences of a word lack it, and what those hold that do."""
-        without = [text for text in of_word[word] if word not in text]
-        return len(without) == len(of_word[word]), frozenset(run for text in without for run in _runs(text))
-
-    for number, (word, text) in enumerate(zip(words, texts, strict=True)):
-        if not word or word in text:
-            continue
-        for other in _runs(text):
-            if other in of_word and (lacking(other)[0] or word in lacking(other)[1]):
-                raise InputError(
-                    f"the word of example {number + 1} is not in it, and another of the set is",
-                    where=f"{where}, words",
-                    found=f"{rows[number][0]!r} for {rows[number][2]!r}",
-                    valid=repr(other),
-                )
-
-
-def _runs(text: str) -> Iterator[str]:
-    """Yield all runs of a few tokens, the longest first."""
-    tokens = text.split()
-    for length in range(_LONGEST_RUN, 0, -1):
-        for first in range(len(tokens) - length + 1):
-            yield " ".join(tokens[first : first + length])
-
-
 def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool = False) -> Path:
-    """Write a test in the published format, whole or not at all.
+    """Write a test in the published format.
 
     Parameters
     ----------
@@ -230,19 +205,17 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     path : str or path
         The file.
     parts : bool
-        Whether to write the word and template of each sentence too, which the published format does not
-        know. :func:`read_test` reads them; other programs may not.
+        Whether to write the word and template of each sentence too, which :func:`read_test` reads.
 
     Returns
     -------
     pathlib.Path
-        The path written. Without `parts` the file equals the published one byte for byte (but for a
-        line end that weat5 has at its end).
+        The path written. Without `parts` the file equals the published one byte for byte.
 
     Raises
     ------
     InputError
-        Where it cannot be written, or the path does not end in ``.jsonl`` or ``.json``.
+        If it cannot be written, or the path does not end in ``.jsonl`` or ``.json``.
 
     Examples
     --------
@@ -254,7 +227,9 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
         raise InputError(
-            "a test is written in the form that read_test reads", where=path, valid="a .jsonl or .json file"
+            "a test is written in the form that read_test reads",
+            where=path,
+            valid="a .jsonl or .json file",
         )
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
@@ -268,16 +243,20 @@ def assembled_test(
     origin: str,
     unstated: tuple[str, ...] = (),
 ) -> SentenceTest:
+    """Make a test of the rows of its four sets."""
     import pandas as pd
 
     named = dict(zip(SETS, categories, strict=True))
-    flat = [(which, named[which], *row) for which, each in zip(SETS, rows, strict=True) for row in each]
+    flat = [
+        (which, named[which], *row) for which, each in zip(SETS, rows, strict=True) for row in each
+    ]
     frame = pd.DataFrame(flat, columns=["set", "category", "word", "template", "sentence"])
     frame["set"] = pd.Categorical(frame["set"], categories=SETS)
     return SentenceTest(name, named, frame, origin, unstated)
 
 
 def published_json(test: SentenceTest, parts: bool = False) -> str:
+    """Return the text of a test in the published format."""
     data: dict[str, dict[str, Any]] = {}
     for name in SETS:
         rows = test.frame[test.frame["set"] == name]
@@ -285,3 +264,369 @@ def published_json(test: SentenceTest, parts: bool = False) -> str:
         if parts:
             data[name] |= {"words": rows["word"].tolist(), "templates": rows["template"].tolist()}
     return json.dumps(data, indent=2, ensure_ascii=False)
+
+
+def list_tests() -> list[str]:
+    """Return the names of the tests that can be made without a file, named as published.
+
+    Each word test, its bleached sentence test, and, for the double bind, its unbleached one. The
+    multi-sentence scripts of the double bind are not shipped: read them with :func:`read_test`.
+
+    Examples
+    --------
+    >>> names = list_tests()
+    >>> len(names), names[:4], names[-1]
+    (40, ['weat1', 'sent-weat1', 'weat2', 'sent-weat2'], 'heilman_double_bind_likable_one_sentence')
+    """
+    return [
+        _level_name(name, level)
+        for name, test in seat_data("tests")["tests"].items()
+        for level in LEVELS
+        if level != "unbleached" or "unbleached" in test
+    ]
+
+
+def sentence_test(
+    source: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    *,
+    level: str | None = None,
+    kinds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    templates: tuple[str, str] | None = None,
+    published_cut: bool = False,
+) -> SentenceTest:
+    """Make a test of words or sentences.
+
+    Parameters
+    ----------
+    source : str, path, mapping or WordList
+        The name of a published test (:func:`list_tests`) or of its word list, a word list with two
+        classes (as for `load_wordlist`), or the path of a test for :func:`read_test`
+        (``.json``, ``.jsonl``).
+    level : {"word", "sentence", "unbleached"}, optional
+        The words themselves, the bleached sentences of their kinds, or one sentence for each word. By
+        default what the name of a published test says, else ``"word"``.
+    kinds : mapping or path, optional
+        The kinds of words that the published tests lack: ``{kind: [word, ...]}``, or the path of a
+        TOML file with a table ``[kinds]`` of that form. Kinds are name, adjective, verb, mass, person,
+        thing (the last two count nouns), subject_pronoun, object_pronoun and possessive_pronoun. A
+        count noun may also be ``{"word": ..., "article": ..., "singular": ..., "plural": ...}``. A
+        word list may hold such a table itself. The argument comes first, then the list, then the
+        published kinds. A published test that is changed by it, or by `templates`, gets a name that
+        ends in ``-own``.
+    templates : tuple of (str, str), optional
+        For ``level="unbleached"``: the sentence of targets and that of attributes, each with ``{word}``.
+        The double-bind tests have their own.
+    published_cut : bool
+        Whether to leave out the sentences that the authors dropped at random from the larger target
+        set of six tests. By default all are kept.
+
+    Returns
+    -------
+    SentenceTest
+
+    Raises
+    ------
+    InputError
+        If the name or level is unknown, the list has other than two classes, or a word has no kind.
+
+    Notes
+    -----
+    The rules are those of the published sentence tests: words in the order of the list, for each all
+    templates of its kind, for a count noun first the singular and then the plural, the first letter a
+    capital. Forms of one's own words follow the same rules and the exceptions in
+    ``wordlists/seat/forms.toml``; the kind of a word is never guessed.
+
+    Examples
+    --------
+    >>> own = {"nurses": {"protected": ["nurse", "midwife"], "attributes": ["warm", "kind"]},
+    ...        "engineers": {"protected": ["engineer", "welder"], "attributes": ["cold", "harsh"]}}
+    >>> test = sentence_test(own, level="sentence", kinds={
+    ...     "person": ["nurse", "midwife", "engineer", "welder"], "adjective": ["warm", "cold"]})
+    >>> test
+    <SentenceTest sent-custom: nurses 26, engineers 26 | nurses 6, engineers 6>
+    >>> test.sentences("targ1")[-2:]
+    ['The midwives are there.', 'Midwives are people.']
+    """
+    if level is not None:
+        checks.choice(level, LEVELS, "level")
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
+    elif isinstance(source, WordList) and source.origin == f"wordlists/{source.name}.toml":
+        source = source.name
+    if isinstance(source, str) and Path(source).suffix in (".json", ".jsonl"):
+        if level is not None or kinds is not None or templates is not None:
+            raise InputError(
+                "a test is taken from its file as it stands",
+                where=source,
+                valid="no level, kinds or templates",
+            )
+        return read_test(source)
+
+    base, implied = _published_name(source)
+    if implied and level not in (None, implied):
+        raise InputError(
+            "the test has a level of its own", where=source, found=level, valid=implied
+        )
+    level = level or implied or "word"
+    if templates is not None and level != "unbleached":
+        raise InputError("are for level='unbleached'", where="templates", found=f"level={level!r}")
+
+    own: KindsOfWords = {}
+    if base is None:
+        words, own = _own_list(source)
+        categories = [c.name for c in words.classes] + [c.attribute_class for c in words.classes]
+        published = None
+    else:
+        entry = seat_data("tests")["tests"][base]
+        words, categories, published = (
+            load_wordlist(entry["wordlist"]),
+            entry["categories"],
+            entry.get("unbleached"),
+        )
+    if len(words.classes) != 2:
+        raise InputError(
+            "a test compares two classes", where=words.origin, found=[c.name for c in words.classes]
+        )
+    sets = [c.protected for c in words.classes] + [c.attributes for c in words.classes]
+
+    name, changed = _level_name(base or words.name, level), False
+    if level == "sentence":
+        known = {**published_kinds(), **own, **stated_kinds(kinds)}
+        needed = [word for each in sets for word in each]
+        if unknown := [word for word in dict.fromkeys(needed) if word not in known]:
+            raise InputError(
+                f"the kind is not known of {some(map(repr, unknown), 8)}",
+                where=words.origin,
+                valid=", ".join(seat_data("templates")["templates"]),
+                hint=f"state it in a table [kinds] of the word list, person = [{unknown[0]!r}], or as kinds={{'person': [{unknown[0]!r}]}}",
+            )
+        sentences_of = {word: bleached_sentences(word, *known[word]) for word in needed}
+        changed = any(
+            sentences_of[word]
+            != bleached_sentences(word, *published_kinds().get(word, known[word]))
+            for word in needed
+        )
+        rows = [[row for word in each for row in sentences_of[word]] for each in sets]
+    elif level == "unbleached":
+        target, attribute = _check_templates(templates or published, words.origin)
+        changed = [target, attribute] != published
+        pair = (target, target, attribute, attribute)
+        rows = [
+            [(w, t, fill_template(t, {"word": w})) for w in each]
+            for t, each in zip(pair, sets, strict=True)
+        ]
+    else:
+        rows = [[(word, BARE_TEMPLATE, word) for word in each] for each in sets]
+    if base is not None and changed:
+        name = f"{name}-own"
+    elif base is not None and published_cut:
+        dropped = seat_data("cuts")["cuts"].get(name, {})
+        rows = [
+            [row for row in each if row[2] not in dropped.get(which, ())]
+            for which, each in zip(SETS, rows, strict=True)
+        ]
+    return assembled_test(name, categories, rows, words.origin)
+
+
+def _published_name(source: Any) -> tuple[str | None, str | None]:
+    """Return the published word test that a name stands for, and the level that the name implies."""
+    if not isinstance(source, str):
+        return None, None
+    tests = seat_data("tests")["tests"]
+    for base, test in tests.items():
+        if source in (base, test["wordlist"]):
+            return base, None
+        for level in LEVELS[1:]:
+            if source == _level_name(base, level) and (level == "sentence" or "unbleached" in test):
+                return base, level
+    if source in list_wordlists() or Path(source).suffix == ".toml" or Path(source).exists():
+        return None, None
+    raise InputError(
+        "unknown test",
+        found=source,
+        valid="a name that `bayesbias seat sentences` or `bayesbias wordlist list` prints, or the path of a test "
+        "(.jsonl) or word list (.toml)",
+        hint=nearest(source, [*list_tests(), *list_wordlists()]),
+    )
+
+
+def _level_name(base: str, level: str) -> str:
+    if level == "unbleached":
+        return f"{base.removesuffix('_one_word')}_one_sentence"
+    return f"sent-{base}" if level == "sentence" else base
+
+
+def _own_list(source: Any) -> tuple[WordList, KindsOfWords]:
+    """Load a word list of the user, and its table [kinds]."""
+    path = Path(source) if isinstance(source, str | os.PathLike) else None
+    if path is None and isinstance(source, Mapping) and "class" in source:
+        data, where = dict(source), "mapping"
+    elif path and path.suffix.lower() not in FOREIGN_ENDINGS and path.is_file():
+        data, where = {"name": path.stem, **read_toml(path)}, str(path)
+    else:
+        data, where = {}, ""
+    if "kinds" not in data:
+        return load_wordlist(source), {}
+    own = read_kinds(data.pop("kinds"), f"{where}, kinds")
+    try:
+        words = load_wordlist(data, controls="none")
+    except InputError as error:
+        raise error.retold(where) from None
+    return dataclasses.replace(words, origin=where), own
+
+
+def _check_templates(templates: Any, where: str) -> tuple[str, str]:
+    if templates is None:
+        valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
+        raise InputError("the test has no unbleached sentences", where=where, valid=valid)
+    if not isinstance(templates, list | tuple) or len(templates) != 2:
+        problem = "must be two sentences, of targets and of attributes"
+        raise InputError(problem, where="templates", found=templates)
+    for template in templates:
+        try:
+            fields = {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
+        except (ValueError, TypeError):
+            fields = set()
+        if fields != {"word"}:
+            problem = "must hold {word} and no other field"
+            raise InputError(problem, where="templates", found=template)
+    return templates[0], templates[1]
+
+
+def bleached_sentences(
+    word: str, kind: str, forms: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Return word, template and sentence for each template of the word's kind."""
+    slots = {"word": word}
+    if kind in _COUNT_NOUNS:
+        singular = forms.get("singular", word)
+        slots |= {"singular": singular, "plural": forms.get("plural") or _plural_of(singular)}
+        slots["a"] = forms.get("article") or article_of(singular)
+    return [(word, t, fill_template(t, slots)) for t in seat_data("templates")["templates"][kind]]
+
+
+def fill_template(template: str, slots: Mapping[str, str]) -> str:
+    """Fill the slots of a template and begin with a capital."""
+    sentence = template.format_map(slots)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def article_of(singular: str) -> str:
+    """Return "a" or "an" for a noun: exceptions first, then its first letter."""
+    rules = seat_data("forms")["article"]
+    first = re.split(r"[\s-]", singular, maxsplit=1)[0]
+    for article in ("a", "an"):
+        if first in rules[article]:
+            return article
+    return "an" if first[:1].lower() in rules["vowels"] else "a"
+
+
+def _plural_of(singular: str) -> str:
+    rules = seat_data("forms")["plural"]
+    head, of, rest = singular.partition(" of ")  # woman of color, women of color
+    before, blank, noun = head.rpartition(" ")
+    if noun in rules["irregular"]:
+        noun = rules["irregular"][noun]
+    elif noun.endswith(tuple(rules["es_after"])) and noun not in rules["same"]:
+        noun += "es"
+    elif re.search("[^aeiou]y$", noun):
+        noun = f"{noun[:-1]}ies"
+    elif noun not in rules["same"]:
+        noun += "s"
+    return f"{before}{blank}{noun}{of}{rest}"
+
+
+def recognized_sentences(*lists: list[str]) -> list[list[tuple[str, str, str]]]:
+    """Find word and template of each sentence among the published ones.
+
+    Otherwise all sentences of all lists count as words. Lists that are compared are split together or
+    not at all: a template that only one of them has could not be told from the list.
+    """
+    known = _sentences_of_published_words()
+    if all(sentence in known for each in lists for sentence in each):
+        return [[(*known[sentence], sentence) for sentence in each] for each in lists]
+    return [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text looks like a sentence rather than like a word or a term of some words.
+
+    Examples
+    --------
+    >>> [is_sentence(text) for text in ("woman of color", "She is.", "The engineer is competent", "这是爱。")]
+    [False, True, True, True]
+    """
+    return len(text.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(text) is not None
+
+
+@functools.cache
+def seat_data(name: str) -> dict[str, Any]:
+    """Read one of the shipped files on sentence tests."""
+    return read_toml(data_dir("wordlists") / "seat" / f"{name}.toml")
+
+
+@functools.cache
+def published_kinds() -> KindsOfWords:
+    """Return kind and stated forms of every word of the published tests."""
+    return read_kinds(seat_data("words")["kinds"], "wordlists/seat/words.toml, kinds")
+
+
+@functools.cache
+def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
+    """Return word and template of every sentence that the published words can make."""
+    out = {}
+    for word, (kind, forms) in published_kinds().items():
+        for _, template, sentence in bleached_sentences(word, kind, forms):
+            out[sentence] = (word, template)
+        for template in seat_data("templates")["unbleached"].get(kind, ()):
+            out[fill_template(template, {"word": word})] = (word, template)
+    return out
+
+
+def stated_kinds(kinds: Any) -> KindsOfWords:
+    """Read the argument `kinds`."""
+    if kinds is None:
+        return {}
+    if isinstance(kinds, str | os.PathLike):
+        table = read_toml(Path(kinds))
+        if "kinds" not in table:
+            raise InputError("has no table [kinds]", where=kinds, found=sorted(table))
+        return read_kinds(table["kinds"], f"{os.fspath(kinds)}, kinds")
+    return read_kinds(kinds, "kinds")
+
+
+def read_kinds(table: Any, where: str) -> KindsOfWords:
+    """Check a table of kinds (such as ``name`` or ``adjective``) and their words, with own forms."""
+    known = seat_data("templates")["templates"]
+    checks.table(table, where, "kinds, each with a list of words")
+    out: KindsOfWords = {}
+    for kind, words in table.items():
+        checks.choice(kind, known, "kind", where)
+        if not isinstance(words, list | tuple):
+            raise InputError("must be a list of words", where=f"{where}, {kind}", found=words)
+        for i, item in enumerate(words, start=1):
+            here = f"{where}, {kind}, number {i}"
+            forms = dict(item) if isinstance(item, Mapping) else {"word": item}
+            if "word" not in forms or set(forms) - set(_FORMS):
+                problem = "must be a word, or a table of its forms"
+                raise InputError(problem, where=here, found=item, valid=_FORMS)
+            for value in forms.values():
+                checks.text(value, here)
+            if len(forms) > 1 and kind not in _COUNT_NOUNS:
+                problem = "only count nouns have forms"
+                raise InputError(problem, where=here, found=item, valid=_COUNT_NOUNS)
+            checks.choice(forms.get("article", "a"), ("a", "an"), "article", here)
+            word = forms.pop("word")
+            if word in out:
+                problem = f"the word is listed before, as {out[word][0]}"
+                raise InputError(problem, where=here, found=word)
+            out[word] = (kind, forms)
+    return out
+
+
+def _check_texts(values: Any, count: int, where: str) -> None:
+    """Refuse what is not a list of ``count`` texts, none of them empty."""
+    checks.texts(values, where, least=1)
+    if len(values) != count:
+        problem = "there must be one for each example"
+        raise InputError(problem, where=where, found=len(values), valid=str(count))

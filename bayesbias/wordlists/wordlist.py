@@ -4,8 +4,6 @@ A word list says which words stand for a protected class and which attributes ar
 Nothing else is typed in: the connection of a pair follows from the list (`bayesbias.wordlists.pairing`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -155,7 +153,7 @@ class WordList:
 
     @property
     def thin(self) -> tuple[str, ...]:
-        """Which classes have so few words that they say little of how words vary, one sentence each."""
+        """Name the classes with so few words that they say little of how words vary."""
         out = []
         for c in self.classes:
             few = [
@@ -184,4 +182,5 @@ class WordList:
 
 
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words, each once."""
     return tuple(dict.fromkeys(words))

@@ -69,7 +69,9 @@ def test_one_list_from_every_form(name: str, content: str, tmp_path) -> None:
     path = tmp_path / name
     path.write_text(content, encoding="utf-8", newline="")
     words = load_wordlist(path)
-    read = [(c.name, list(c.protected), c.attribute_class, list(c.attributes)) for c in words.classes]
+    read = [
+        (c.name, list(c.protected), c.attribute_class, list(c.attributes)) for c in words.classes
+    ]
     assert read == [("math", MATH, "male", MALE), ("arts", ARTS, "female", FEMALE)]
     assert words.name == path.stem
     assert words.notes[0].startswith("Read as ")
@@ -116,14 +118,21 @@ def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
 )
 @pytest.mark.parametrize("form", ["mapping", "test", "columns", "letters", "rows"])
 def test_codes_say_what_goes_with_what_in_any_order(tmp_path, order, form) -> None:
-    sets = {"T1": ["math", "sums"], "T2": ["art", "poetry"], "A1": ["he", "him"], "A2": ["she", "her"]}
+    sets = {
+        "T1": ["math", "sums"],
+        "T2": ["art", "poetry"],
+        "A1": ["he", "him"],
+        "A2": ["she", "her"],
+    }
     as_test = {"T1": "targ1", "T2": "targ2", "A1": "attr1", "A2": "attr2"}
     as_letters = {"T1": "X", "T2": "Y", "A1": "A", "A2": "B"}
     source = tmp_path / "x.csv"
     if form == "mapping":
         source = {code: sets[code] for code in order}
     elif form == "test":
-        source = {as_test[code]: {"category": code.lower(), "examples": sets[code]} for code in order}
+        source = {
+            as_test[code]: {"category": code.lower(), "examples": sets[code]} for code in order
+        }
     elif form == "rows":
         rows = [f"{word},{code}" for code in order for word in sets[code]]
         source.write_text("\n".join(["word,class", *rows]) + "\n")
@@ -140,8 +149,13 @@ def test_a_long_table_takes_controls_and_codes(tmp_path) -> None:
     path.write_text(LONG + "somebody,,human\nanyone,,human\nclock,,neutral\ngrass,,neutral\n")
     controls = load_wordlist(path).controls
     assert (controls.human, controls.neutral) == (("somebody", "anyone"), ("clock", "grass"))
-    path.write_text("word,set\nmath,T1\nsums,T1\nart,T2\npoetry,T2\nhe,A1\nhim,A1\nshe,A2\nher,A2\n")
-    assert [(c.name, c.attribute_class) for c in load_wordlist(path).classes] == [("T1", "A1"), ("T2", "A2")]
+    path.write_text(
+        "word,set\nmath,T1\nsums,T1\nart,T2\npoetry,T2\nhe,A1\nhim,A1\nshe,A2\nher,A2\n"
+    )
+    assert [(c.name, c.attribute_class) for c in load_wordlist(path).classes] == [
+        ("T1", "A1"),
+        ("T2", "A2"),
+    ]
 
 
 def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
@@ -153,15 +167,13 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.json", "[1, 2]", "is no word list"),
+        ("x.json", "[1, 2]", "is not a word list"),
         ("x.json", '{"a": ', "is not valid JSON"),
-        ("x.json", '{"flowers": ["aster"], "insects": ["ant"]}', "not which are targets and which their attributes"),
-        ("x.json", '{"size": 3}', "is no word list"),
+        ("x.json", '{"flowers": ["aster"], "insects": ["ant"]}', "does not say which sets are targets"),
         ("x.json", json.dumps({**QUERY, "attribute_sets": [MALE], "attribute_sets_names": ["m"]}), "(math, arts) and 1 set of"),
         ("x.json", json.dumps({**QUERY, "target_sets_names": ["math"]}), "must be 2 names, one a set"),
         ("x.json", json.dumps({**QUERY, "target_sets": "math"}), "must be a list of lists of words"),
         ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
-        ("x.json", json.dumps({**TEST, "targ9x": {}}), "unknown key"),
         ("x.json", json.dumps({**TEST, "targ2": {"category": "math", "examples": ARTS}}), "two sets have one name"),
         ("x.json", json.dumps({**ARGUMENTS, "A3": {}}), "must be a list of words"),
         ("x.csv", "", "the table is empty"),
@@ -172,7 +184,6 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
         ("x.csv", "word,class\na,flowers\n", "does not say whether the word is protected"),
         ("x.csv", "word,class,kind\na,flowers,tagret\n", "did you mean 'target'"),
         ("x.csv", "word,class,kind\n,flowers,target\n", "a cell is empty"),
-        ("x.csv", "word,class,kind\na,,target\n", "the class is missing"),
         ("x.csv", "study,word,class,kind\n1,a,f,target\n2,b,f,target\n", "holds several lists"),
         ("x.csv", "T1,T1,A1,A2\na,b,c,d\n", "T1|t1"),
         ("x.csv", 'T1,A1\n"a,b\n', "is not a table"),
@@ -194,7 +205,7 @@ def test_what_our_own_check_finds_names_the_file(tmp_path) -> None:
     path.write_text("T1,T2,A1,A2\nmath,art,he,she\nsums,math,him,her\n")
     problems = check_wordlist(path)
     assert len(problems) == 1
-    assert "stands in two classes" in problems[0]
+    assert "is in two classes" in problems[0]
     assert str(path) in problems[0]
 
 
@@ -215,67 +226,16 @@ def test_a_table_of_distances_is_made_of_such_a_list() -> None:
     assert any(note.startswith("Read as a WEFE query") for note in table.coverage.notes)
 
 
-@pytest.mark.parametrize(
-    ("key", "instead", "said"),
-    [
-        ("attribute_sets", "atribute_sets", "lacks the key 'attribute_sets'.*'atribute_sets' may be meant"),
-        ("target_sets", "target_set", "lacks the key 'target_sets'.*'target_set' may be meant"),
-        ("attribute_sets", "other", "lacks the key 'attribute_sets'"),
-        ("attribute_sets_names", "attribute_set_names", "unknown key.*did you mean 'attribute_sets_names'"),
-    ],
-)
-def test_a_misspelt_key_of_a_query_is_no_class(key, instead, said) -> None:
-    sets = [["he", "him"], ["she", "her"]]
-    query = {
-        "target_sets": sets,
-        "attribute_sets": [["a", "b"], ["c", "d"]],
-        "attribute_sets_names": ["x", "y"],
-    }
-    query[instead] = query.pop(key)
-    with pytest.raises(InputError, match=said):
+def test_a_misspelt_key_of_a_query_is_not_a_class() -> None:
+    query = {"target_sets": [MATH, ARTS], "atribute_sets": [MALE, FEMALE]}
+    with pytest.raises(
+        InputError, match=r"lacks the key 'attribute_sets'.*did you mean 'atribute_sets'"
+    ):
         load_wordlist(query)
 
 
-@pytest.mark.parametrize(
-    ("targets", "attributes", "says"),
-    [
-        (
-            [["a", "b"], ["c", "d"]],
-            [["e", "f"]],
-            "; repeat the one set of attributes for every set of targets$",
-        ),
-        (
-            [["a", "b"]],
-            [["c", "d"], ["e", "f"]],
-            "; swap targets and attributes, then repeat the one set of attributes",
-        ),
-    ],
-)
-def test_a_query_with_one_set_of_a_kind_is_told_how_to_move(targets, attributes, says):
-    with pytest.raises(InputError, match=says):
-        load_wordlist({"target_sets": targets, "attribute_sets": attributes})
-    if len(targets) > len(attributes):  # what it advises is a list
-        moved = load_wordlist({"target_sets": targets, "attribute_sets": attributes * 2})
-        assert [c.attributes for c in moved.classes] == [("e", "f"), ("e", "f")]
-
-
-@pytest.mark.parametrize(
-    ("headings", "right"),
-    [
-        ("young;young_attr;old;old_attr", False),
-        ("young;old;old attr;young attr", False),
-        ("young;old;young_attr;old_attr", True),
-        ("young;old;youngsters;olden", True),
-    ],
-)
-def test_columns_that_are_named_after_others_stand_where_these_are_paired(tmp_path, headings, right):
-    """A natural order had made classes of young and young_attr, and was called a list that works."""
-    path = tmp_path / "sets.csv"
-    path.write_text(f"{headings}\na;b;c;d\ne;f;g;h\n")
-    if right:
-        assert [c.name for c in load_wordlist(path).classes] == headings.split(";")[:2]
-    else:
-        with pytest.raises(
-            InputError, match=r"is named after '.*valid: the order X, Y, A, B, with A that of X"
-        ):
-            load_wordlist(path)
+def test_a_query_with_one_set_of_attributes_is_told_what_to_do():
+    with pytest.raises(
+        InputError, match=r"; repeat the one set of attributes for every set of targets$"
+    ):
+        load_wordlist({"target_sets": [MATH, ARTS], "attribute_sets": [MALE]})

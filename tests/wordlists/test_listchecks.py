@@ -8,44 +8,33 @@ import pytest
 from helpers.wordlists import AGE, GOOD, write
 
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists import listchecks
 from bayesbias.wordlists.listfile import check_wordlist, load_wordlist
 
 BAD = {
     "wrong schema": ("schema = 1", "schema = 2", ["schema", "found: 2", "valid: 1"]),
-    "boolean schema": ("schema = 1", "schema = true", ["schema", "found: True"]),
     "no schema": ("schema = 1\n", "", ["schema: is missing", "valid: 1"]),
-    "unknown key": ("language", "langage", ["unknown key; found: 'langage'", "did you mean 'language'?"]),
+    "unknown key": (
+        "language",
+        "langage",
+        ["unknown key; found: 'langage'", "did you mean 'language'?"],
+    ),
     "unknown key of a class": (
         'attributes = ["frail"',
         'atributes = ["frail"',
         ["class 'old': unknown key; found: 'atributes'", "did you mean 'attributes'?"],
     ),
-    "unknown key of the controls": (
-        "neutral",
-        "nuetral",
-        ["controls: unknown key; found: 'nuetral'", "did you mean 'neutral'?"],
-    ),
-    "empty name": ('name = "age"', 'name = " "', ["name: must be a text that is not empty"]),
-    "name is a number": ('name = "age"', "name = 3", ["name: must be a text", "found: 3"]),
-    "edits are no list": ('language = "en"', 'edits = "none"', ["edits: must be a list of sentences"]),
+    "empty name": ('name = "age"', 'name = " "', ["name: must be a text of one line"]),
     "class without a name": ('name = "old"\n', "", ["class number 2, name: is missing"]),
-    "class name twice": ('name = "old"', 'name = "young"', ["two classes have one name", "'young'"]),
-    "class without attributes": (
-        'attributes = ["frail", "wise"]\n',
-        "",
-        ["class 'old', attributes: is missing"],
+    "class name twice": (
+        'name = "old"',
+        'name = "young"',
+        ["two classes have one name", "'young'"],
     ),
     "empty class": ('["old", "elderly"]', "[]", ["class 'old', protected: the list is empty"]),
     "one-word class": (
         '["old", "elderly"]',
         '["old"]',
         ["class 'old', protected: a class needs at least two protected words", "found: ['old']"],
-    ),
-    "one attribute": (
-        '["frail", "wise"]',
-        '["frail"]',
-        ["class 'old', attributes: a class needs at least two attributes: with one, the spread"],
     ),
     "word twice in a class": (
         '["frail", "wise"]',
@@ -55,13 +44,19 @@ BAD = {
     "protected word in two classes": (
         '["old", "elderly"]',
         '["old", "youth"]',
-        ["a protected word stands in two classes", "'young' and 'old'", "found: 'youth'"],
+        ["a protected word is in two classes", "'young' and 'old'", "found: 'youth'"],
     ),
     "not a text": ('"elderly"', "65", ["class 'old', protected, word number 2", "found: 65"]),
-    "empty word": ('"elderly"', '""', ["class 'old', protected, word number 2: a word is empty"]),
-    "blank at the end": ('"elderly"', '"elderly "', ["begins or ends with a blank", "found: 'elderly '"]),
-    "tab in a word": ('"elderly"', r'"eld\terly"', ["tab, a line break or another control character"]),
-    "a text for a list": ('["old", "elderly"]', '"old"', ["must be a list of words", "found: 'old'"]),
+    "blank at the end": (
+        '"elderly"',
+        '"elderly "',
+        ["begins or ends with a blank", "found: 'elderly '"],
+    ),
+    "a text for a list": (
+        '["old", "elderly"]',
+        '"old"',
+        ["must be a list of words", "found: 'old'"],
+    ),
     "reserved attribute class": (
         'name = "old"',
         'name = "old"\nattribute_class = "neutral"',
@@ -70,7 +65,7 @@ BAD = {
     "one attribute class, two lists": (
         'name = "old"',
         'name = "old"\nattribute_class = "young"',
-        ["the classes 'young' and 'old' give one name to two lists"],
+        ["the classes 'young' and 'old' give one name to two sets"],
     ),
     "one control word": (
         '["clock", "grass"]',
@@ -87,11 +82,6 @@ BAD = {
         'controls = "2023"\n',
         ["controls: unknown control list", "found: '2023'", "2021, 2022", "did you mean '2022'?"],
     ),
-    "controls are a number": (
-        '[controls]\nhuman = ["breakfast", "journey"]\nneutral = ["clock", "grass"]\n',
-        "controls = 2022\n",
-        ["controls: cannot be read as control words", "found: 2022"],
-    ),
     "definitional sets are words": (
         'language = "en"',
         'definitional_sets = ["young", "old"]',
@@ -100,7 +90,11 @@ BAD = {
     "spelling of an unknown word": (
         "[controls]",
         '[published_spellings]\nelderley = "aged"\n[controls]',
-        ["published_spellings: is not a word of this list", "'elderley'", "did you mean 'elderly'?"],
+        [
+            "published_spellings: is not a word of this list",
+            "'elderley'",
+            "did you mean 'elderly'?",
+        ],
     ),
 }
 
@@ -129,12 +123,16 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     path = write(tmp_path, text)
     problems = check_wordlist(path)
     assert len(problems) == 3
-    assert [key for key in ("schema", "attributes", "neutral") if any(key in p for p in problems)] == [
+    assert [
+        key for key in ("schema", "attributes", "neutral") if any(key in p for p in problems)
+    ] == [
         "schema",
         "attributes",
         "neutral",
     ]
-    with pytest.raises(InputError, match=r"and 2 more problems, which `bayesbias check-wordlist` lists$"):
+    with pytest.raises(
+        InputError, match=r"and 2 more problems, which `bayesbias wordlist check` lists$"
+    ):
         load_wordlist(path)
 
 
@@ -149,7 +147,6 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
         ({"class": ["young"]}, ["class number 1: must be a table", "found: 'young'"]),
         ({"man": ["he", "him"]}, ["class 'man': must be a mapping", "['he', 'him']"]),
         ({1: AGE["old"], "b": AGE["young"]}, ["class number 1, name: must be a text"]),
-        ({"young": {**AGE["young"], "name": "y"}}, ["class 'young', name: unknown key"]),
         (3.5, ["cannot be read as a word list", "'float'"]),
         (None, ["cannot be read as a word list", "'NoneType'"]),
     ],
@@ -171,54 +168,7 @@ def test_files_that_are_no_toml_name_file_and_line(tmp_path: Path) -> None:
         load_wordlist(write(tmp_path, GOOD.replace("schema = 1", "schema 1"), "half.toml"))
     with pytest.raises(InputError, match="is a folder, not a word list file"):
         load_wordlist(tmp_path)
-    with pytest.raises(InputError, match=r"empty\.toml, schema: is missing; valid: 1; and 1 more problem,"):
+    with pytest.raises(
+        InputError, match=r"empty\.toml, schema: is missing; valid: 1; and 1 more problem,"
+    ):
         load_wordlist(write(tmp_path, "", "empty.toml"))
-
-
-# -- lists of thousands of words: what is said stays short, and takes no longer than the list is long ------
-
-
-def long_list(n: int, second: int = 0, **more):
-    """Two classes of n attributes each, some of which the second shares with the first."""
-    first = [f"first{i}" for i in range(n)]
-    other = first[:second] + [f"second{i}" for i in range(n - second)]
-    return {
-        "class": [
-            {"name": "a", "protected": ["Ann", "Eve"], "attributes": first},
-            {"name": "b", "protected": ["Tom", "Max"], "attributes": other},
-        ],
-        **more,
-    }
-
-
-def test_notes_of_many_words_are_one():
-    few = load_wordlist(long_list(40, second=3)).notes
-    assert sum("is a stereotype of 'a' and 'b'" in note for note in few) == 3
-    (many,) = [
-        note for note in load_wordlist(long_list(40, second=30)).notes if "stereotypes of several" in note
-    ]
-    assert many.startswith("30 attributes are stereotypes of several classes")
-    assert many.endswith("'first11' and 18 more.")
-    words = long_list(40)
-    words["class"][0]["protected"] = words["class"][1]["attributes"][:30]
-    notes = [note for note in load_wordlist(words).notes if "itself" in note or "paired twice" in note]
-    assert len(notes) == 2
-    assert notes[0].startswith("30 protected words are also attributes or control words")
-    assert notes[1].startswith("Of those any two are paired twice")
-    capitals = {"neutral": [f"FIRST{i}" for i in range(30)], "human": ["man", "boy"]}
-    (note,) = [note for note in load_wordlist(long_list(40), capitals).notes if "capitals" in note]
-    assert note.startswith("30 groups of words differ only in capitals")
-
-
-def test_what_may_be_meant_is_looked_for_where_there_is_time(monkeypatch):
-    """Each unknown word is compared with every word of the list: all of thousands would take minutes."""
-    asked = []
-    monkeypatch.setattr(listchecks, "nearest", lambda word, options: asked.append(word) or "did you mean it?")
-    spellings = {f"firts{i}": f"First{i}" for i in range(80)}
-    covariates = {"year": {word: 1.0 for word in spellings}}
-    for more in ({"published_spellings": spellings}, {"covariates": covariates}):
-        asked.clear()
-        problems = check_wordlist(long_list(100, **more))
-        assert len(problems) == 80
-        assert len(asked) == 50
-        assert ["did you mean" in problem for problem in problems] == [True] * 50 + [False] * 30

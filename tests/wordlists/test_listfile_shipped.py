@@ -47,7 +47,10 @@ def test_shipped_list_is_complete_and_passes_its_own_check(name: str) -> None:
     assert len(wordlist.title) > 10
     assert "arXiv:" in wordlist.source or "doi:" in wordlist.source
     assert wordlist.disagreements
-    assert all(s == " ".join(s.split()) for s in (wordlist.source, *wordlist.edits, *wordlist.disagreements))
+    assert all(
+        s == " ".join(s.split())
+        for s in (wordlist.source, *wordlist.edits, *wordlist.disagreements)
+    )
 
 
 def test_repr_is_one_line_with_the_counts() -> None:
@@ -57,8 +60,12 @@ def test_repr_is_one_line_with_the_counts() -> None:
 
 
 @pytest.mark.parametrize(("name", "file"), SENT_BIAS.items())
-def test_weat_lists_hold_the_words_of_their_source_in_its_order(shared: Path, name: str, file: str) -> None:
-    source = json.loads((shared / "data" / "sent_bias_tests" / f"{file}.jsonl").read_text(encoding="utf-8"))
+def test_weat_lists_hold_the_words_of_their_source_in_its_order(
+    shared: Path, name: str, file: str
+) -> None:
+    source = json.loads(
+        (shared / "data" / "sent_bias_tests" / f"{file}.jsonl").read_text(encoding="utf-8")
+    )
     x, y = load_wordlist(name).classes
     assert [list(x.protected), list(y.protected), list(x.attributes), list(y.attributes)] == [
         source[key]["examples"] for key in ("targ1", "targ2", "attr1", "attr2")
@@ -131,7 +138,12 @@ def test_controls_of_the_two_years() -> None:
     early, late = load_controls("2021"), load_controls("2022")
     assert early is not None
     assert late is not None
-    assert [len(early.human), len(early.neutral), len(late.human), len(late.neutral)] == [27, 242, 85, 226]
+    assert [len(early.human), len(early.neutral), len(late.human), len(late.neutral)] == [
+        27,
+        242,
+        85,
+        226,
+    ]
     assert set(early.human) < set(late.human)
     gone = [word for word in early.neutral if word not in late.neutral]
     assert [word for word in early.neutral if word in late.neutral] == list(late.neutral)
@@ -221,7 +233,10 @@ def test_the_wefat_list_is_the_published_one(shared) -> None:
         (shared / "data" / "facts" / "wefat_occupations.json").read_text(encoding="utf-8")
     )
     female, male = load_wordlist("wefat").classes
-    assert (list(female.protected), list(male.protected)) == (published["female"], published["male"])
+    assert (list(female.protected), list(male.protected)) == (
+        published["female"],
+        published["male"],
+    )
     occupations = [*female.attributes, *male.attributes]
     assert sorted(occupations) == sorted(published["targets"])
     order = [published["targets"].index(word) for word in female.attributes]

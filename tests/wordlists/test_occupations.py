@@ -29,7 +29,10 @@ def test_labels_are_the_published_ones_but_for_their_known_faults(gender):
     there = pd.read_csv(gender / "gender_corpus.tsv", sep="\t", quoting=csv.QUOTE_NONE)
     assert made["gender"].tolist() == there["gender"].tolist()
     wrong = np.flatnonzero(made["profession"] != there["occupation"])
-    assert wrong.tolist() == [120, 520]  # "He is a writer." and "She is a writer.", labelled scientist
+    assert wrong.tolist() == [
+        120,
+        520,
+    ]  # "He is a writer." and "She is a writer.", labelled scientist
     assert made.loc[wrong, "profession"].tolist() == ["writer", "writer"]
     nouns = there["noun phrase"].str.replace(r" (is|are)$", "", regex=True)
     assert made["noun"].tolist() == nouns.tolist()
@@ -41,10 +44,14 @@ def test_labels_are_the_published_ones_but_for_their_known_faults(gender):
 
 
 def test_the_shipped_list_agrees_with_the_reference(shared):
-    there = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["sentiment"]
+    there = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))[
+        "sentiment"
+    ]
     own = bb.wordlists.load_occupations()
     for gender_ in ("male", "female"):
-        assert own.noun_pairs[gender_].tolist() == [p[gender_].split(",")[0] for p in there["noun_pairs"]]
+        assert own.noun_pairs[gender_].tolist() == [
+            p[gender_].split(",")[0] for p in there["noun_pairs"]
+        ]
     assert own.professions["profession"].tolist() == [p["name"] for p in there["professions"]]
     assert own.earnings == {
         p["name"]: p["median_weekly_earnings_usd"]
@@ -82,7 +89,10 @@ def test_own_occupations(tmp_path):
     assert own.professions["category"].tolist() == ["not stated", "paid"]
     table = bb.sentiment_table(bb.predict(score, path))
     assert len(table) == 4
-    assert own.sha256 == bb.wordlists.load_occupations(tomllib.loads(path.read_text(encoding="utf-8"))).sha256
+    assert (
+        own.sha256
+        == bb.wordlists.load_occupations(tomllib.loads(path.read_text(encoding="utf-8"))).sha256
+    )
     assert own.sha256 != bb.wordlists.load_occupations().sha256
 
 
@@ -92,8 +102,14 @@ def test_own_occupations(tmp_path):
         ({"profesions": []}, "unknown key; found: 'profesions'.*did you mean 'professions'"),
         ({"professions": []}, "professions: must be a list that is not empty"),
         ({"professions": ["nurse", "nurse"]}, "a profession stands twice; found: 'nurse'"),
-        ({"professions": ["nurse", "person"]}, "a sentence is made twice; found: 'He is a person.'"),
-        ({"professions": [{"nme": "nurse"}]}, "professions, number 1: unknown key.*did you mean 'name'"),
+        (
+            {"professions": ["nurse", "person"]},
+            "a sentence is made twice; found: 'He is a person.'",
+        ),
+        (
+            {"professions": [{"nme": "nurse"}]},
+            "professions, number 1: unknown key.*did you mean 'name'",
+        ),
         (
             {"professions": [{"name": "nurse", "earnings": -3}]},
             "number 1, earnings: must be a finite number of at least 0; found: -3",

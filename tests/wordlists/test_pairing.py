@@ -12,7 +12,9 @@ from bayesbias.wordlists.pairing import pairs
 
 
 def test_pairs_of_a_small_list_in_full() -> None:
-    wordlist = load_wordlist(AGE, controls={"human": ["journey", "birthday"], "neutral": ["clock", "grass"]})
+    wordlist = load_wordlist(
+        AGE, controls={"human": ["journey", "birthday"], "neutral": ["clock", "grass"]}
+    )
     assert rows(wordlist)[:9] == [
         ("young", "young", "reckless", "young", "stereotype", "associated"),
         ("young", "young", "lively", "young", "stereotype", "associated"),
@@ -40,12 +42,16 @@ def test_an_attribute_of_two_classes_is_one_word_and_associated_with_both() -> N
         "grown": ("young", "different"),
     }
     assert len({row[:3:2] for row in rows(wordlist)}) == len(rows(wordlist)) == 6 * 7
-    assert any("'loud' is a stereotype of 'young' and 'old'" in note for note in wordlist.notes)
+    assert any("Stereotypes of several classes" in note for note in wordlist.notes)
 
 
 def test_a_stereotype_is_no_control_and_human_comes_before_neutral() -> None:
     wordlist = load_wordlist(
-        AGE, controls={"human": ["wise", "journey", "walk"], "neutral": ["frail", "clock", "walk", "grass"]}
+        AGE,
+        controls={
+            "human": ["wise", "journey", "walk"],
+            "neutral": ["frail", "clock", "walk", "grass"],
+        },
     )
     assert wordlist.controls is not None
     assert wordlist.controls.human == ("journey", "walk")
@@ -53,7 +59,10 @@ def test_a_stereotype_is_no_control_and_human_comes_before_neutral() -> None:
     kinds = {row[2]: row[4] for row in rows(wordlist)}
     assert (kinds["wise"], kinds["frail"], kinds["walk"]) == ("stereotype", "stereotype", "human")
     assert len({row[:3:2] for row in rows(wordlist)}) == len(rows(wordlist)) == 4 * 9
-    assert "Dropped from the controls, because they are stereotypes here: wise, frail." in wordlist.notes
+    assert (
+        "Dropped from the controls, because they are stereotypes here: wise, frail."
+        in wordlist.notes
+    )
     assert "Human and neutral at once, kept as human: walk." in wordlist.notes
 
 
@@ -68,22 +77,27 @@ def test_a_word_is_not_paired_with_itself() -> None:
     assert got["elderly", "youth"] == "associated"
     assert got["young", "old"] == "neutral"
     assert len(got) == 4 * 8 - 2
-    assert (
-        "The protected word 'youth' is also an attribute: its pair with itself is left out." in wordlist.notes
+    assert wordlist.notes[-2:] == (
+        "The pair of a protected word with itself is left out: 'youth' (also an attribute), "
+        "'old' (also a neutral control word).",
+        "Any two of these words are paired twice: 'youth', 'old'.",
     )
-    assert (
-        "The protected word 'old' is also a neutral control word: its pair with itself is left out."
-        in wordlist.notes
-    )
-    assert any("'youth' and 'old' any two are paired twice" in note for note in wordlist.notes)
     columns = pairs(wordlist)
     assert {len(column) for column in columns.values()} == {30}
 
 
 def test_classes_may_share_one_attribute_list_by_name() -> None:
     shared_list = {
-        "ant": {"protected": ["ant", "flea"], "attribute_class": "bad", "attributes": ["filth", "stink"]},
-        "wasp": {"protected": ["wasp", "bee"], "attribute_class": "bad", "attributes": ["stink", "filth"]},
+        "ant": {
+            "protected": ["ant", "flea"],
+            "attribute_class": "bad",
+            "attributes": ["filth", "stink"],
+        },
+        "wasp": {
+            "protected": ["wasp", "bee"],
+            "attribute_class": "bad",
+            "attributes": ["stink", "filth"],
+        },
     }
     wordlist = load_wordlist(shared_list)
     assert {row[5] for row in rows(wordlist)} == {"associated"}
@@ -92,7 +106,10 @@ def test_classes_may_share_one_attribute_list_by_name() -> None:
 
 def test_a_million_pairs_take_well_under_a_second() -> None:
     big = {
-        c: {"protected": [f"{c}p{i}" for i in range(500)], "attributes": [f"{c}a{i}" for i in range(500)]}
+        c: {
+            "protected": [f"{c}p{i}" for i in range(500)],
+            "attributes": [f"{c}a{i}" for i in range(500)],
+        }
         for c in "xy"
     }
     wordlist = load_wordlist(big)

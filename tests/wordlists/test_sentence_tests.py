@@ -8,19 +8,24 @@ from pathlib import Path
 import pytest
 
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists.grammar import (
+from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.sentence_tests import (
+    SETS,
     _plural_of,
     _sentences_of_published_words,
     article_of,
+    list_tests,
     published_kinds,
+    read_test,
     seat_data,
+    sentence_test,
+    write_test,
 )
-from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
-from bayesbias.wordlists.sentence_making import list_tests, sentence_test
-from bayesbias.wordlists.sentence_tests import SETS, read_test, write_test
 
 SCRIPTS = {
-    f"heilman_double_bind_{of}_{which}" for of in ("competent", "likable") for which in ("1", "1-", "1+3-")
+    f"heilman_double_bind_{of}_{which}"
+    for of in ("competent", "likable")
+    for which in ("1", "1-", "1+3-")
 }
 # Full size of the target sets that the authors cut: words of each kind times its templates.
 CUT = {
@@ -104,7 +109,9 @@ def test_only_the_six_cut_sets_differ_and_only_by_what_was_dropped(shared):
 
 
 def test_forms_and_kinds_of_all_published_words_follow_the_rules(shared):
-    reference = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["seat"]
+    reference = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))[
+        "seat"
+    ]
     ours = {"person_name": "name", "mass_noun": "mass"}
     assert set(published_kinds()) == set(reference["lexicon"])
     for word, entry in reference["lexicon"].items():
@@ -212,7 +219,9 @@ def test_a_word_list_stands_for_its_published_test():
 def test_two_tests_of_the_same_examples_have_one_digest(tmp_path):
     test = sentence_test("weat6")
     assert read_test(write_test(test, tmp_path / "other.json")).sha256 == test.sha256
-    assert sentence_test("sent-weat7").sha256 != sentence_test("sent-weat7", published_cut=True).sha256
+    assert (
+        sentence_test("sent-weat7").sha256 != sentence_test("sent-weat7", published_cut=True).sha256
+    )
 
 
 # -- words of one's own ----------------------------------------------------------------------------
@@ -230,7 +239,12 @@ KINDS = {
 
 def test_an_own_list_needs_only_the_kinds_that_are_not_published():
     test = sentence_test(OWN, level="sentence", kinds=KINDS)
-    assert test.categories == {"targ1": "nurses", "targ2": "cooks", "attr1": "nurses", "attr2": "cooks"}
+    assert test.categories == {
+        "targ1": "nurses",
+        "targ2": "cooks",
+        "attr1": "nurses",
+        "attr2": "cooks",
+    }
     assert test.sizes == {"targ1": 13 + 5, "targ2": 13 + 5, "attr1": 6, "attr2": 8 + 14}
     assert test.sentences("targ2")[0] == "This is an cook."
     assert "Cookes are people." in test.sentences("targ2")
@@ -238,9 +252,7 @@ def test_an_own_list_needs_only_the_kinds_that_are_not_published():
 
 
 def test_kinds_stand_in_the_list_in_a_file_or_in_the_argument(tmp_path):
-    table = (
-        '[kinds]\nperson = ["nurse", {word = "cook", article = "an", plural = "cookes"}]\nname = ["Zen"]\n'
-    )
+    table = '[kinds]\nperson = ["nurse", {word = "cook", article = "an", plural = "cookes"}]\nname = ["Zen"]\n'
     rest = "".join(
         f'[[class]]\nname = "{name}"\nprotected = {c["protected"]}\nattributes = {c["attributes"]}\n'
         for name, c in OWN.items()
@@ -265,7 +277,9 @@ def test_kinds_stand_in_the_list_in_a_file_or_in_the_argument(tmp_path):
 
 
 def test_an_own_list_in_one_sentence():
-    test = sentence_test(OWN, level="unbleached", templates=("Here comes a {word}.", "{word} it is."))
+    test = sentence_test(
+        OWN, level="unbleached", templates=("Here comes a {word}.", "{word} it is.")
+    )
     assert test.name == "custom_one_sentence"
     assert test.sentences("targ1") == ["Here comes a nurse.", "Here comes a he."]
     assert test.sentences("attr1") == ["Warm it is.", "Kind it is."]
@@ -279,7 +293,9 @@ def test_a_published_test_with_other_words_is_not_called_published():
     assert mended.name == "sent-weat2-own"
     assert "Knives are things." in mended.sentences("targ2")
     name = "heilman_double_bind_likable_one_sentence"
-    assert sentence_test(name, templates=("{word} cooks.", "Cooks are {word}.")).name == f"{name}-own"
+    assert (
+        sentence_test(name, templates=("{word} cooks.", "Cooks are {word}.")).name == f"{name}-own"
+    )
 
 
 @pytest.mark.parametrize(
@@ -327,11 +343,17 @@ def test_an_unknown_test_or_level_is_named(arguments, message):
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        (None, r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'; valid: name, .*\[kinds\].*'nurse'"),
+        (
+            None,
+            r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'; valid: name, .*\[kinds\].*'nurse'",
+        ),
         ({"persons": ["nurse"]}, "unknown kind.*'persons'.*did you mean 'person'"),
         ({"person": "nurse"}, "kinds, person: must be a list of words; found: 'nurse'"),
-        ({"person": ["nurse", 3]}, "kinds, person, number 2, number 1: must be a text.*found: 3"),
-        ({"person": ["nurse"], "name": ["nurse"]}, "kinds, name, number 1: .*before, as person.*'nurse'"),
+        ({"person": ["nurse", 3]}, "kinds, person, number 2: must be a text.*found: 3"),
+        (
+            {"person": ["nurse"], "name": ["nurse"]},
+            "kinds, name, number 1: .*before, as person.*'nurse'",
+        ),
         ({"person": [{"plural": "nurses"}]}, "number 1: must be a word, or a table of its forms"),
         ({"person": [{"word": "nurse", "plurals": "x"}]}, "valid: word, article, singular, plural"),
         ({"adjective": [{"word": "warm", "plural": "x"}]}, "only count nouns have forms"),
@@ -376,7 +398,9 @@ def test_wrong_templates_are_named(templates, message):
 
 
 def test_an_own_test_runs_by_path_with_its_words_and_templates(tmp_path):
-    own = sentence_test(OWN, level="unbleached", templates=("Here comes a {word}.", "{word} it is."))
+    own = sentence_test(
+        OWN, level="unbleached", templates=("Here comes a {word}.", "{word} it is.")
+    )
     plain = sentence_test(write_test(own, tmp_path / "plain.jsonl"))
     assert plain.name == "plain"
     assert plain.frame["sentence"].equals(own.frame["sentence"])
@@ -416,7 +440,9 @@ def test_sets_that_are_compared_are_split_into_words_and_templates_together_or_n
     test = read_again(mixed(attr2=["This is agony.", "This is awful."]), tmp_path)
     assert test.unstated == ("targets",)
     assert test.frame["word"].tolist()[-4:] == ["joy", "love", "agony", "awful"]
-    test = read_again(mixed(targ1=["Wilhelmina", "woman of color"], targ2=["Zebedee", "Ann"]), tmp_path)
+    test = read_again(
+        mixed(targ1=["Wilhelmina", "woman of color"], targ2=["Zebedee", "Ann"]), tmp_path
+    )
     assert test.unstated == ("attributes",)
     assert sentence_test("sent-weat7").unstated == sentence_test("weat7").unstated == ()
 
@@ -434,7 +460,8 @@ def test_words_are_stated_for_both_sets_that_are_compared(tmp_path):
     assert test.unstated == ("attributes",)
     assert test.frame["word"].tolist()[:4] == ["Wilhelmina", "Wilhelmina", "Zebedee", "Zebedee"]
     with pytest.raises(
-        InputError, match=r"mine.jsonl, targ2: .*both sets of targets or for neither; found: \['targ1'\]"
+        InputError,
+        match=r"mine.jsonl, targ2: .*both sets of targets or for neither; found: \['targ1'\]",
     ):
         read_again(mixed(targ1=stated("Wilhelmina")), tmp_path)
 
@@ -460,13 +487,19 @@ GOOD = {name: {"category": name.upper(), "examples": ["One.", "Two."]} for name 
     [
         ({"attr2": None}, "attr2: must be a table; found: None"),
         ({"attr3": {}}, "unknown key; found: 'attr3'.*did you mean 'attr"),
-        ({"targ1": {"category": "A"}}, "bad.jsonl, targ1: lacks the key 'examples'; found: .'category'"),
+        (
+            {"targ1": {"category": "A"}},
+            "bad.jsonl, targ1: lacks the key 'examples'; found: .'category'",
+        ),
         ({"targ1": {"category": "A", "exmaples": []}}, "did you mean 'examples'"),
         (
             {"targ1": {"category": "A", "examples": []}},
             "targ1, examples: must be a list of texts, 1 or more; found: \\[\\]",
         ),
-        ({"targ1": {"category": "A", "examples": "One."}}, "a list of texts, 1 or more; found: 'One.'"),
+        (
+            {"targ1": {"category": "A", "examples": "One."}},
+            "a list of texts, 1 or more; found: 'One.'",
+        ),
         ({"targ1": {"category": "A", "examples": ["One.", 2]}}, "examples, number 2: .*found: 2"),
         (
             {"targ1": {"category": "A", "examples": ["One.", " "]}},
@@ -477,7 +510,10 @@ GOOD = {name: {"category": name.upper(), "examples": ["One.", "Two."]} for name 
             "category: must be a text that is not empty; found: 1",
         ),
         ({"targ1": {**GOOD["targ1"], "words": ["a", "b"]}}, "both or neither"),
-        ({"targ1": {**GOOD["targ1"], "words": ["a"], "templates": ["b"]}}, "one for each example; found: 1"),
+        (
+            {"targ1": {**GOOD["targ1"], "words": ["a"], "templates": ["b"]}},
+            "one for each example; found: 1",
+        ),
     ],
 )
 def test_a_file_that_is_no_test_is_named_by_key_and_number(change, message, tmp_path):
@@ -485,26 +521,6 @@ def test_a_file_that_is_no_test_is_named_by_key_and_number(change, message, tmp_
     path.write_text(json.dumps({**GOOD, **change}))
     with pytest.raises(InputError, match=message):
         read_test(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "not valid JSON"),
-        (b'{"targ1": 1}\n{"targ1": 1}', "not valid JSON: Extra data"),
-        (b'{\n "targ1": }', "line 2, column 11: is not valid JSON"),
-        (b"[]", r"bad.json: must be a table; found: \[\]"),
-        (b"{}", "lacks the keys 'targ1', .*valid: targ1, targ2, attr1, attr2"),
-        (b'{"targ1": "\xff"}', "not valid UTF-8"),
-    ],
-)
-def test_a_file_that_is_no_json_is_named_by_line(content, message, tmp_path):
-    path = tmp_path / "bad.json"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        read_test(path)
-    with pytest.raises(InputError, match=r"missing\.json: no such file"):
-        read_test(tmp_path / "missing.json")
 
 
 def test_what_a_test_says_of_itself():
@@ -523,53 +539,3 @@ def test_a_word_list_of_another_program_makes_a_test(tmp_path):
     assert sentence_test(path).sentences("attr2") == ["art", "dance"]
     with pytest.raises(InputError, match="templates: must be two sentences"):
         sentence_test(path, level="unbleached", templates=3)
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["king", "man", "wives"], r"targ1, words: the word of example 1 is not in it, and another of the set is; "
-         r"found: \"'king' for 'This is a man.'\"; valid: 'man'"),
-        (["king", "wives", "man"], r"targ1, words: the word of example 1 is not in it"),
-        (["man", "king", "wife"], None),  # in another form
-        (["1", "2", "3"], None),  # names of one's own, of which nothing can be said
-    ],
-)  # fmt: skip
-def test_words_that_are_swapped_or_shifted_are_refused(words, says, tmp_path):
-    """Which sentences belong together is taken from them, and with that p over words."""
-    first = {"category": "x", "examples": ["This is a man.", "The king is here.", "These are wives."]}
-    data = {name: dict(first, category=name) for name in ("targ1", "targ2", "attr1", "attr2")}
-    for name in ("targ1", "targ2"):
-        data[name] |= {
-            "words": words if name == "targ1" else ["man", "king", "wives"],
-            "templates": ["a", "b", "c"],
-        }
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps(data))
-    if says is None:
-        assert read_test(path).frame["word"].tolist()[:3] == words
-        return
-    with pytest.raises(InputError, match=says):
-        read_test(path)
-
-
-def test_a_sentence_may_hold_its_word_in_another_form_and_others_beside_it(tmp_path):
-    set_ = {
-        "category": "x", "words": ["wife", "man", "wife", "man"], "templates": ["a", "a", "b", "b"],
-        "examples": ["The wives of the man.", "A man came.", "A wife came.", "Men left."],
-    }  # fmt: skip
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps({name: set_ for name in ("targ1", "targ2", "attr1", "attr2")}))
-    assert read_test(path).frame["word"].tolist()[:4] == set_["words"]
-
-
-@pytest.mark.parametrize("odd", ["\u200b", "\ufeff", "\u00ad", "\u2028"])
-def test_what_cannot_be_seen_is_refused_in_a_test_as_in_a_list(odd, tmp_path):
-    path = tmp_path / "mine.jsonl"
-    write_test(sentence_test("weat7"), path, parts=True)
-    content = json.loads(path.read_text())
-    for key in ("examples", "words"):
-        content["targ1"][key][1] = f"al{odd}gebra"
-    path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="targ1, examples, number 2: holds"):
-        read_test(path)

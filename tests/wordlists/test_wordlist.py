@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections import deque
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from helpers.wordlists import AGE, GOOD, write
 
@@ -17,7 +14,9 @@ from bayesbias.wordlists.listfile import load_wordlist
 
 
 def test_words_are_distinct_and_in_order() -> None:
-    wordlist = load_wordlist(AGE, controls={"human": ["journey", "walk"], "neutral": ["clock", "old"]})
+    wordlist = load_wordlist(
+        AGE, controls={"human": ["journey", "walk"], "neutral": ["clock", "old"]}
+    )
     assert wordlist.protected_words == ("young", "youth", "old", "elderly")
     assert wordlist.attribute_words == ("reckless", "lively", "loud", "frail", "wise")
     assert wordlist.control_words == ("journey", "walk", "clock", "old")
@@ -33,22 +32,21 @@ def test_words_are_distinct_and_in_order() -> None:
 def test_notes_say_what_is_unusual() -> None:
     assert load_wordlist("weat10").notes == (
         "'Billy' and 'billy' differ only in capitals or character form: "
-        "an embedding that does not tell them apart gives them one vector.",
+        "an uncased embedding gives them one vector.",
     )
     assert load_wordlist("religion").notes == ()
     assert load_wordlist("religion").thin == (
         "The class 'christianity' has 3 attributes: how far its words vary is weakly known.",
     )
     assert load_wordlist("gender").notes == ()
-    assert load_wordlist("gender", "none").notes == (
-        "There are no control words: nothing tells nearness to a stereotype from nearness to any word.",
-    )
+    (note,) = load_wordlist("gender", "none").notes
+    assert note.startswith("There are no control words")
 
 
 def test_one_class_needs_controls_and_says_what_it_lacks() -> None:
     one = {"young": {"protected": ["a", "b", "c", "d"], "attributes": ["e", "f", "g", "h"]}}
     assert load_wordlist(one, "2022").notes == (
-        "The list has one class, so no pair is 'different': nobody can tell whether its stereotypes lie near to all words.",
+        "The list has one class, so no pair is 'different'.",
     )
     with pytest.raises(InputError, match="one class and no controls leave nothing to compare"):
         load_wordlist(one)
@@ -57,13 +55,16 @@ def test_one_class_needs_controls_and_says_what_it_lacks() -> None:
 def test_controls_in_another_language_are_noted(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD.replace('"en"', '"pl"'))
     assert (
-        "The word list is in language 'pl', the controls 2022 in 'en'." in load_wordlist(path, "2022").notes
+        "The word list is in language 'pl', the controls 2022 in 'en'."
+        in load_wordlist(path, "2022").notes
     )
     assert not any("language" in note for note in load_wordlist(path).notes)
 
 
 def test_controls_used_up_by_stereotypes_are_noted() -> None:
-    wordlist = load_wordlist(AGE, controls={"human": ["wise", "frail"], "neutral": ["clock", "grass"]})
+    wordlist = load_wordlist(
+        AGE, controls={"human": ["wise", "frail"], "neutral": ["clock", "grass"]}
+    )
     assert "0 human control words in use: that group says little." in wordlist.notes
 
 
@@ -73,12 +74,3 @@ def test_a_list_survives_pickling_and_is_frozen() -> None:
     assert hash(wordlist) == hash(pickle.loads(pickle.dumps(wordlist)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         wordlist.name = "x"  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    "held", [pd.Series, pd.Index, np.array, pd.Categorical, deque, lambda x: dict.fromkeys(x).keys()]
-)
-def test_words_may_be_held_by_whatever_keeps_their_order(held):
-    own = {"protected": held(["she", "her"]), "attributes": held(["nurse", "maid"])}
-    other = {"protected": ["he", "him"], "attributes": ["boss", "chief"]}
-    assert load_wordlist({"a": own, "b": other}).words[:4] == ("she", "her", "he", "him")

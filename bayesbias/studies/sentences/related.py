@@ -13,8 +13,7 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists.sentence_making import list_tests, sentence_test
-from bayesbias.wordlists.sentence_tests import SentenceTest
+from bayesbias.wordlists.sentence_tests import SentenceTest, list_tests, sentence_test
 
 # The tests of Table 4 of the paper, in its order and by its names; then the others, named in its manner.
 TABLE_4 = {

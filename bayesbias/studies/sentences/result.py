@@ -19,7 +19,7 @@ from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
 from bayesbias.studies.sentences.related import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
-from bayesbias.wordlists.sentence_making import list_tests
+from bayesbias.wordlists.sentence_tests import list_tests
 
 if TYPE_CHECKING:
     import pandas as pd

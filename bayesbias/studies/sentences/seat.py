@@ -37,8 +37,7 @@ from bayesbias.studies.sentences.related import chosen_tests, level_of_test, ref
 from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
-from bayesbias.wordlists.sentence_making import list_tests, sentence_test
-from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, list_tests, sentence_test
 
 if TYPE_CHECKING:
     import pandas as pd
