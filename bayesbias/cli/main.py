@@ -16,7 +16,7 @@ from bayesbias.core.errors import BayesbiasError
 # Heading of the help -> command -> its module.
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
-    "Word vectors": {"fit": "fit"},
+    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat"},
     "Saved results": {"report": "report", "verify": "report"},

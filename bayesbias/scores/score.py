@@ -1,6 +1,6 @@
 """What every averaged score returns, how it is printed, and the table of all scores.
 
-A new score is a function that returns a `Score`, and one row of `SCORES`. The command ``bayesbias measure`` and the
+A new score is a function that returns a `Score`, and one row of `SCORES`. The command ``bayesbias score`` and the
 documentation read that table.
 """
 

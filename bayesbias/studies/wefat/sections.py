@@ -1,0 +1,164 @@
+"""What is shown of a single-category test (WEFAT)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core.sections import Column, Interpretation, Section, Study, format_value
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, side
+from bayesbias.inference.view import View
+from bayesbias.studies.common import (
+    HPDI,
+    MEAN,
+    about_fit,
+    convergence,
+    listing,
+    not_converged,
+    plural,
+    text,
+    title_line,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.studies.wefat.result import WefatResult
+
+
+def header(result: WefatResult, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    known, (first, second) = result.published, result.sets
+    return [
+        title_line(result.fit, known.data),
+        f"{known.n['words']} words with {known.covariate}; {len(known.a)} words of {first} and {len(known.b)} of {second}",
+        convergence(result.fit),
+    ]
+
+
+def main_table(result: WefatResult) -> pd.DataFrame:
+    """Return the published correlation, and what the model says of the slope and of the correlation of true associations."""
+    import pandas as pd
+
+    known = result.published
+    rows = [
+        {"label": f"slope per SD of {known.covariate}", **asdict(result.slope)},
+        {"label": "correlation of true associations", **asdict(result.true_correlation)},
+        {
+            "label": "published correlation r",
+            "mean": known.value,
+            "hpdi_low": known.low,
+            "hpdi_high": known.high,
+            "p_value": known.p_value,
+        },
+    ]
+    return pd.DataFrame(rows)
+
+
+def sections(result: WefatResult, view: View) -> list[Section]:
+    """Return all tables and figures of the test, in the order in which they are read."""
+    import bayesbias as bb
+
+    first, covariate = result.sets[0], result.published.covariate
+    return [
+        Section(
+            "result",
+            f"Association with {first} and {covariate} (positive: the higher, the closer to {first})",
+            lambda: main_table(result),
+            (
+                text("label", ""),
+                replace(MEAN, digits=3),
+                replace(HPDI, digits=3),
+                Column("p_value", "p", "p_value"),
+            ),
+            note="The interval of r is Fisher's; p permutes the covariate.",
+            show_on=("terminal", "page", "files"),
+        ),
+        Section(
+            "words",
+            f"Association of each word, and its distance from the line (prob {result.prob:.0%})",
+            lambda: result.frame,
+            (
+                text("target", "word"),
+                Column("covariate", covariate, "number", digits=2),
+                Column("score", "published score", "signed", digits=2),
+                Column("association", "association", "signed", digits=3),
+                Column("hpdi_low", "{prob} HPDI", "interval", digits=3, upper="hpdi_high"),
+                Column("deviation", "off the line", "signed", digits=3),
+                Column(
+                    "deviation_low", "{prob} HPDI", "interval", digits=3, upper="deviation_high"
+                ),
+            ),
+            figure=lambda: bb.plots.plot_covariate(result),
+            show_on=("detail", "page", "files"),
+        ),
+        Section(
+            "correlation",
+            "Published and true correlation",
+            figure=lambda: bb.plots.plot_correlations(result),
+            show_on=("page",),
+        ),
+        Section("scores", "Published scores", result.published.pairs, show_on=("folder",)),
+    ]
+
+
+def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
+    """Say whether associations rise or fall with the covariate."""
+    known, (first, second) = result.published, result.sets
+    notes = [*known.notes]
+    for words, noun in ((known.missing, "target"), (known.dropped, "word")):
+        if words:
+            notes.append(f"{plural(len(words), noun)} without a vector: {listing(words)}.")
+    state = result.fit.diagnostics()
+    if not state["ok"]:
+        return not_converged(known.data, state["problems"], notes)
+    where = side(*sure_ends(result.slope))
+    p = format_value(known.p_value, "p_value")
+    if where is Verdict.OPEN:
+        slope = result.slope
+        said = f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}] includes 0."
+    else:
+        closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
+        said = (
+            f"The higher {known.covariate}, the closer a word is to {closer} rather than {other}."
+        )
+    details = [f"Published: r = {known.value:.2f}, p = {p}."]
+    off = list(result.off_line)
+    chance = (1 - result.prob) * len(result.frame)
+    details.append(
+        f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about {chance:.1f} of "
+        f"{len(result.frame)} would be expected by chance."
+    )
+    return Interpretation(known.data, said, (), tuple(notes), tuple(details))
+
+
+def about(result: WefatResult) -> dict[str, Any]:
+    """Return what JSON says beside the tables."""
+    known = result.published
+    return {
+        **about_fit(result.fit),
+        "published": {
+            "r": known.value,
+            "r_low": known.low,
+            "r_high": known.high,
+            "p_value": known.p_value,
+            "p_method": known.p_method,
+            "n": known.n["words"],
+        },
+        "slope": asdict(result.slope),
+        "true_correlation": asdict(result.true_correlation),
+        "scale": result.scale,
+        "provenance": dict(result.provenance),
+    }
+
+
+STUDY = Study(
+    kind="wefat",
+    question="Do associations of words rise or fall with a number about them?",
+    header=header,
+    sections=sections,
+    interpret=interpret_wefat,
+    about=about,
+    fits=lambda result: {"": result.fit},
+)
