@@ -66,3 +66,12 @@ def test_importing_the_package_and_its_help_loads_no_heavy_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_no_public_name_is_that_of_a_module_beside_it():
+    """Importing the module would put it in the place of the function."""
+    for stub in PACKAGE.rglob("__init__.pyi"):
+        modules = {p.stem for p in stub.parent.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                assert not modules & {alias.asname or alias.name for alias in node.names}, stub

@@ -45,7 +45,7 @@ def direct_bias(
     Returns
     -------
     Score
-        The value is the mean of |cos(w, g)|^c, in [0, 1]. Details: ``strictness, explained`` (the share of the pair
+        The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained`` (the share of the pair
         differences' sum of squares along g), ``direction`` (g, of length 1, toward the first words of the pairs),
         ``towards, away, words``. Its ``pairs()`` have ``word, cosine, contribution``.
 

@@ -1,6 +1,8 @@
 """Pages written before a build: the public names (for autodoc), the commands, and copies of the notebooks."""
 
 import ast
+import importlib
+import inspect
 import shutil
 from pathlib import Path
 
@@ -16,7 +18,7 @@ PAGES = {
     "fits": ("Models and fits", ("models", "inference")),
     "scores": ("Scores", ("scores",)),
     "studies": ("Studies, simulation, sweeps", ("studies", "simulation", "sweeps")),
-    "output": ("Figures, pages, folders, errors", ("plots", "output", "findings", "runs", "report", "core")),
+    "output": ("Figures, pages, folders, errors", ("plots", "output", "core")),
 }
 
 
@@ -33,15 +35,19 @@ def public_names():
     return found
 
 
-def _entry(path):
-    import importlib
-    import inspect
-
+def _value(path):
     module, _, name = path.rpartition(".")
-    value = getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name)
+
+
+def _entry(path):
+    value = _value(path)
     if inspect.isclass(value):
         return f".. autoclass:: {path}\n   :members:\n"
-    return f".. {'autofunction' if callable(value) else 'autodata'}:: {path}\n"
+    if callable(value):
+        return f".. autofunction:: {path}\n"
+    short = repr(value) if len(repr(value)) < 80 else type(value).__name__
+    return f".. py:data:: {path}\n   :value: {short}\n"
 
 
 def reference():
@@ -50,8 +56,9 @@ def reference():
     assert set(names) <= {folder for _, folders in PAGES.values() for folder in folders}
     for slug, (title, folders) in PAGES.items():
         own = [path for folder in folders for path in names.get(folder, ())]
+        listed = [path.removeprefix("bayesbias.") for path in own if callable(_value(path))]
         lines = [title, "=" * len(title), "", ".. currentmodule:: bayesbias", ""]
-        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {path.removeprefix('bayesbias.')}" for path in own), ""]
+        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in listed), ""]
         yield f"reference/api/{slug}.rst", "\n".join([*lines, *map(_entry, own)])
 
 
