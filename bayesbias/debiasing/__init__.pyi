@@ -1,1 +1,1 @@
-from .account import Debiased as Debiased
+from .subspace import Debiased as Debiased

@@ -1,12 +1,10 @@
-"""Hard debiasing: neutralised words leave the subspace, words of a set differ inside it alone.
+"""Hard debiasing: neutralized words leave the subspace, words of a set differ only inside it.
 
 Bolukbasi et al. (2016, arXiv:1607.06520, section 6) for two classes, Manzini et al. (2019,
-arXiv:1904.04047, section 2) for several. All vectors are given length 1. Neutralised words lose their part
-in the subspace B and are given length 1 again; the words of a set are made to differ inside B alone, all
-with the same length there.
+arXiv:1904.04047, section 2) for several. All vectors get length 1. Neutralized words lose their part in
+the subspace B and get length 1 again; the words of a set are made to differ only inside B, all with
+the same length there.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +15,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.debiasing.account import Debiased, with_account
-from bayesbias.debiasing.subspace import prepare
+from bayesbias.debiasing.subspace import Debiased, prepare, with_account
 from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["hard_debias"]
@@ -36,28 +33,27 @@ def hard_debias(
     equalise: bool = True,
     overlap: str = "merge",
 ) -> Debiased:
-    """Debias hard: neutralise words, and equalise the definitional sets.
+    """Neutralize words, and equalize the definitional sets.
 
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
-        All its words come out again; of vectors with an open vocabulary, those of the list as well.
+        All its words are returned; for an open vocabulary, those of the list as well.
     wordlist : str, path, mapping or WordList, optional
         Gives the definitional sets and the attributes.
     sets : iterable of sequences of str, optional
-        Definitional sets in place of those of the list.
+        Definitional sets instead of those of the list.
     k : int, optional
-        Components of the subspace; by default one less than the size of the largest set, which is 1 for two
-        classes (Bolukbasi et al.) and 2 for three (as the published religion and race tables were made).
+        Components of the subspace; by default one less than the size of the largest set: 1 for two
+        classes (Bolukbasi et al.) and 2 for three (Manzini et al.).
     neutralise : "attributes", "all_others" or sequence of str
-        The stereotypes of the list (as in the published tables); every word that is neither protected nor in a
-        set; or words of your own.
+        The stereotypes of the list (as in the published tables); every word that is neither protected
+        nor in a set; or your own words.
     equalise : bool
     overlap : {"merge", "last"}
-        What becomes of a word in several sets. ``merge`` joins sets that share a word and equalises the
-        union, so that the promise holds for every set and their order does not matter. ``last`` equalises set
-        by set and lets the last one win, as the published race tables do; sets whose words were taken by a
-        later one are then equal no more, which the notes say.
+        ``merge`` joins sets that share a word and equalizes the union, so that the order of sets does
+        not matter. ``last`` equalizes set by set and lets the last one win, as the published race tables
+        do; the notes name sets that are then no longer equal.
 
     Returns
     -------
@@ -66,17 +62,16 @@ def hard_debias(
     Raises
     ------
     InputError
-        Where no set has two words in the vocabulary, or the sets do not span k components, or a word is to
-        be both neutralised and equalised.
+        If no set has two words in the vocabulary, the sets do not span k components, or a word is to be
+        both neutralized and equalized.
 
     Notes
     -----
     The covariance is that of the words of each set around its mean, each set divided by its size. With unit
     vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralised words become
     ``(w - w_B) / |w - w_B|``, words of E become ``v + sqrt(1 - |v|^2) (w_B - m_B) / |w_B - m_B|`` with
-    ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left as it is: with three
-    classes and more the formula would turn its words once more, and applying the method twice would not be
-    applying it once.
+    ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left as it is, so that
+    applying the method twice is applying it once.
 
     Examples
     --------
@@ -98,12 +93,9 @@ def hard_debias(
         taken = {word for group in equalised for word in group}
         both = [word for word in job.neutralised if word in taken]
         if both:
-            raise InputError(
-                "a word cannot be neutralised and equalised both",
-                where="neutralise",
-                found=some(both),
-                valid="words outside the definitional sets, or equalise=False",
-            )
+            valid = "words outside the definitional sets, or equalise=False"
+            problem = "a word cannot be both neutralized and equalized"
+            raise InputError(problem, where="neutralise", found=some(both), valid=valid)
     rows = [row[word] for word in job.neutralised]
     if rows:
         rest = unit[rows] - _within(unit[rows], basis)
@@ -112,17 +104,18 @@ def hard_debias(
         length = np.linalg.norm(rest, axis=1)
         gone = [word for word, size in zip(job.neutralised, length, strict=True) if size < 1e-8]
         if gone:
-            raise InputError(
-                "some words lie in the subspace whole, so that neutralising leaves nothing of them",
-                where=f"embedding {job.embedding.name!r}",
-                found=some(gone),
-                hint="leave them out",
+            problem, where = (
+                "some words lie wholly in the subspace",
+                f"embedding {job.embedding.name!r}",
             )
+            raise InputError(problem, where=where, found=some(gone), hint="leave them out")
         out[rows] = rest / length[:, None]
     for group in equalised:
         mine = [row[word] for word in group]
         out[mine] = _equalised(unit[mine], basis, group)
-    return with_account(job, out, "hard", equalised, notes, {"equalise": equalise, "overlap": overlap})
+    return with_account(
+        job, out, "hard", equalised, notes, {"equalise": equalise, "overlap": overlap}
+    )
 
 
 def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -136,9 +129,15 @@ def _to_equalise(
     """Return the sets as they are equalised, none sharing a word, and what was done to get there."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
-        broken = ["/".join(group) for i, group in enumerate(sets) if any(last[word] != i for word in group)]
+        broken = [
+            "/".join(group)
+            for i, group in enumerate(sets)
+            if any(last[word] != i for word in group)
+        ]
         notes = (
-            [f"equal no more, since a later set took words of them: {', '.join(broken)}"] if broken else []
+            [f"equal no more, since a later set took words of them: {', '.join(broken)}"]
+            if broken
+            else []
         )
         return tuple(sets), notes
     merged: list[tuple[str, ...]] = []
@@ -166,10 +165,7 @@ def _equalised(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -
     apart = inside - inside.mean(axis=0)
     length = np.linalg.norm(apart, axis=1, keepdims=True)
     if length.min() < 1e-8:
-        raise InputError(
-            f"{group[int(length.argmin())]!r} lies in the middle of its set within the subspace, so that equalising "
-            "has no direction to move it",
-            where=f"set {'/'.join(group)}",
-            hint="take more components (k), or leave the word out of its set",
-        )
+        problem = f"{group[int(length.argmin())]!r} is the middle of its set within the subspace"
+        hint = "take more components (k), or leave the word out of its set"
+        raise InputError(problem, where=f"set {'/'.join(group)}", hint=hint)
     return common + np.sqrt(max(0.0, 1.0 - float(common @ common))) * apart / length

@@ -1,11 +1,9 @@
 """Soft debiasing: a linear map that weighs leaving the subspace against keeping inner products.
 
 The map T of Bolukbasi et al. (2016, arXiv:1607.06520) and Manzini et al. (2019, arXiv:1904.04047), which
-minimises ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the
-neutralised words N are to leave the subspace B.
+minimizes ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the
+neutralized words N are to leave the subspace B.
 """
-
-from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +14,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.progress import ticking
-from bayesbias.debiasing.account import Debiased, with_account
-from bayesbias.debiasing.subspace import prepare
+from bayesbias.debiasing.subspace import Debiased, prepare, with_account
 from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["LAM", "soft_debias"]
@@ -38,18 +35,16 @@ def soft_debias(
     k: int | None = None,
     neutralise: str | Sequence[str] = "attributes",
 ) -> Debiased:
-    """Debias softly: one linear map of all vectors, between keeping them and taking words out of B.
+    """Apply one linear map that weighs keeping the vectors against leaving B.
 
     Parameters
     ----------
     embedding, wordlist, sets, k, neutralise
         As in `hard_debias`.
     lam : float >= 0
-        Weight of taking the neutralised words out of B: a larger one takes more. The published 0.2 is against the *sum* over
-        all pairs of the vocabulary, so that the same number does less in a large vocabulary than in a small one: of some
-        thousand words it takes next to nothing. Of the stereotypes of ``gender``, 2,400 words of GloVe keep 93 % of their
-        length in B with 100 and 30 % with 1,000; the 21,830 of ``minilm-static`` keep 98 % with 1,000 and 57 % with
-        100,000. A note says so where more than 95 % is left.
+        Weight of taking the neutralized words out of B. The published 0.2 is against the *sum* over all
+        pairs of the vocabulary, so that it removes less in a large vocabulary: with some thousand words
+        it removes next to nothing; try 1000. A note says so if more than 95 % is left.
 
     Returns
     -------
@@ -60,7 +55,7 @@ def soft_debias(
     Raises
     ------
     InputError
-        As `hard_debias`; also for a negative `lam` and where nothing is neutralised.
+        As `hard_debias`; also if `lam` is negative or nothing is neutralized.
 
     Notes
     -----
@@ -82,7 +77,9 @@ def soft_debias(
     checks.not_negative(lam, "lam")
     job = prepare(embedding, wordlist, sets, k, neutralise)
     if not job.neutralised:
-        raise InputError("soft debiasing needs words to neutralise", where="neutralise", found="none")
+        raise InputError(
+            "soft debiasing needs words to neutralise", where="neutralise", found="none"
+        )
     transform, solved = _soft_map(
         job.unit, job.unit[[job.row[word] for word in job.neutralised]], job.basis, float(lam)
     )
@@ -101,11 +98,8 @@ def soft_debias(
 
 
 def _said(share: float) -> str:
-    kept = "more than 99.99%" if 0.9999 < share < 1 else f"{share:.2%}"
-    text = f"the neutralised words keep {kept} of their length in the subspace"
-    if share <= _HARDLY:
-        return text
-    return f"{text}: hardly anything was taken away; a larger lam takes more, hundreds and up where words are thousands"
+    text = f"the neutralized words keep {share:.2%} of their length in the subspace"
+    return text if share <= _HARDLY else f"{text}: hardly anything was removed; try a larger lam"
 
 
 def _soft_map(
@@ -122,11 +116,11 @@ def _soft_map(
     p_matrix, g, e = p.T @ p, strength**2, directions
     pull = float(np.linalg.norm(p_matrix, 2) * g.max())
     if lam * pull > _STIFFEST:
+        valid = (
+            f"0 to {_STIFFEST / pull:.2g} for these vectors, beyond which next to nothing changes"
+        )
         raise InputError(
-            "is more than double precision weighs against keeping inner products",
-            where="lam",
-            found=lam,
-            valid=f"0 to {_STIFFEST / pull:.2g} of these vectors, beyond which next to nothing changes",
+            "is more than double precision allows", where="lam", found=lam, valid=valid
         )
     x = _unbounded(np.diag(sizes**2), p_matrix, g, e, lam)
     least = float(np.linalg.eigvalsh(x)[0])
@@ -141,8 +135,10 @@ def _soft_map(
     return np.eye(d) + axes.T @ (root - np.eye(len(sizes))) @ axes, solved
 
 
-def _unbounded(s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: float) -> np.ndarray:
-    """Minimise ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, with ``Q = sum g_j e_j e_j'``, in closed form.
+def _unbounded(
+    s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: float
+) -> np.ndarray:
+    """Minimize ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, with ``Q = sum g_j e_j e_j'``, in closed form.
 
     The optimum is ``X = S - lam/2 (P X Q + Q X P)``, which needs X on the few e_j only: ``y_j = X e_j``.
     """
@@ -162,7 +158,7 @@ def _unbounded(s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: 
 def _bounded(
     x: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, lam: float, most: int = 50_000
 ) -> tuple[np.ndarray, int]:
-    """Minimise the same over positive semidefinite X, by accelerated projected gradients with restarts."""
+    """Minimize the same over positive semidefinite X, by accelerated projected gradients with restarts."""
     curvature = 1 + lam * float(np.linalg.norm(p, 2) * np.linalg.norm(q, 2))
     step, size = 1 / curvature, float(np.linalg.norm(s))
     # The first term grows with the square of the way from the optimum, so that X is at most twice `off` away from it.
@@ -188,5 +184,5 @@ def _bounded(
                 return x, count
             tick(1)
     raise FitError(
-        f"lam: the soft method did not settle in {most:,} steps with {lam:g}; a smaller one, or a larger vocabulary, is easier"
+        f"lam: the soft method did not converge in {most:,} steps with {lam:g}; try a smaller lam"
     )

@@ -1,34 +1,135 @@
-"""What every method of debiasing begins with: definitional sets, their subspace, the words to neutralise.
+"""What every method of debiasing shares: definitional sets, their subspace, and the result.
 
-*Definitional sets* are words that differ in the protected class alone, such as he and she, or church,
-mosque and synagogue. The differences within the sets span a subspace B. Only projections on B are used,
-never its basis vectors, so that their signs and order cannot matter.
+*Definitional sets* are words that differ in the protected class only, such as he and she, or church,
+mosque and synagogue. The differences within the sets span a subspace B. Only projections on B are
+used, never its basis vectors, so that their signs and order cannot matter.
 """
 
-from __future__ import annotations
-
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.formatting import some
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.core.formatting import number_of, some
+from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.spelling import spellings_of
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
-_TIED = 1e-9  # singular values closer than this, relative to the first, leave a subspace undetermined
+__all__ = ["Debiased"]
+
+_SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
+_TIED = (
+    1e-9  # singular values closer than this, relative to the first, leave a subspace undetermined
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Debiased:
+    """Debiased vectors, and what was done to them.
+
+    Attributes
+    ----------
+    embedding : Embedding
+        The new vectors, float64, of length 1; write them with `save_embedding`.
+    method : {"hard", "soft"}
+    subspace : ndarray, shape (k, d)
+        An orthonormal basis of B. Signs mean nothing.
+    explained : ndarray, shape (k,)
+        Share of the variance within the definitional sets that lies along each component.
+    sets : tuple of tuple of str
+        The definitional sets that were used.
+    equalised : tuple of tuple of str
+        The sets as they were equalised; none for the soft method.
+    neutralised : tuple of str
+    changed, unchanged : tuple of str
+        Words whose vector has another direction than before, and words whose vector has not.
+    settings : Mapping
+        The arguments, and for the soft method what its solver did.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> from bayesbias import hard_debias
+    >>> result = hard_debias({"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]}, sets=[["he", "she"]],
+    ...                      neutralise=["nurse"])
+    >>> result
+    Debiased: mapping, hard debiased; subspace of 1 component, which explains 100% within 1 set
+      1 word neutralised, 1 set equalised; 1 of 3 vectors changed, 2 did not
+    >>> np.round(result.embedding.vectors @ result.embedding["nurse"], 3)
+    array([0.285, 0.285, 1.   ])
+    """
+
+    embedding: Embedding
+    method: str
+    subspace: np.ndarray
+    explained: np.ndarray
+    sets: tuple[tuple[str, ...], ...]
+    equalised: tuple[tuple[str, ...], ...]
+    neutralised: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        k, n = len(self.subspace), len(self.sets)
+        composed = len(self.embedding.composed)
+        pieces = f" ({composed:,} listed words were built from subwords)" if composed else ""
+        return (
+            f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
+            f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
+            f"within {number_of(n, 'set')}\n"
+            f"  {number_of(len(self.neutralised), 'word')} neutralised, {number_of(len(self.equalised), 'set')} equalised; "
+            f"{self._changes()}{pieces}"
+        )
+
+    def _changes(self) -> str:
+        total = len(self.changed) + len(self.unchanged)
+        if not self.unchanged:
+            return f"all {total:,} vectors changed"
+        if not self.changed:
+            return f"none of the {total:,} vectors changed"
+        return (
+            f"{len(self.changed):,} of {total:,} vectors changed, {len(self.unchanged):,} did not"
+        )
+
+    def sentences(self) -> list[str]:
+        """Return what was done, one sentence each."""
+        out = [self._changes()]
+        if 0 < len(self.unchanged) <= 12:
+            out.append(f"unchanged: {', '.join(self.unchanged)}")
+        out.append(
+            f"the subspace of {number_of(len(self.subspace), 'component')} explains {self.explained.sum():.1%} of the "
+            f"variance within {number_of(len(self.sets), 'definitional set')}"
+        )
+        return [*out, *self.notes]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result without the vectors as plain dictionaries and lists, for JSON."""
+        return {
+            "method": self.method,
+            "explained": [float(v) for v in self.explained],
+            "subspace": self.subspace.tolist(),
+            "sets": [list(s) for s in self.sets],
+            "equalised": [list(s) for s in self.equalised],
+            "neutralised": list(self.neutralised),
+            "n_changed": len(self.changed),
+            "n_unchanged": len(self.unchanged),
+            "unchanged": list(self.unchanged[:100]),
+            "settings": dict(self.settings),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What a method works on: checked vectors and words, and the bias subspace they span."""
+    """What a method works on."""
 
     embedding: Embedding
     unit: np.ndarray  # (n, d), float64, of length 1
@@ -51,18 +152,16 @@ def prepare(
     """Check the words, find their rows, and take the subspace of the ``k`` leading directions."""
     words = None if wordlist is None else load_wordlist(wordlist)
     listed = _definitional_sets(words, sets)
-    own = (
-        []
-        if isinstance(neutralise, str)
-        else list(dict.fromkeys(checks.texts(checks.several(neutralise, "word", "neutralise"), "neutralise")))
-    )
+    own = [] if isinstance(neutralise, str) else checks.words(neutralise, "neutralise")
     vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = np.array(vectors.vectors, dtype=float)
     length = np.linalg.norm(unit, axis=1, keepdims=True)
     if not (np.isfinite(length) & (length > 0)).all():
         bad = vectors.words[int(np.flatnonzero(~(np.isfinite(length) & (length > 0)))[0])]
-        raise InputError("a vector has no direction", where=f"embedding {vectors.name!r}", found=bad)
+        raise InputError(
+            "a vector has no direction", where=f"embedding {vectors.name!r}", found=bad
+        )
     unit /= length
     notes: list[str] = []
     present = []
@@ -89,7 +188,9 @@ def prepare(
         "wordlist": None if words is None else {"name": words.name, "sha256": words.sha256},
         "normalised_first": True,
     }
-    return Prepared(vectors, unit, row, basis, explained, tuple(present), neutral, settings, tuple(notes))
+    return Prepared(
+        vectors, unit, row, basis, explained, tuple(present), neutral, settings, tuple(notes)
+    )
 
 
 def _definitional_sets(
@@ -108,24 +209,14 @@ def _definitional_sets(
                 valid="definitional_sets = [[...], ...] before the first class of the list, or in Python sets=[[...], ...]",
             )
         return words.definitional_sets
-    out = []
-    for group in checks.several(sets, "set", "sets"):
-        if (
-            not isinstance(group, Sized)
-            or isinstance(group, str)
-            or len(group) < 2
-            or len(set(group)) < len(group)
-        ):
-            raise InputError(
-                "a definitional set is two different words or more",
-                where="sets",
-                found=group,
-                valid='["he", "she"]',
-            )
-        out.append(tuple(group))
+    out = tuple(tuple(checks.words(group, "sets")) for group in checks.several(sets, "set", "sets"))
+    for group in out:
+        if len(group) < 2 or len(set(group)) < len(group):
+            problem = "a definitional set has two different words or more"
+            raise InputError(problem, where="sets", found=group, valid='["he", "she"]')
     if not out:
         raise InputError("no definitional set is given", where="sets", found=[])
-    return tuple(out)
+    return out
 
 
 def _all_words(
@@ -141,11 +232,8 @@ def _all_words(
     held = set(vectors.words)
     spelling = {word: word for word in wanted if word in held}
     lacking = [word for word in wanted if word not in held]
-    try:
-        extra = load_embedding(vectors, lacking) if lacking else None
-    except InputError:  # none of them is there under any spelling, which is said where it matters
-        extra = None
-    if extra is not None and vectors.open_vocabulary:
+    if lacking and vectors.lookup is not None:
+        extra = vectors.lookup(lacking)
         spelling |= {word: word for word in extra.words}
         vectors = dataclasses.replace(
             vectors,
@@ -153,11 +241,10 @@ def _all_words(
             vectors=np.concatenate([vectors.vectors, extra.vectors]),
             composed=(*vectors.composed, *extra.composed),
         )
-    elif extra is not None:
-        rows = {word: vectors.words[i] for i, word in enumerate(vectors.words)}
-        for word in extra.words:
-            # Recorded against the source; a word held under the name it was asked for keeps that name.
-            known_as = next((s for s in spellings_of(word) if s in rows), None)
+    else:
+        for word in lacking:
+            # A word held under the name it was asked for keeps that name.
+            known_as = next((s for s in spellings_of(word) if s in held), None)
             if known_as is not None:
                 spelling[word] = known_as
     return vectors, spelling
@@ -174,13 +261,12 @@ def _subspace(
     _, lengths, directions = np.linalg.svd(np.concatenate(parts), full_matrices=False)
     rank = int((lengths > 1e-10).sum())  # of vectors of length 1
     if rank == 0:
-        raise InputError("the words of each definitional set have the same vector, so there is no subspace")
+        raise InputError(
+            "the words of each definitional set have the same vector, so there is no subspace"
+        )
     if k is None:
         k = min(max(map(len, sets)) - 1, rank)
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= rank:
-        raise InputError(
-            "the definitional sets do not span so many components", where="k", found=k, valid=f"1 to {rank}"
-        )
+    k = checks.count(k, "k", most=rank)
     if k < rank and lengths[k - 1] - lengths[k] < _TIED * lengths[0]:
         raise InputError(
             f"components {k} and {k + 1} explain the same, so that it is open which belongs to the subspace",
@@ -214,16 +300,11 @@ def _neutralised(
             )
         return tuple(dict.fromkeys(spelling[word] for word in neutralise))
     if neutralise == "all_others":
-        kept = in_sets | {spelling.get(word, word) for word in (words.protected_words if words else ())}
+        kept = in_sets | {
+            spelling.get(word, word) for word in (words.protected_words if words else ())
+        }
         return tuple(word for word in vectors.words if word not in kept)
-    if neutralise != "attributes":
-        raise InputError(
-            "unknown choice of words to neutralise",
-            where="neutralise",
-            found=neutralise,
-            valid="attributes, all_others or a list of words",
-            hint=nearest(neutralise, ("attributes", "all_others")),
-        )
+    checks.choice(neutralise, ("attributes", "all_others"), "choice", "neutralise")
     if words is None:
         raise InputError(
             "without a word list there are no attributes to neutralise",
@@ -238,3 +319,47 @@ def _neutralised(
     if held:
         notes.append(f"in a definitional set, so not neutralised: {', '.join(held)}")
     return tuple(word for word in known if word not in in_sets)
+
+
+def with_account(
+    job: Prepared,
+    out: np.ndarray,
+    method: str,
+    equalised: tuple[tuple[str, ...], ...],
+    notes: list[str],
+    settings: Mapping[str, Any],
+) -> Debiased:
+    """Return new vectors with what was done."""
+    moved = np.linalg.norm(out - job.unit, axis=1) > _SAME
+    source = job.embedding
+    words = np.array(source.words, dtype=object)
+    everything = {**job.settings, **settings}
+    embedding = dataclasses.replace(
+        source,
+        name=f"{source.name} ({method} debiased)",
+        vectors=out,
+        provenance={
+            "source": f"{method} debiasing of {source.name}",
+            "format": f"{method} debiased",
+            "original": dict(source.provenance),
+            "settings": everything,
+            "dim": int(out.shape[1]),
+            "count": len(out),
+            "sha256": None,
+            "sha256_vectors": digest_of_vectors(source.words, out),
+        },
+        lookup=None,
+    )
+    return Debiased(
+        embedding=embedding,
+        method=method,
+        subspace=job.basis,
+        explained=job.explained,
+        sets=job.sets,
+        equalised=equalised,
+        neutralised=job.neutralised,
+        changed=tuple(words[moved]),
+        unchanged=tuple(words[~moved]),
+        settings=everything,
+        notes=tuple(notes),
+    )
