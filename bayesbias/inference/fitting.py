@@ -30,10 +30,10 @@ from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
-from bayesbias.tables.checking import with_repeats_noted
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
+from bayesbias.tables.rows import with_repeats_noted
 
 if TYPE_CHECKING:
     import pandas as pd

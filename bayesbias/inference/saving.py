@@ -14,7 +14,7 @@ from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.checking import with_repeats_noted
+from bayesbias.tables.rows import with_repeats_noted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.checking import SIMULATED
+from bayesbias.tables.rows import SIMULATED
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:

@@ -1,34 +1,23 @@
 """Two tables of distances joined pair by pair, original and debiased.
 
-The *differences* are what is modelled, so that what the two share, such as words that lie near everything,
-cancels.
+The *differences* are modelled, so that what the two share, such as words that lie near everything, cancels.
 """
 
-from __future__ import annotations
-
-import csv
-import io
-import itertools
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import decoded, guarded, read_bytes
 from bayesbias.core.formatting import number_of, some
-from bayesbias.core.frames import unmarked, without_marks
-from bayesbias.tables.checking import SIMULATED, Source, check_rows
-from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
-from bayesbias.tables.reading import as_pair_table
+from bayesbias.tables.reading import as_pair_table, read_frame
+from bayesbias.tables.rows import SIMULATED, Source, check_rows
 from bayesbias.wordlists.pairing import CONNECTIONS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["join_pairs"]
 
@@ -55,18 +44,16 @@ def join_pairs(
     -------
     frame : DataFrame
         The columns of a pair table up to ``connection``, then ``original``, ``debiased`` and
-        ``change = debiased - original``, one row per pair that is in both, in the order of the original; then the
-        columns of the reader's own. Where both tables have one of a name and differ, that of the second has
-        ``_debiased`` after its name.
+        ``change = debiased - original``, one row per pair that is in both, in the order of the original; then your own
+        columns. If both tables have one of a name and differ, that of the second has ``_debiased`` after its name.
     account : dict
-        ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs);
-        ``words_only_in_original`` and ``words_only_in_debiased``; ``reordered``; ``columns`` (of the reader's own);
-        ``notes`` (sentences).
+        ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs); ``words_only_in_original`` and
+        ``words_only_in_debiased``; ``columns`` (your own); ``notes`` (sentences).
 
     Raises
     ------
     InputError
-        Where no pair is in both, or a pair has another connection or protected class in the second.
+        If no pair is in both, or a pair has another connection or protected class in the second.
 
     Examples
     --------
@@ -78,13 +65,17 @@ def join_pairs(
     """
     checks.text(name, "name")
     first, second = (as_pair_table(x).frame.copy() for x in (original, debiased))
-    own, others = (_own_columns(frame, where) for frame, where in ((first, "original"), (second, name)))
-    for frame in (first, second):
+    for frame, where in ((first, "original"), (second, name)):
+        if taken := [column for column in (*JOINED, "repeat") if column in frame]:
+            raise InputError(
+                f"a column of your own is called {taken[0]!r}, which is ours",
+                where=where,
+                hint="rename it",
+            )
         # A repeated row that was kept meets the repeat of the same number.
         frame["repeat"] = frame.groupby(_PAIR, observed=True).cumcount()
     key = [*_PAIR, "repeat"]
-    columns = [*key, "protected_class", "attribute_class", "connection", "distance"]
-    both = first.merge(second[columns], on=key, suffixes=("", "_2"), how="inner")
+    both = first.merge(second, on=key, suffixes=("", "_debiased"), how="inner")
     if both.empty:
         raise InputError(
             "no pair of protected word and attribute is in both tables",
@@ -94,69 +85,70 @@ def join_pairs(
             hint="were both made with the same word list?",
         )
     for column in ("connection", "protected_class"):
-        other = both[column].astype(str) != both[f"{column}_2"].astype(str)
+        other = both[column].astype(str) != both[f"{column}_debiased"].astype(str)
         if other.any():
             row = both[other].iloc[0]
             raise InputError(
-                f"{_pairs_have(int(other.sum()))} another {column.replace('_', ' ')} than in the original, the first "
-                f"{row['protected_word']!r} and {row['attribute']!r}: the two tables do not ask the same question",
+                f"the pair {row['protected_word']!r} and {row['attribute']!r} has another {column.replace('_', ' ')} than in "
+                "the original",
                 where=name,
-                found=str(row[f"{column}_2"]),
+                found=str(row[f"{column}_debiased"]),
                 valid=str(row[column]),
                 hint="make both with the same word list and controls",
             )
-    notes = []
     lost, gained = len(first) - len(both), len(second) - len(both)
-    if lost:
-        are = "is" if lost == 1 else "are"
-        notes.append(
-            f"{lost:,} of {number_of(len(first), 'pair')} of the original {are} not in {name} and {are} left out"
+    notes = []
+    for n, frame, of, other_table in (
+        (lost, first, "the original", name),
+        (gained, second, name, "the original"),
+    ):
+        if n:
+            are = "is" if n == 1 else "are"
+            notes.append(
+                f"{n:,} of {number_of(len(frame), 'pair')} of {of} {are} not in {other_table} and {are} left out"
+            )
+    words = []
+    for a, b, place in ((first, second, "the original"), (second, first, name)):
+        known = {*b["protected_word"], *b["attribute"]}
+        words.append(
+            [w for w in dict.fromkeys([*a["protected_word"], *a["attribute"]]) if w not in known]
         )
-    if gained:
-        are = "is" if gained == 1 else "are"
-        notes.append(
-            f"{gained:,} of {number_of(len(second), 'pair')} of {name} {are} not in the original and {are} left out"
-        )
-    words = [
-        [w for w in dict.fromkeys([*a["protected_word"], *a["attribute"]]) if w not in known]
-        for a, b in ((first, second), (second, first))
-        for known in [{*b["protected_word"], *b["attribute"]}]
-    ]
-    for missing, place in zip(words, ("the original", name), strict=True):
-        if missing:
-            notes.append(f"only in {place}: {some(missing, 12)}")
-    renamed = both["attribute_class"].astype(str) != both["attribute_class_2"].astype(str)
+        if words[-1]:
+            notes.append(f"only in {place}: {some(words[-1], 12)}")
+    renamed = both["attribute_class"].astype(str) != both["attribute_class_debiased"].astype(str)
     if renamed.any():
+        n = int(renamed.sum())
         notes.append(
-            f"{_pairs_have(int(renamed.sum()))} another attribute class in {name}, with the same connection; the "
-            "original's is kept"
+            f"{number_of(n, 'pair')} {'has' if n == 1 else 'have'} another attribute class in {name}, with the same "
+            "connection; the original's is kept"
         )
-    both, own, differing = _with_own_columns(both, second, key, own, others)
+    differing = []
+    for column in (
+        c for c in first.columns if c in second.columns and c not in (*COLUMNS, "repeat")
+    ):
+        mine, other = both[column], both[f"{column}_debiased"]
+        if ((mine == other) | (mine.isna() & other.isna())).all():
+            both = both.drop(columns=f"{column}_debiased")
+        else:
+            differing.append(column)
     if differing:
-        notes.append(
-            f"{some(differing)} differ{'s' if len(differing) == 1 else ''} in {name}; what that says stands beside it, "
-            f"in {some(f'{column}_debiased' for column in differing)}"
-        )
-    row_of = {pair: i for i, pair in enumerate(second[key].itertuples(index=False, name=None))}
-    positions = [row_of[pair] for pair in both[key].itertuples(index=False, name=None)]
-    both = both.rename(columns={"distance": "original", "distance_2": "debiased"})
+        beside = some(f"{column}_debiased" for column in differing)
+        notes.append(f"{some(differing)}: other values in {name}, which are in {beside}")
+    both["original"], both["debiased"] = both["distance"], both["distance_debiased"]
     both["change"] = both["debiased"] - both["original"]
     both["connection"] = both["connection"].cat.remove_unused_categories()
+    ours = {*COLUMNS, *JOINED, "repeat", *(f"{column}_debiased" for column in COLUMNS)}
+    own = [column for column in both.columns if column not in ours]
     account = {
         "pairs": len(both),
         "only_in_original": lost,
         "only_in_debiased": gained,
         "words_only_in_original": [str(w) for w in words[0]],
         "words_only_in_debiased": [str(w) for w in words[1]],
-        "reordered": any(b < a for a, b in itertools.pairwise(positions)),
         "columns": own,
         "notes": notes,
     }
     return both[[*COLUMNS[:-1], *JOINED, *own]], account
-
-
-def _pairs_have(n: int) -> str:
-    return f"{number_of(n, 'pair')} {'has' if n == 1 else 'have'}"
 
 
 def check_joined(pairs: pd.DataFrame, *more: str) -> None:
@@ -165,60 +157,14 @@ def check_joined(pairs: pd.DataFrame, *more: str) -> None:
     checks.columns(pairs, needed, "pairs", "the first that bayesbias.tables.join_pairs returns")
 
 
-def _own_columns(frame: pd.DataFrame, where: str) -> list[str]:
-    return own_columns(list(frame.columns), COLUMNS, (*JOINED, "repeat"), where)
-
-
-def _with_own_columns(
-    both: pd.DataFrame, second: pd.DataFrame, key: list[str], own: list[str], others: list[str]
-) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Return the joined rows with the columns of one's own of the second table, all of their names, and what differs.
-
-    Those of the original are there already. A column that both have and that says the same stands once.
-    """
-    theirs = both[key].merge(second[[*key, *others]], on=key, how="left")
-    names, differing = list(own), []
-    for column in others:
-        as_named = column
-        if column in own:
-            mine, other = both[column], theirs[column]
-            if bool(((mine == other) | (mine.isna() & other.isna())).all()):
-                continue
-            differing.append(column)
-            as_named = f"{column}_debiased"
-            if as_named in (*own, *others):
-                raise InputError(
-                    f"the tables differ in the column {column!r}, and {as_named!r} is taken",
-                    hint="rename one",
-                )
-        both = both.assign(**{as_named: theirs[column].to_numpy()})
-        names.append(as_named)
-    return both, names, differing
-
-
 def read_joined_pairs(path: Path, *, simulated: bool = False) -> pd.DataFrame:
-    """Read the pairs that a comparison kept; `simulated` distances may lie beyond 0 and 2.
-
-    Raises
-    ------
-    InputError
-        For rows that cannot be what they say they are.
-    """
-    import pandas as pd
-
-    content = read_bytes(path)
-    text = decoded(content, path)
-    with guarded(path, "is damaged"):
-        header = next(csv.reader(io.StringIO(text, newline="")))
-        texts = [column for column in header if column not in JOINED]
-        raw = pd.read_csv(io.BytesIO(content), dtype=dict.fromkeys(texts, str), keep_default_na=False)
-    frame = without_marks(raw)
+    """Read the pairs that a comparison kept; `simulated` distances may lie beyond 0 and 2."""
+    frame = read_frame(path, numbers=JOINED)
     checks.columns(frame, [*COLUMNS[:-1], *JOINED], path, "the pairs of a comparison")
-    own = [unmarked(column) for column in texts if column not in COLUMNS]
-    frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
     if simulated:
         frame.attrs[SIMULATED] = True
     check_rows(frame, Source(str(path), file=True), JOINED)
+    frame = frame.astype(dict.fromkeys(COLUMNS[:-1], str))
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     frame["connection"] = pd.Categorical(frame["connection"], categories=present)
     return frame
@@ -241,17 +187,16 @@ def common_pairs(
         kept = frame[keep].reset_index(drop=True)
         kept["connection"] = kept["connection"].cat.remove_unused_categories()
         notes = list(account["notes"])
-        if not keep.all():
-            n = int((~keep).sum())
-            notes.append(
-                f"{number_of(n, 'pair')} {'is' if n == 1 else 'are'} left out because another table lacks "
-                f"{'it' if n == 1 else 'them'}"
-            )
+        if n := int((~keep).sum()):
+            are, it = ("is", "it") if n == 1 else ("are", "them")
+            notes.append(f"{number_of(n, 'pair')} {are} left out because another table lacks {it}")
         frames[name], accounts[name] = kept, {**account, "pairs": len(kept), "notes": notes}
     return frames, accounts
 
 
-def pairs_by_level(pairs: pd.DataFrame, levels: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+def pairs_by_level(
+    pairs: pd.DataFrame, levels: Mapping[str, str]
+) -> dict[tuple[str, str, str], int]:
     """Return the number of pairs per (level, name, connection), connections in their usual order.
 
     `levels` says by which column each level below ``overall`` goes.

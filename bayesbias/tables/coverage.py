@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words, number_of, some
-from bayesbias.tables.codes import labels_within
+from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
 
 if TYPE_CHECKING:

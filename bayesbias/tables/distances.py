@@ -12,7 +12,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words
-from bayesbias.tables.codes import labels_within
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import (
     Coverage,
@@ -25,6 +24,7 @@ from bayesbias.tables.coverage import (
 )
 from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
+from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.pairing import CONNECTIONS, pairs

@@ -16,22 +16,13 @@ from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
 from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.rows import COLUMNS
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["COLUMNS", "PairTable"]
-
-COLUMNS = (
-    "protected_word",
-    "protected_class",
-    "attribute",
-    "attribute_class",
-    "attribute_kind",
-    "connection",
-    "distance",
-)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import plain_frame
-from bayesbias.tables.checking import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.rows import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
 from bayesbias.wordlists.occupations import GENDERS
 
 if TYPE_CHECKING:

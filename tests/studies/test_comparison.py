@@ -125,8 +125,6 @@ def test_tables_in_another_order_are_joined_pair_by_pair():
     after = changed(before, NONE, 3)
     frame, account = join_pairs(before, after.sample(frac=1, random_state=0))
     assert np.allclose(frame["change"], after["distance"] - before["distance"], atol=1e-15)
-    assert account["reordered"] is True
-    assert join_pairs(before, after)[1]["reordered"] is False
     assert account["notes"] == []
 
 
@@ -150,7 +148,7 @@ def test_tables_that_contradict_each_other_are_refused():
     swapped = table()
     swapped["connection"] = swapped["connection"].replace({"human": "neutral", "neutral": "human"})
     swapped["attribute_class"] = swapped["attribute_class"].replace({"human": "neutral", "neutral": "human"})
-    with pytest.raises(InputError, match=r"soft: 96 pairs have another connection .*'x-word0' and 'human0'"):
+    with pytest.raises(InputError, match=r"soft: the pair 'x-word0' and 'human0' has another connection"):
         join_pairs(before, swapped, "soft")
     moved = table()
     moved["protected_class"] = moved["protected_class"].replace({"x": "z"})

@@ -1,26 +1,37 @@
-"""Tables that are read: our own, and every published one."""
-
-from __future__ import annotations
+"""Tables that are read: files and frames of our own, and every published one."""
 
 import csv
-import errno
-import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.plane import LIST, VECTORS
+from helpers.plane import VECTORS
+from helpers.seeds import shifted
+from helpers.tables import grid
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import sha256_file
+from bayesbias.core.opening import sha256_file
+from bayesbias.models.loading import parse_model
+from bayesbias.tables import reading
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.tables.reading import load_distances
+from bayesbias.tables.reading import load_distances, read_frame
+from bayesbias.tables.rows import Codes, labels_within, numbers_of_texts
+
+QUICK = {"draws": 60, "tune": 60, "chains": 2, "seed": shifted(1)}
 
 
-# -- files of our own ------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def good() -> pd.DataFrame:
+    return grid((2, 2), (2, 2), 2, 2)
+
+
+# -- files and frames of our own -------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_saved_table_reads_back_the_same(hand, tmp_path, suffix):
     path = tmp_path / f"pairs{suffix}"
@@ -48,238 +59,342 @@ def test_words_that_look_like_missing_values_stay_words(tmp_path):
         assert back["distance"].tolist() == table.frame["distance"].tolist()
 
 
-def test_saving_is_whole_or_not_at_all(hand, tmp_path, monkeypatch):
+def test_cells_are_those_that_the_standard_library_reads(tmp_path):
+    odd = ["a,b", 'say "so"', "nan", "NA", " padded ", "007", "naïve", "0.5"]
+    cells = [[a, b, repr(float(i))] for i, (a, b) in enumerate(zip(odd, odd[::-1], strict=True))]
+    path = tmp_path / "t.csv"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
+            [["attribute", "own", "distance"], *cells]
+        )
+    frame = read_frame(path)
+    assert frame["attribute"].astype(str).tolist() == [row[0] for row in cells]
+    assert frame["own"].tolist() == [row[1] for row in cells]
+    assert frame["distance"].tolist() == [float(row[2]) for row in cells]
+    assert isinstance(frame["attribute"].dtype, pd.CategoricalDtype)
+
+
+def test_of_very_many_rows_labels_are_categories_and_say_the_same(hand, tmp_path, monkeypatch):
     path = tmp_path / "pairs.csv"
-    path.write_text("old")
-
-    def full(self, target, **_):
-        Path(target).write_text("half a li")
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
-    with pytest.raises(InputError, match=r"pairs\.csv: cannot be written: No space left on device"):
-        hand.save(path)
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["pairs.csv"]
-    with pytest.raises(InputError, match=r"found: '\.xlsx'; valid: \.csv, \.parquet"):
-        hand.save(tmp_path / "pairs.xlsx")
+    hand.save(path)
+    few = load_distances(path)
+    monkeypatch.setattr(reading, "MOST_TEXTS", 3)
+    many = load_distances(path)
+    for name in COLUMNS[:5]:
+        assert pd.api.types.is_string_dtype(few.frame[name].dtype)
+        assert list(many.frame[name].cat.categories) == sorted(set(few.frame[name]))
+        assert many.frame[name].tolist() == few.frame[name].tolist()
+    assert repr(many) == repr(few)
+    assert many.coverage == few.coverage
 
 
-HEADER = ",".join(COLUMNS)
-
-
-GOOD = [
-    HEADER,
-    "a1,a,kind,a,stereotype,associated,0.5",
-    "a1,a,late,b,stereotype,different,0.6",
-    "a1,a,hand,human,human,human,0.7",
-    "b1,b,kind,a,stereotype,different,0.8",
-    "b1,b,late,b,stereotype,associated,0.9",
-    "b1,b,hand,human,human,human,1.0",
-    "b1,b,loud,b,stereotype,associated,1.1",
-]
-
-
-def written(tmp_path: Path, lines: list[str] | bytes, name: str = "t.csv") -> Path:
-    path = tmp_path / name
-    path.write_bytes(lines if isinstance(lines, bytes) else ("\n".join(lines) + "\n").encode())
-    return path
-
-
-def with_line(number: int, text: str) -> list[str]:
-    lines = list(GOOD)
-    lines[number - 1] = text
-    return lines
-
-
-BAD_OWN = {
-    "no number": (with_line(3, "a1,a,late,b,stereotype,different,far"), "line 3, column distance: .*'far'"),
-    "comma": (
-        with_line(3, 'a1,a,late,b,stereotype,different,"0,6"'),
-        "column distance: .*'0,6'; decimal comma. write 0.6",
-    ),
-    "infinite": (with_line(3, "a1,a,late,b,stereotype,different,inf"), "line 3, column distance: .*'inf'"),
-    "NaN": (with_line(3, "a1,a,late,b,stereotype,different,nan"), "line 3, column distance: .*'nan'"),
-    "no distance": (
-        with_line(3, "a1,a,late,b,stereotype,different,"),
-        "line 3, column distance: an empty cell.*remove the row",
-    ),
-    "above two": (with_line(4, "a1,a,hand,human,human,human,2.1"), "line 4.*2.1; valid: 0 to 2$"),
-    "similarities": (
-        [HEADER, "a1,a,kind,a,stereotype,associated,0.9", "a1,a,late,b,stereotype,different,-0.2"],
-        r"line 3, column distance: is out of range; .*a similarity\? distance = 1 - similarity",
-    ),
-    "percentages": (
-        [HEADER, "a1,a,kind,a,stereotype,associated,90", "a1,a,late,b,stereotype,different,75.5"],
-        r"line 2, column distance: .*a percentage\? divide by 100.*distance = 1 - similarity",
-    ),
-    "semicolons": ([line.replace(",", ";") for line in GOOD], "separated by ';'; save it with commas"),
-    "semicolons and decimal commas": (
-        [line.replace(",", ";").replace(".", ",") for line in GOOD],
-        "separated by ';'; save it with commas",
-    ),
-    "tabs": ([line.replace(",", "\t") for line in GOOD], "separated by a tab; save it with commas"),
-    "pickle": (pickle.dumps({"a": [0.5]}), "is a pickle; .*save the table as CSV or Parquet"),
-    "netCDF 4": (b"\x89HDF\r\n\x1a\n" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
-    "netCDF 3": (b"CDF\x01" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
-    "Parquet": (b"PAR1" + b"\0" * 40, "is Parquet by its content; .*end in .parquet"),
-    "zip": (b"PK\x03\x04" + b"\0" * 40, "is a zip archive .*save the table as CSV"),
-    "UTF-16": ("\n".join(GOOD).encode("utf-16"), "is UTF-16 text; .*save it as UTF-8"),
-    "UTF-32": ("\n".join(GOOD).encode("utf-32"), "is UTF-32 text; .*save it as UTF-8"),
-    "UTF-16 without mark": ("\n".join(GOOD).encode("utf-16-le"), "is UTF-16 text; .*save it as UTF-8"),
-    "below zero": (with_line(4, "a1,a,hand,human,human,human,-0.2"), "line 4.*-0.2; valid: 0 to 2$"),
-    # The sentinel of the published tables is none of ours.
-    "sentinel": (with_line(4, "a1,a,hand,human,human,human,-100"), "line 4.*-100.0; valid: 0 to 2"),
-    "unknown connection": (
-        with_line(5, "b1,b,kind,a,stereotype,diferent,0.8"),
-        r"line 5, column connection: .*'diferent'; valid: .* did you mean 'different'\?",
-    ),
-    "contradictory connection": (
-        with_line(8, "b1,b,loud,b,stereotype,different,1.1"),
-        r"line 8: 'b1' \(b\) and 'loud' \(b\) contradict.*found: 'different'; valid: associated",
-    ),
-    "control in disguise": (
-        [line.replace("human,human,human", "human,human,neutral") for line in GOOD],
-        r"line 4: .*contradict.*found: 'neutral'; valid: human",
-    ),
-    "empty word": (with_line(3, "a1,a,,b,stereotype,different,0.6"), "line 3, column attribute: an empty"),
-    "blank word": (with_line(3, " ,a,late,b,stereotype,different,0.6"), "line 3, column protected_word"),
-    "empty class": (with_line(3, "a1,,late,b,stereotype,different,0.6"), "line 3, column protected_class"),
-    "short line": (with_line(3, "a1,a,late"), "line 3: has 3 cells where the header has 7$"),
-    "long line": (
-        with_line(3, GOOD[2] + ",7,8"),
-        "line 3: has 9 cells where the header has 7; a cell with a comma",
-    ),
-    "all lines longer": (
-        [HEADER, *(f"1,{line}" for line in GOOD[1:])],
-        "line 2: has 8 cells where the header has 7",
-    ),
-    "two classes": (
-        [*GOOD, "a1,b,loud,b,stereotype,associated,0.3"],
-        "line 9, column protected_class: .*'b'; valid: a",
-    ),
-    "contradictory repeat": (
-        [*GOOD, "a1,a,kind,a,stereotype,associated,0.51"],
-        r"'a1', 'kind'.*\(0.5, 0.51\)",
-    ),
-    "no column": (
-        [line.rsplit(",", 1)[0] for line in GOOD],
-        "column 'distance' is missing; found: .*valid: ",
-    ),
-    "another name": (
-        [HEADER.replace("attribute_class", "atribute_class"), *GOOD[1:]],
-        r"'attribute_class' is missing.*did you mean 'atribute_class'\?",
-    ),
-    "header only": (GOOD[:1], "the table has no rows, only a header; valid: protected_word, "),
-    "empty": (b"", "is empty; valid: a table with the columns protected_word, "),
-    "blank": (b"\n\n", "is empty; valid: a table with the columns protected_word, "),
-    "not UTF-8": (
-        "\n".join(GOOD).encode().replace(b"late", b"l\xe4te", 1),
-        "line 3: is not valid UTF-8; save it as UTF-8",
-    ),
-    "binary": (bytes(range(256)) * 20, "cannot be read as a table|is not valid UTF-8|missing"),
-}
-
-
-@pytest.mark.parametrize("case", list(BAD_OWN))
-def test_bad_tables_are_refused_with_file_line_and_finding(case, tmp_path):
-    lines, said = BAD_OWN[case]
-    path = written(tmp_path, lines)
-    with pytest.raises(InputError, match=said) as caught:
-        load_distances(path)
-    assert str(caught.value).startswith(str(path))
-    assert "\n" not in str(caught.value)
-
-
-def test_a_table_of_few_words_says_so(hand, tmp_path):
-    # Four stereotypes of a and two of b; one protected word of a. What the word list would say, the table shows.
-    more = {"kind": "a", "rude": "a", "fond": "a", "warm": "a", "late": "b", "loud": "b"}
-    lines = [
-        f"{word},{of},{attribute},{kind},stereotype,{'associated' if of == kind else 'different'},0.{7 + i}"
-        for i, (word, of) in enumerate([("a1", "a"), ("b1", "b"), ("b2", "b")])
-        for attribute, kind in more.items()
-    ]
-    assert load_distances(written(tmp_path, [HEADER, *lines])).coverage.notes == (
-        "only one protected word of a is in the table; its class rests on that word, and one word shows no scatter",
-        "b has 2 protected words and 2 stereotypes: how far they vary is weakly known",
-    )
-    # A file of our own says of a thin table what the vectors said.
-    hand.save(tmp_path / "pairs.csv")
-    assert load_distances(tmp_path / "pairs.csv").coverage.notes == (
-        "a has 2 protected words and 2 stereotypes: how far they vary is weakly known",
-        "b has 2 protected words and 2 stereotypes: how far they vary is weakly known",
+def test_labels_within_labels_are_those_of_pandas():
+    rng = np.random.default_rng(shifted(5))
+    frame = pd.DataFrame({"a": rng.choice(list("xyz"), 200), "b": rng.choice(list("klmno"), 200)})
+    expected = {k: list(v) for k, v in frame.groupby("a", sort=False)["b"].unique().items()}
+    assert labels_within(frame, "a", "b") == expected
+    assert labels_within(frame.astype("category"), "a", "b") == expected
+    codes = Codes.of(frame["b"])
+    assert list(codes.categories(lambda label: "k" if label == "l" else label)) == list(
+        frame["b"].replace({"l": "k"})
     )
 
 
-def test_stereotypes_lost_to_the_vocabulary_are_said():
-    attributes = ["kind", "rude", "hand", "neck"]
-    words = {"a": {"protected": ["a1", "a2"], "attributes": attributes}, "b": LIST["b"]}
-    notes = distance_table({w: v for w, v in VECTORS.items() if w != "neck"}, words).coverage.notes
-    assert "a has 2 protected words and 3 stereotypes: how far they vary is weakly known" in notes
-    lines = [
-        *PUBLISHED_GOOD,
-        *(
-            f"9,{word},fond,a_stereotype,-100,-100,{connection}"
-            for word, connection in (("a1", "associated"), ("b1", "different"), ("b2", "different"))
+def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFrame:
+    frame = good.astype({column: object})
+    frame.loc[row, column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value", "said"),
+    [
+        (3, "distance", 9.0, r"row 3, column distance: is out of range.*9\.0; valid: 0 to 2"),
+        (3, "distance", "far", "row 3, column distance: is not a finite number; found: 'far'"),
+        (3, "distance", np.inf, "row 3, column distance: is not a finite number; found: inf"),
+        (3, "distance", np.nan, "row 3, column distance: .*remove the row"),
+        (2, "attribute", " ", "row 2, column attribute: an empty cell"),
+        (2, "protected_class", None, "row 2, column protected_class: an empty cell"),
+        (5, "connection", "diferent", "row 5, column connection: .*did you mean 'different'"),
+        (10, "protected_class", "class1", "'w01' stands in another class in row 8"),
+        (
+            1,
+            "connection",
+            "different",
+            r"'w00' \(class0\) and 'a01' \(class0\) contradict.*valid: associated",
         ),
-    ]
-    raw = pd.DataFrame([line.split(",") for line in lines[1:]], columns=PUBLISHED_HEADER.split(","))
-    notes = load_distances(raw).coverage.notes
-    assert "only one stereotype of a is in the table; all it says rests on that word" in notes
-    assert "3 rows carry the mark of a missing word (below -1)" in notes
+        (5, "connection", "neutral", "row 5: .*contradict .*found: 'neutral'; valid: human"),
+    ],
+)
+def test_bad_rows_are_refused_with_row_and_finding(good, tmp_path, row, column, value, said):
+    frame = bad(good, row, column, value)
+    with pytest.raises(InputError, match=said):
+        load_distances(frame)
+    with pytest.raises(InputError, match=said):
+        bb.fit(frame, **QUICK)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    line = (
+        said.replace(f"row {row}", f"line {row + 2}")
+        .replace("row 8", "line 10")
+        .replace("inf", "'inf'")
+    )
+    with pytest.raises(InputError, match=line):
+        load_distances(tmp_path / "t.csv")
 
 
-def test_what_is_no_table_is_refused(tmp_path):
-    with pytest.raises(InputError, match="is a folder, not a table"):
-        load_distances(tmp_path)
-    written(tmp_path, GOOD, "pairs.csv")
-    with pytest.raises(InputError, match=r"no such table; .*did you mean 'pairs\.csv'\?"):
-        load_distances(tmp_path / "pair.csv")
-    with pytest.raises(InputError, match=r"no such table; .*there is no folder"):
-        load_distances(tmp_path / "nowhere" / "pairs.csv")
-    with pytest.raises(InputError, match=r"t\.parquet: cannot be read as a table"):
-        load_distances(written(tmp_path, GOOD, "t.parquet"))
-    load_distances(tmp_path / "pairs.csv").save(tmp_path / "u.parquet")
-    short = written(tmp_path, (tmp_path / "u.parquet").read_bytes()[:-40], "v.parquet")
-    with pytest.raises(InputError, match=r"v\.parquet: cannot be read as a table"):
-        load_distances(short)
-    with pytest.raises(InputError, match=r"w\.toml: is a TOML file, not a table; .*load_wordlist"):
-        load_distances(written(tmp_path, b"schema = 1", "w.toml"))
-    with pytest.raises(InputError, match=r"p\.parquet: is a pickle"):
-        load_distances(written(tmp_path, pickle.dumps([1]), "p.parquet"))
-    with pytest.raises(InputError, match="found: 'twice'; valid: once, keep"):
-        load_distances(tmp_path / "pairs.csv", repeats="twice")
+def test_connections_turned_round_and_similarities_are_refused(good):
+    turned = good["connection"].replace({"associated": "different", "different": "associated"})
+    with pytest.raises(InputError, match=r"contradict.*found: 'different'; valid: associated"):
+        load_distances(good.assign(connection=turned))
+    similarities = good.assign(distance=np.where(good.index == 3, -0.2, 0.5))
+    with pytest.raises(InputError, match="a similarity"):
+        load_distances(similarities)
 
 
-def test_byte_order_mark_and_dos_line_ends_are_read(tmp_path):
-    text = "\r\n".join(GOOD).encode()
-    assert len(load_distances(written(tmp_path, b"\xef\xbb\xbf" + text))) == 7
+def test_what_is_no_table_is_refused(good, tmp_path):
+    with pytest.raises(InputError, match=r"column 'attribute' is missing.*did you mean 'atribute'"):
+        load_distances(good.rename(columns={"attribute": "atribute"}))
+    with pytest.raises(InputError, match="no rows"):
+        load_distances(good.iloc[:0])
+    with pytest.raises(InputError, match="no such table"):
+        load_distances(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match="is no table of pairs"):
+        load_distances(3)
+    with pytest.raises(InputError, match="stands twice"):
+        load_distances(pd.concat([good, good[["distance"]]], axis=1))
+    vectors = pd.DataFrame({"d1": [1.0, 2.0], "d2": [2.0, 1.0]}, ["he", "she"])
+    for given in (vectors, bb.load_embedding(vectors)):
+        with pytest.raises(InputError, match="make a distance_table first"):
+            bb.fit(given)
 
 
-def test_frames_are_read_by_row_whatever_their_index(tmp_path):
-    frame = pd.read_csv(written(tmp_path, GOOD))
-    shifted = frame.set_index(np.arange(7) * 10 + 3)
-    pd.testing.assert_frame_equal(load_distances(shifted).frame, load_distances(tmp_path / "t.csv").frame)
-    with pytest.raises(InputError, match=r"row 0, column distance: is not a finite number; found: nan"):
-        load_distances(shifted.assign(distance=[np.nan, *frame["distance"][1:]]))
-    with pytest.raises(InputError, match="row 1, column attribute: an empty cell"):
-        load_distances(shifted.assign(attribute=["kind", None, *frame["attribute"][2:]]))
-    with pytest.raises(InputError, match=r"a column stands twice; found: 'distance'"):
-        load_distances(pd.concat([frame, frame[["distance"]]], axis=1))
+def test_frames_mappings_and_records_are_the_same_table(good):
+    expected = load_distances(good).frame
+    shuffled_index = good.set_index(np.arange(len(good))[::-1])
+    for source in (good.to_dict("list"), good.to_dict("records"), shuffled_index):
+        pd.testing.assert_frame_equal(load_distances(source).frame, expected)
 
 
-def test_repeats_of_our_own_tables(tmp_path):
-    path = written(tmp_path, [*GOOD, GOOD[1], GOOD[1]])
-    once, kept = load_distances(path), load_distances(path, repeats="keep")
-    assert (len(once), once.coverage.repeats) == (7, 2)
-    assert (len(kept), kept.coverage.repeats) == (9, 0)
-    assert "2 repeated rows counted once" in once.coverage.sentences()
-    assert any("2 repeated rows are kept" in note for note in kept.coverage.notes)
+def test_ends_of_the_range_are_drawn_in_by_rounding_alone(good):
+    table = load_distances(good.assign(distance=[-5e-7, 2 + 5e-7, *good["distance"][2:]]))
+    assert table.frame["distance"].tolist()[:2] == [0.0, 2.0]
+    with pytest.raises(InputError, match="out of range"):
+        load_distances(good.assign(distance=[2 + 2e-6, *good["distance"][1:]]))
+
+
+def test_blanks_and_forms_of_a_letter_make_no_other_word(good):
+    frame = good.replace({"w00": "ko\u0308nig"})
+    frame.loc[1, "protected_word"] = " k\u00f6nig"
+    assert (
+        len(load_distances(frame).frame["protected_word"].unique())
+        == good["protected_word"].nunique()
+    )
+
+
+# -- repeated rows ---------------------------------------------------------------------------------
+
+
+def test_a_repeated_row_is_one_observation(good):
+    many = pd.concat([good] * 16, ignore_index=True)
+    once, kept = load_distances(many), load_distances(many, repeats="keep")
+    pd.testing.assert_frame_equal(once.frame, load_distances(good).frame)
+    assert (once.coverage.repeats, len(kept), kept.coverage.repeats) == (
+        15 * len(good),
+        len(many),
+        0,
+    )
+    assert any("a repeated row is the same observation" in note for note in once.coverage.notes)
+    again = pd.concat([good, good.iloc[[3]].assign(distance=0.5)], ignore_index=True)
+    with pytest.raises(
+        InputError, match="'w00', 'a11' stands twice with different distances, in row 3 and row 32"
+    ):
+        load_distances(again)
+
+
+@pytest.mark.slow
+def test_fits_scores_and_comparisons_count_copies_once(good):
+    many = pd.concat([good] * 16, ignore_index=True)
+    one, fit = bb.fit(good, **QUICK), bb.fit(many, **QUICK)
+    assert len(fit.table) == len(good)
+    pd.testing.assert_frame_equal(one.contrasts(), fit.contrasts())
+    assert fit.provenance["coverage"]["repeats"] == 15 * len(good)
+    assert bb.weat(good).p_value == bb.weat(many).p_value
+    assert bb.mac(good).mac == bb.mac(many).mac
+    after = many.assign(distance=many["distance"] * 0.99)
+    assert len(bb.compare(many, after, **QUICK).methods["debiased"].pairs) == len(good)
+
+
+@pytest.mark.slow
+def test_repeats_are_kept_where_a_table_was_read_so(good):
+    kept = load_distances(pd.concat([good, good]), repeats="keep")
+    assert len(bb.fit(kept, **QUICK).table) == 2 * len(good)
+    assert len(bb.fit(kept.frame, **QUICK).table) == 2 * len(good)  # the frame says so itself
+    assert len(bb.compare(kept, kept, **QUICK).methods["debiased"].pairs) == 2 * len(good)
+
+
+# -- other outcomes and columns of one's own -------------------------------------------------------
+
+
+def test_simulated_distances_may_leave_the_range(good):
+    with pytest.raises(InputError, match="out of range"):
+        bb.fit(good.assign(distance=good["distance"] + 1.2), **QUICK)
+    scenario = bb.simulation.Scenario(words=(2, 2), attributes=(2, 2), human=0, neutral=0)
+    table = bb.simulation.simulate_table(scenario, seed=shifted(1))
+    far = table.assign(distance=table["distance"] + 1.2)
+    assert far["distance"].max() > 2
+    assert len(bb.fit(far, **QUICK).table) == len(far)
+    far.loc[0, "distance"] = np.nan
+    with pytest.raises(InputError, match="row 0, column distance: is not a finite number"):
+        bb.fit(far, **QUICK)
+
+
+OWN = """
+schema = 1
+name = "own"
+description = "of one's own"
+[likelihood]
+outcome = "OUTCOME"
+distribution = "Normal"
+mu = ["m"]
+sigma = "s"
+UNITS
+[parameter.m]
+dims = ["DIM"]
+distribution = "Normal"
+mu = 0
+sigma = 50
+[parameter.s]
+distribution = "Exponential"
+lam = 0.1
+[results]
+group = "DIM"
+"""
+
+
+def own(outcome: str, dim: str, units: str = "") -> Any:
+    text = OWN.replace("OUTCOME", outcome).replace("DIM", dim).replace("UNITS", units)
+    return parse_model(text.encode(), "own.toml")
+
+
+@pytest.mark.slow
+def test_a_model_of_ones_own_takes_columns_of_its_own(good):
+    rng = np.random.default_rng(1)
+    # Not cosine distances, not our connections, several measurements of a pair.
+    frame = pd.concat([good] * 3, ignore_index=True)
+    frame = frame.assign(
+        loss=rng.integers(1, 6, len(frame)) * 20.0, country=["x", "y", "z", "x"] * 24, distance=17.0
+    )
+    assert len(bb.fit(frame, own("loss", "country"), **QUICK).table) == len(frame)
+    # Two rows of a pair in two corpora are two observations; the same in one are one.
+    corpora = pd.concat(
+        [good.assign(corpus="a"), good.assign(corpus="b", distance=good["distance"] / 2)]
+    )
+    assert len(bb.fit(corpora, own("distance", "corpus"), **QUICK).table) == 2 * len(good)
+    assert len(bb.fit(corpora, own("distance", "connection", 'units = ["protected_word", "attribute", "corpus"]'),
+                      **QUICK).table) == 2 * len(good)  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"stands twice .* name the column .* \[likelihood\], key units"
+    ):
+        bb.fit(corpora, "crossed", **QUICK)
+    # A column called distance that is none of words.
+    cities = pd.DataFrame(
+        {"city": ["a", "b"] * 10, "place": range(20), "distance": rng.normal(500, 9, 20)}
+    )
+    assert (
+        len(bb.fit(cities, own("distance", "city", 'units = ["city", "place"]'), **QUICK).table)
+        == 20
+    )
+    copies = pd.concat([cities, cities])
+    assert (
+        len(bb.fit(copies, own("distance", "city", 'units = ["city", "place"]'), **QUICK).table)
+        == 20
+    )
+
+
+def test_a_frame_without_a_column_that_the_model_does_not_need(good):
+    less = good.drop(columns=["attribute_class", "protected_class"])
+    assert len(
+        bb.fit(pd.concat([less] * 16, ignore_index=True), "hierarchical", **QUICK).table
+    ) == len(less)
+    with pytest.raises(InputError, match="row 3, column distance: is out of range"):
+        bb.fit(
+            less.assign(distance=np.where(less.index == 3, 9.0, less["distance"])),
+            "hierarchical",
+            **QUICK,
+        )
+    with pytest.raises(InputError, match=r"needs a column that the table lacks.*attribute"):
+        bb.fit(less.drop(columns="attribute"), "crossed", **QUICK)
+
+
+def test_sentiment_is_checked_by_its_own_range():
+    table = bb.sentiment_table(bb.list_predictions("m1"))
+    small = table[table["profession"].isin(table["profession"].unique()[:3])]
+    fit = bb.fit(pd.concat([small, small]), "sentiment", **QUICK)
+    assert (len(fit.table), fit.provenance["coverage"]["repeats"]) == (len(small), len(small))
+    with pytest.raises(
+        InputError, match=r"row 1, column difference: is out of range.*valid: -1 to 1"
+    ):
+        bb.fit(small.assign(difference=[0.1, 1.5, *small["difference"][2:]]), "sentiment", **QUICK)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", "frame"])
+def test_columns_of_ones_own_stay_with_their_rows(hand, tmp_path, suffix):
+    own = {
+        "frequency": [1, 2],
+        "share": [0.5, 1e-300],
+        "code": ["007", "a,b"],
+        "cosine_similarity": [0.5, 0.25],
+    }
+    frame = hand.frame.assign(**{name: values * 16 for name, values in own.items()})
+    mixed = frame[[*reversed(list(own)), *COLUMNS]].sample(frac=1, random_state=0)
+    if suffix == ".csv":
+        mixed.to_csv(tmp_path / "a.csv")
+    elif suffix == ".parquet":
+        mixed.to_parquet(tmp_path / "a.parquet", index=False)
+    table = load_distances(mixed if suffix == "frame" else tmp_path / f"a{suffix}")
+    assert list(table.frame.columns) == [*COLUMNS, *reversed(list(own))]
+    assert table.coverage.columns == tuple(reversed(list(own)))
+    for name in own:
+        assert table.frame[name].tolist() == mixed[name].tolist()
+    with pytest.raises(InputError, match="'change', which is ours"):
+        bb.tables.join_pairs(frame.assign(change=1), frame)
+
+
+def test_columns_of_ones_own_of_both_tables_are_joined(hand):
+    before = hand.frame.assign(code=["007"] * 32, share=0.5)
+    after = before.assign(code=["007"] * 31 + ["moved"], extra=1).sample(frac=1, random_state=1)
+    joined, account = bb.tables.join_pairs(before, after, "soft")
+    own = ["code", "share", "code_debiased", "extra"]
+    assert list(joined.columns) == [*COLUMNS[:-1], "original", "debiased", "change", *own]
+    assert account["columns"] == own
+    assert joined["code_debiased"].tolist() == ["007"] * 31 + ["moved"]
+    assert (joined["change"] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "kept"),
+    [
+        (["1", "2", "3"], [1, 2, 3]),
+        (["1", "", "3.5"], [1.0, None, 3.5]),
+        (["-1e3", ".5", "2."], [-1000.0, 0.5, 2.0]),
+        (["007", "1", "2"], ["007", "1", "2"]),
+        (["1", "2", "12345678901234567890"], ["1", "2", "12345678901234567890"]),
+        (["nan", "1", "2"], ["nan", "1", "2"]),
+        (["inf", "1", "2"], ["inf", "1", "2"]),
+        (["", "", ""], ["", "", ""]),
+        (["1,5", "2", "3"], ["1,5", "2", "3"]),
+        (["True", "False", "True"], ["True", "False", "True"]),
+    ],
+)
+def test_numbers_in_a_file_are_numbers_and_codes_are_texts(cells, kept):
+    values = numbers_of_texts(pd.Series(cells))
+    assert [None if value != value else value for value in values] == kept
+    assert {type(value) for value in values} == {type(value) for value in kept if value is not None}
 
 
 # -- published tables ------------------------------------------------------------------------------
-# Rows (with repeats counted once) and rows per connection, counted in the files with awk; see also the
-# README of the data.
+
+
 PUBLISHED = {
     "google_2021/genderGoogle": (4116, 175, 175, 378, 3388),
     "google_2021/raceGoogle": (2840, 51, 99, 270, 2420),
@@ -322,7 +437,9 @@ def test_published_tables_are_read_whole(name, shared):
                 float(row["cosine_distance"]),
             )
     keys = zip(frame["protected_word"], frame["attribute"], strict=True)
-    values = zip(frame["attribute_class"], frame["connection"].astype(str), frame["distance"], strict=True)
+    values = zip(
+        frame["attribute_class"], frame["connection"].astype(str), frame["distance"], strict=True
+    )
     assert dict(zip(keys, values, strict=True)) == expected
     own = frame["connection"] == "associated"
     assert (frame.loc[own, "protected_class"] == frame.loc[own, "attribute_class"]).all()
@@ -334,7 +451,11 @@ def test_sentinels_become_missing_words(shared):
     tables = shared / "data" / "bayesbias_distances"
     glove = load_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
     assert glove.coverage.missing == ("literaly",)
-    assert glove.coverage.attributes["neutral"] == {"listed": 226, "found": 225, "missing": ["literaly"]}
+    assert glove.coverage.attributes["neutral"] == {
+        "listed": 226,
+        "found": 225,
+        "missing": ["literaly"],
+    }
     marks = sum(
         float(row["cosine_distance"]) < -1
         for row in raw_rows(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
@@ -364,24 +485,36 @@ def test_sentinels_become_missing_words(shared):
 
 @pytest.mark.parametrize(
     ("name", "rows", "distinct"),
-    [("google_2021/raceGoogle", 5112, 2840), ("with_controls_2022/race_group_reddit_dataset", 5868, 3260)],
+    [
+        ("google_2021/raceGoogle", 5112, 2840),
+        ("with_controls_2022/race_group_reddit_dataset", 5868, 3260),
+    ],
 )
 def test_repeated_words_of_the_race_tables_count_once(name, rows, distinct, shared):
     path = shared / "data" / "bayesbias_distances" / f"{name}.csv"
     once, kept = load_distances(path), load_distances(path, repeats="keep")
     assert (len(kept), len(once), once.coverage.repeats) == (rows, distinct, rows - distinct)
     assert once.frame["protected_word"].nunique() == 10
-    per_word = kept.frame["protected_word"].value_counts() // once.frame["protected_word"].value_counts()
+    per_word = (
+        kept.frame["protected_word"].value_counts() // once.frame["protected_word"].value_counts()
+    )
     assert per_word.sum() == 18
     # africa and asian stand three times, america, asia, black and caucasian twice (README of the data).
     assert per_word[per_word == 3].index.sort_values().tolist() == ["africa", "asian"]
-    assert per_word[per_word == 2].index.sort_values().tolist() == ["america", "asia", "black", "caucasian"]
+    assert per_word[per_word == 2].index.sort_values().tolist() == [
+        "america",
+        "asia",
+        "black",
+        "caucasian",
+    ]
     (note,) = [note for note in once.coverage.notes if "repeated" in note]
     assert all(word in note for word in per_word[per_word > 1].index)
     assert once.provenance["repeats"] == "once"
 
 
-PUBLISHED_HEADER = ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection"
+PUBLISHED_HEADER = (
+    ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection"
+)
 
 
 PUBLISHED_GOOD = [
@@ -398,6 +531,12 @@ PUBLISHED_GOOD = [
 ]
 
 
+def written(tmp_path: Path, lines: list[str] | bytes, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(lines if isinstance(lines, bytes) else ("\n".join(lines) + "\n").encode())
+    return path
+
+
 def published_with(**lines: str) -> list[str]:
     out = list(PUBLISHED_GOOD)
     for key, text in lines.items():
@@ -410,7 +549,11 @@ def test_the_published_layout(tmp_path):
     assert table.frame["attribute_class"].unique().tolist() == ["a", "b", "neutral"]
     assert table.frame["attribute_kind"].unique().tolist() == ["stereotype", "neutral"]
     assert table.frame["protected_class"].tolist() == ["a"] * 3 + ["b"] * 6
-    assert table.frame["connection"].cat.categories.tolist() == ["associated", "different", "neutral"]
+    assert table.frame["connection"].cat.categories.tolist() == [
+        "associated",
+        "different",
+        "neutral",
+    ]
     # Without the similarities, too.
     bare = [",".join(line.split(",")[:5] + line.split(",")[6:]) for line in PUBLISHED_GOOD]
     pd.testing.assert_frame_equal(load_distances(written(tmp_path, bare)).frame, table.frame)
@@ -494,70 +637,3 @@ def test_bad_published_tables_are_refused(case, tmp_path):
     with pytest.raises(InputError, match=said) as caught:
         load_distances(written(tmp_path, lines))
     assert str(caught.value).startswith(str(tmp_path / "t.csv"))
-
-
-def test_blanks_around_a_label_make_no_other_word(tmp_path):
-    rows = [
-        ("she", "w", "a", "w", "associated", 0.5), ("she", "w", "b", "m", "different", 0.7),
-        ("he", "m", "a", "w", "different", 0.8), ("he", "m", "b", "m", "associated", 0.6),
-        (" he\u00a0", "m ", "b", "\u3000m", "associated ", 0.6), ("her ", "w", "a", " w", "associated", 0.4),
-    ]  # fmt: skip
-    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
-    frame = pd.DataFrame(rows, columns=names).assign(rank=[" 1", "2", "3 ", "4", "5", "6"])
-    for source in (frame, tmp_path / "t.csv"):
-        frame.to_csv(tmp_path / "t.csv", index=False)
-        table = load_distances(source)
-        assert list(dict.fromkeys(table.frame["protected_word"])) == ["she", "he", "her"]
-        assert set(table.frame["protected_class"]) == {"w", "m"} == set(table.frame["attribute_class"])
-        assert (len(table), table.coverage.repeats) == (5, 1)
-        noted = table.coverage.notes[0]
-        assert noted.startswith("blanks around texts are left off: ' he\\xa0', 'her ', 'm ',"), noted
-    assert table.frame["rank"].tolist() == [1, 2, 3, 4, 6]
-    frame.loc[4, "distance"] = 0.61
-    with pytest.raises(
-        InputError, match=r"'he', 'b' stands twice with different distances, in row 3 and row 4"
-    ):
-        load_distances(frame)
-
-
-def test_words_of_one_letter_in_two_spellings_are_one_word():
-    rows = [
-        ("ko\u0308nig", "m", "a", "m", "associated", 0.5), ("k\u00f6nig", "m", "b", "w", "different", 0.5),
-        ("dame", "w", "a", "m", "different", 0.5), ("dame", "w", "b", "w", "associated", 0.5),
-    ]  # fmt: skip
-    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
-    table = load_distances([dict(zip(names, row, strict=True)) for row in rows])
-    assert table.frame["protected_word"].unique().tolist() == ["k\u00f6nig", "dame"]
-    odd = [
-        {**dict(zip(names, row, strict=True)), "attribute": value} for row in rows for value in (["a"], {})
-    ]
-    with pytest.raises(
-        InputError, match=r"row 0, column attribute: is none of what is taken here; found: a list"
-    ):
-        load_distances(odd)
-    steered = [dict(zip(names, row, strict=True)) for row in rows]
-    steered[2]["attribute"] = "a\x1b[1m"
-    with pytest.raises(
-        InputError, match=r"row 2, column attribute: holds a control character; found: '\\x1b'"
-    ):
-        load_distances(steered)
-
-
-@pytest.mark.parametrize("index", [None, ["he", "she"]])
-def test_vectors_in_the_place_of_a_table_are_told_what_to_do(index):
-    frame = pd.DataFrame({"d1": [1.0, 2.0], "d2": [2.0, 1.0]}, index)
-    vectors = frame if index else frame.assign(word=["he", "she"])
-    for given in (vectors, bb.load_embedding(vectors)):
-        with pytest.raises(InputError, match=r"seem to be word vectors.*make a distance_table first"):
-            bb.fit(given)
-
-
-@pytest.mark.parametrize("name", ["cosine_similarity", "cosine_distance"])
-def test_numbers_beside_the_distance_are_a_column_of_ones_own(hand, name, tmp_path):
-    """The reader of CSV makes numbers of columns of these names, which were then taken for texts."""
-    frame = hand.frame.assign(**{name: 1 - hand.frame["distance"]})
-    path = tmp_path / "table.csv"
-    frame.drop(columns="attribute_kind", errors="ignore").to_csv(path, index=False)
-    table = load_distances(path)
-    assert table.frame[name].to_numpy() == pytest.approx(1 - table.frame["distance"].to_numpy())
-    assert table.coverage.columns == (name,)

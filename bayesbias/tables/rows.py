@@ -1,0 +1,399 @@
+"""Rows of a table: labels as codes, the plain checks of pairs, and repeated rows counted once.
+
+The columns of a pair and the outcomes that have a range are checked. A model of one's own may name other columns and
+another outcome; `bayesbias.models.design` checks these when the model is laid over them.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import Shortened, number_of, some
+from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONTROLS
+
+COLUMNS = (
+    "protected_word",
+    "protected_class",
+    "attribute",
+    "attribute_class",
+    "attribute_kind",
+    "connection",
+    "distance",
+)
+
+# Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
+ROUNDING = 1e-6
+SAME = 1e-9
+"""Repeats whose numbers differ by no more are one observation."""
+PAIR = ("protected_word", "attribute")
+TEMPLATES = ("protected_template", "attribute_template")
+SIMULATED = "simulated"
+"""In ``frame.attrs``: the outcomes were drawn from a model, whose normal noise knows no 0 and no 2."""
+REPEATS = "repeats"
+"""In ``frame.attrs``: ``keep`` if repeated rows were kept as asked, so that the frame is fitted as the table was."""
+
+
+class Range(NamedTuple):
+    """Where an outcome lies, and the columns beside which its name means what it means here."""
+
+    low: float
+    high: float
+    beside: tuple[str, ...] = ()
+
+
+RANGES: Mapping[str, Range] = {
+    "distance": Range(0.0, 2.0, PAIR),
+    "original": Range(0.0, 2.0, (*PAIR, "debiased", "change")),
+    "debiased": Range(0.0, 2.0, (*PAIR, "original", "change")),
+    "change": Range(-2.0, 2.0, (*PAIR, "original", "debiased")),
+    "difference": Range(-1.0, 1.0, ("classifier", "p_male", "p_female")),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What messages call a table and its rows: lines of a file (its header is line 1), or rows of a frame."""
+
+    name: str
+    file: bool = False
+
+    def row(self, position: int) -> str:
+        """Name a row, counted from 0."""
+        return f"line {position + 2}" if self.file else f"row {position}"
+
+    def at(self, position: int, column: str | None = None) -> str:
+        """Name a row in its table, and a column in it."""
+        row = f"{self.name}, {self.row(position)}"
+        return row if column is None else f"{row}, column {column}"
+
+
+# -- labels as codes: a million rows of ten labels take moments ---------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """A column as distinct labels and the place of each row's label; -1 where the cell is empty."""
+
+    labels: list[str]
+    of_row: np.ndarray
+
+    @classmethod
+    def of(cls, column: pd.Series) -> "Codes":
+        """Make the codes of a column; labels of one text are one."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            codes, labels = column.cat.codes.to_numpy(), column.cat.categories
+        else:
+            codes, labels = pd.factorize(column)
+        texts = [str(label) for label in labels]
+        place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        if len(place) < len(texts):
+            codes = np.append([place[text] for text in texts], -1)[codes]
+        return cls(list(place), np.asarray(codes, dtype=np.int32))
+
+    def categories(self, called: Callable[[str], str] = str) -> pd.Categorical:
+        """Return the column as categories, each label called something else; labels that become one are one."""
+        names = [called(label) for label in self.labels]
+        place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        codes = np.array([*(place[name] for name in names), -1])
+        return pd.Categorical.from_codes(codes[self.of_row], list(place))
+
+    def where(self, holds: Callable[[str], bool]) -> np.ndarray:
+        """Mark the rows whose label is so; an empty cell is not."""
+        return np.array([*map(holds, self.labels), False])[self.of_row]
+
+    def label(self, position: int) -> str:
+        """Return the label of a row."""
+        return self.labels[self.of_row[position]]
+
+    def beside(self, other: "Codes") -> np.ndarray:
+        """Return one number a row for its two labels."""
+        return self.of_row.astype("int64") * len(other.labels) + other.of_row
+
+
+def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
+    """Return the labels of one column within each label of another, both in the order in which they come."""
+    first, second = Codes.of(frame[outer]), Codes.of(frame[inner])
+    out: dict[str, list[str]] = {}
+    for cell in pd.unique(first.beside(second)):
+        of, label = divmod(int(cell), len(second.labels))
+        out.setdefault(first.labels[of], []).append(second.labels[label])
+    return out
+
+
+# -- checks -------------------------------------------------------------------------------------------
+
+
+def check_rows(frame: pd.DataFrame, source: Source, outcomes: Iterable[str]) -> None:
+    """Check the pairs of a frame and the outcomes whose range is known, as far as it has such columns."""
+    checks.distinct([str(name) for name in frame.columns], "a column", source.name)
+    for outcome in outcomes:
+        if is_known(outcome, frame.columns):
+            checked_numbers(
+                frame[outcome], source, outcome, RANGES[outcome], simulated=is_simulated(frame)
+            )
+    if all(column in frame for column in PAIR):
+        check_pairs(frame, source)
+
+
+def is_known(outcome: str, columns: Iterable[str]) -> bool:
+    """Whether the range of an outcome is known, by its name and the columns beside it."""
+    return outcome in RANGES and {outcome, *RANGES[outcome].beside} <= set(columns)
+
+
+def is_simulated(frame: pd.DataFrame) -> bool:
+    """Whether the outcomes were drawn from a model."""
+    return bool(frame.attrs.get(SIMULATED, False))
+
+
+def with_repeats_noted(frame: pd.DataFrame, repeats: str) -> pd.DataFrame:
+    """Return a frame that says of itself whether repeated rows were kept as asked."""
+    frame.attrs = {key: value for key, value in frame.attrs.items() if key != REPEATS}
+    if repeats == "keep":
+        frame.attrs[REPEATS] = repeats
+    return frame
+
+
+def check_pairs(frame: pd.DataFrame, source: Source) -> None:
+    """Check words, classes and connections: filled, one class a protected word, one connection of two classes."""
+    codes = {column: Codes.of(frame[column]) for column in COLUMNS[:-1] if column in frame}
+    for column, of in codes.items():
+        empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
+        if empty.any():
+            raise InputError("an empty cell", where=source.at(first_of(empty), column))
+    if "connection" not in codes:
+        return
+    check_connections(codes["connection"], source)
+    if "protected_class" not in codes:
+        return
+    word, of = codes["protected_word"], codes["protected_class"]
+    first = np.empty(len(word.labels), dtype=np.int64)
+    first[word.of_row[::-1]] = of.of_row[::-1]
+    other = of.of_row != first[word.of_row]
+    if other.any():
+        position = first_of(other)
+        before = first_of(word.of_row == word.of_row[position])
+        raise InputError(
+            f"the protected word {word.label(position)!r} stands in another class in {source.row(before)}",
+            where=source.at(position, "protected_class"),
+            found=of.label(position),
+            valid=of.label(before),
+        )
+    if "attribute_class" in codes:
+        _check_derived(codes, source, by_name=not any(column in frame for column in TEMPLATES))
+
+
+def check_connections(
+    connection: Codes, source: Source, valid: Sequence[str] = CONNECTIONS
+) -> None:
+    """Refuse a connection that is none of ours."""
+    unknown = connection.where(lambda label: label not in CONNECTIONS)
+    if unknown.any():
+        position = first_of(unknown)
+        raise checks.unknown(
+            connection.label(position), valid, "connection", source.at(position, "connection")
+        )
+
+
+def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) -> None:
+    """Compare every stated connection with the derived one: two classes have one connection.
+
+    Control words have the connection of their list. With `by_name`, attributes that are called as the protected class are
+    associated with it. Otherwise the connection is the one that most rows of the two classes give.
+    """
+    stated, of, kind = (
+        codes[name] for name in ("connection", "protected_class", "attribute_class")
+    )
+    cell, places = of.beside(kind), len(stated.labels)
+    counts = np.bincount(
+        cell * places + stated.of_row, minlength=len(of.labels) * len(kind.labels) * places
+    ).reshape(-1, places)
+    usual = [stated.labels[i] for i in counts.argmax(axis=1)]
+    for i, name in enumerate(of.labels):
+        for j, attributes in enumerate(kind.labels):
+            if attributes in CONTROLS:
+                usual[i * len(kind.labels) + j] = attributes
+            elif by_name and attributes == name:
+                usual[i * len(kind.labels) + j] = "associated"
+    place = {label: i for i, label in enumerate(stated.labels)}
+    other = stated.of_row != np.array([place.get(label, -1) for label in usual])[cell]
+    if other.any():
+        row = first_of(other)
+        words = f"{codes['protected_word'].label(row)!r} ({of.label(row)})"
+        attribute = f"{codes['attribute'].label(row)!r} ({kind.label(row)})"
+        raise InputError(
+            f"{words} and {attribute} contradict the connection that their classes have",
+            where=source.at(row),
+            found=stated.label(row),
+            valid=usual[cell[row]],
+        )
+
+
+def checked_numbers(
+    column: pd.Series,
+    source: Source,
+    name: str,
+    within: Range,
+    *,
+    simulated: bool = False,
+    sentinel: bool = False,
+) -> pd.Series:
+    """Return a column as numbers within a range, rounding at its ends removed.
+
+    Simulated numbers need only be finite. With a sentinel, what lies below -1 becomes missing.
+    """
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    bad = ~np.isfinite(numbers)
+    if sentinel and column.dtype.kind == "f":  # a NaN of ours is already missing
+        bad &= column.notna()
+    if bad.any():
+        value = column.iloc[first_of(bad)]
+        empty = pd.isna(value) or not str(value).strip()
+        raise InputError(
+            "is not a finite number",
+            where=source.at(first_of(bad), name),
+            found=None if empty else Shortened(value) if isinstance(value, str) else float(value),
+            hint="remove the row: words the vectors lack make no row" if empty else None,
+        )
+    if simulated:
+        return numbers
+    if sentinel:
+        numbers = numbers.mask(numbers < -1 - ROUNDING)
+    out = (numbers < within.low - ROUNDING) | (numbers > within.high + ROUNDING)
+    if out.any():
+        similar = within.low == 0 and numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
+        raise InputError(
+            "is out of range",
+            where=source.at(first_of(out), name),
+            found=float(numbers.iloc[first_of(out)]),
+            valid=f"{within.low:g} to {within.high:g}",
+            hint="a similarity? distance = 1 - similarity" if similar else None,
+        )
+    return numbers.clip(within.low, within.high)
+
+
+def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the kind of each attribute, which follows from the connection."""
+    kinds = Codes.of(frame["connection"]).categories(lambda c: c if c in CONTROLS else "stereotype")
+    return frame.assign(attribute_kind=kinds)
+
+
+# -- repeated rows ------------------------------------------------------------------------------------
+
+
+def counted_once(
+    frame: pd.DataFrame,
+    source: Source,
+    key: Sequence[str],
+    outcome: str,
+    *,
+    repeats: str = "once",
+    positions: np.ndarray | None = None,
+    hint: str | None = None,
+) -> tuple[pd.DataFrame, int, list[str]]:
+    """Count each observation once: a row that repeats another is the same observation, not a new one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With its rows numbered from 0.
+    source : Source
+    key : sequence of str
+        The columns that together identify an observation.
+    outcome : str
+    repeats : {"once", "keep"}
+        ``keep`` only looks for contradictions.
+    positions : ndarray of int, optional
+        Where the rows stood in the source, if some were left out.
+    hint : str, optional
+        What to do if two rows contradict each other.
+
+    Returns
+    -------
+    frame : DataFrame
+    repeats : int
+        How many rows were dropped.
+    notes : list of str
+
+    Raises
+    ------
+    InputError
+        If repeats have different numbers and the outcome is known to be found but once, as a distance is. Other numbers
+        that differ are several measurements, and all are kept.
+    """
+    again = frame.duplicated(list(key)).to_numpy()
+    if not again.any():
+        return frame, 0, []
+    groups = frame.groupby(list(key), sort=False, observed=True).ngroup()
+    values = frame[outcome].astype(float)
+    other = ((values - values.groupby(groups).transform("first")).abs() > SAME).to_numpy()
+    if other.any():
+        if not is_known(outcome, frame.columns):
+            return frame, 0, []
+        later = first_of(other)
+        before = first_of(groups == groups.iloc[later])
+        at = [source.row(int(i if positions is None else positions[i])) for i in (before, later)]
+        what = "the pair" if set(PAIR) <= set(key) else "the observation"
+        labels = ", ".join(repr(str(frame[column].iloc[later])) for column in key)
+        raise InputError(
+            f"{what} {labels} stands twice with different {outcome}s, in {at[0]} and {at[1]}",
+            where=source.name,
+            found=(float(values.iloc[before]), float(values.iloc[later])),
+            hint=hint,
+        )
+    count = int(again.sum())
+    if repeats == "keep":
+        rows = f"{number_of(count, 'repeated row')} {'is' if count == 1 else 'are'}"
+        return frame, 0, [f"{rows} kept, as asked: the same observation counts more than once"]
+    of = "pairs" if key[0] in PAIR else "rows"
+    note = f"a repeated row is the same observation, not a new one; repeated were the {of} of"
+    return frame[~again].reset_index(drop=True), count, [f"{note} {some(frame.loc[again, key[0]])}"]
+
+
+def first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
+    """Return the place of the first row that is marked."""
+    return int(np.argmax(np.asarray(mask)))
+
+
+# -- columns of one's own -----------------------------------------------------------------------------
+
+# Codes such as 007 and numbers that no float holds are texts.
+_NUMBER = r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
+_WHOLE = r"[+-]?(0|[1-9][0-9]{0,14})"
+
+
+def own_columns(
+    names: Sequence[object], ours: Collection[str], taken: Collection[str], where: str
+) -> list[str]:
+    """Return the columns of a table that are its own; those without a name are the numbers of rows, and none."""
+    named = [
+        str(name) for name in names if not re.fullmatch(r"Unnamed: \d+(\.\d+)?|\s*", str(name))
+    ]
+    checks.distinct(named, "a column", where)
+    own = [name for name in named if name not in ours]
+    for name in own:
+        if name in taken:
+            raise InputError(
+                f"a column of your own is called {name!r}, which is ours",
+                where=where,
+                hint="rename it",
+            )
+    return own
+
+
+def numbers_of_texts(column: pd.Series) -> pd.Series:
+    """Return a column of texts as numbers if all of its cells, but for empty ones, are numbers."""
+    if not pd.api.types.is_string_dtype(column.dtype):
+        return column
+    texts = column.str.strip()
+    filled = texts[texts != ""]
+    if filled.empty or not filled.str.fullmatch(_NUMBER).all():
+        return column
+    whole = len(filled) == len(column) and filled.str.fullmatch(_WHOLE).all()
+    return filled.astype("int64") if whole else pd.to_numeric(texts, errors="coerce").astype(float)
