@@ -219,8 +219,9 @@ def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
         if len(frame) <= MOST_TEXTS:
             frame[column] = frame[column].astype(str)
         else:
-            used = frame[column].cat.remove_unused_categories().cat
-            frame[column] = used.reorder_categories(sorted(used.categories))
+            labels = frame[column].cat
+            used = np.bincount(labels.codes, minlength=len(labels.categories)) > 0
+            frame[column] = labels.set_categories(sorted(labels.categories[used]))
     return frame
 
 
