@@ -17,7 +17,6 @@ from bayesbias.plots.rows import placed, row_axis
 from bayesbias.plots.style import HEAD, INK, axes_or_new, pt, size_rows, styled
 from bayesbias.sweeps.comparing import cell_names, of_another_unit, telling_labels, unit_of
 from bayesbias.sweeps.result import SweepResult
-from bayesbias.tables.coverage import LOW_SHARE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +154,7 @@ def _drawn(result: SweepResult, contrast: str | None, estimand: str) -> pd.DataF
     cells = result.cells.set_index("cell").loc[frame["cell"]]
     apart = frame["cell"].isin(of_another_unit(frame))
     few = [
-        (cells[f"{side}_found"] < LOW_SHARE * cells[f"{side}_listed"]).fillna(False)
+        (cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]).fillna(False)
         for side in ("protected", "stereotypes")
     ]
     doubted = (cells["look_again"].notna() | few[0] | few[1]).to_numpy(bool)

@@ -13,7 +13,6 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words, some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.tables.coverage import losses
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
@@ -113,7 +112,7 @@ def _grid(table: PairTable) -> Grid:
         if connection == "associated":
             own[c][attribute] = None
             sets_of[c][set_name] = None
-    notes += [f"{loss.text}, and the class is left out" for loss in losses(coverage) if loss.left_out]
+    notes += [note for note in coverage.notes if note.startswith("LEFT OUT")]
     used = {*word_class, *(v for s in sets.values() for v in s)}
     if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
         notes.append(f"found under another spelling: {some(spelled)}")

@@ -20,8 +20,7 @@ from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.inputs import Array, classes_of_list, vectors_of
 from bayesbias.scores.score import ROUNDING, Score
-from bayesbias.tables.coverage import composed_in_words
-from bayesbias.tables.reading_covariates import Given, as_number, covariates_given
+from bayesbias.tables.covariates import Given, covariates_given
 from bayesbias.wordlists.listfile import load_wordlist
 
 SAMPLES = 99_999
@@ -110,9 +109,8 @@ def wefat_score(
     every = [*own[0], *own[1], *wanted]
     loaded = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
     held = vectors_of(loaded, every)
-    made = set(loaded.composed)
-    if pieces := composed_in_words({"protected": {"words": {"composed": [w for w in every if w in made]}}}):
-        notes.append(pieces)
+    if pieces := [word for word in dict.fromkeys(every) if word in set(loaded.composed)]:
+        notes.append(f"built from subwords: {some(pieces)}")
     kept, doubled = _once(held.known(wanted, "word"), held.of, chosen)
     sides = [
         held.known(words, f"word of the protected class {c.name!r}") for words, c in zip(own, both_classes, strict=True)
@@ -193,7 +191,7 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
             f"the covariate {name!r} is not a number",
             where=f"{chosen.source}, word {word!r}",
             found=value,
-            valid=as_number(value),
+            valid="a number, or an empty cell",
         )
     return chosen
 

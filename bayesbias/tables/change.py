@@ -5,7 +5,6 @@ The *differences* are modelled, so that what the two share, such as words that l
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
 from bayesbias.tables.pair_table import COLUMNS, PairTable
-from bayesbias.tables.reading import as_pair_table, read_frame
-from bayesbias.tables.rows import SIMULATED, Source, check_rows
+from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 __all__ = ["join_pairs"]
@@ -155,19 +153,6 @@ def check_joined(pairs: pd.DataFrame, *more: str) -> None:
     """Refuse what are no joined pairs, or have not some columns more."""
     needed = ["protected_word", "attribute", "connection", *JOINED, *more]
     checks.columns(pairs, needed, "pairs", "the first that bayesbias.tables.join_pairs returns")
-
-
-def read_joined_pairs(path: Path, *, simulated: bool = False) -> pd.DataFrame:
-    """Read the pairs that a comparison kept; `simulated` distances may lie beyond 0 and 2."""
-    frame = read_frame(path, numbers=JOINED)
-    checks.columns(frame, [*COLUMNS[:-1], *JOINED], path, "the pairs of a comparison")
-    if simulated:
-        frame.attrs[SIMULATED] = True
-    check_rows(frame, Source(str(path), file=True), JOINED)
-    frame = frame.astype(dict.fromkeys(COLUMNS[:-1], str))
-    present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
-    frame["connection"] = pd.Categorical(frame["connection"], categories=present)
-    return frame
 
 
 def common_pairs(

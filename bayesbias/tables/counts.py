@@ -20,11 +20,21 @@ from bayesbias.core.formatting import Shortened, number_of, some
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.spelling import matched_spellings, spellings_of
-from bayesbias.tables.reading_covariates import covariates_given
+from bayesbias.tables.covariates import covariates_given
 
 __all__ = ["WordCounts", "load_counts"]
 
-_COUNTS = ("count", "counts", "n", "freq", "freqs", "frequency", "frequencies", "occurrences", "fpmw")
+_COUNTS = (
+    "count",
+    "counts",
+    "n",
+    "freq",
+    "freqs",
+    "frequency",
+    "frequencies",
+    "occurrences",
+    "fpmw",
+)
 _TABLES = (".csv", ".tsv")
 _LIKE_A_NUMBER = re.compile(rb"[-+.]?[0-9]")
 _LONGEST = 1 << 16  # bytes of a line: a word and a number
@@ -131,7 +141,10 @@ def load_counts(
     if isinstance(source, str) and source == "order":
         if embedding is None:
             raise InputError(
-                "the order of vectors needs a file of vectors", where="counts", found="order", valid=_VALID
+                "the order of vectors needs a file of vectors",
+                where="counts",
+                found="order",
+                valid=_VALID,
             )
         ranks, matched, about = ranks_of(embedding, asked)
         logs = {word: -float(np.log10(rank)) for word, rank in ranks.items()}
@@ -143,13 +156,18 @@ def load_counts(
     elif isinstance(source, str | os.PathLike):
         path = path_of(source, "counts", _VALID)
         digest, where = sha256_file(path), str(path)
-        counts = _of_covariate(path, where) if path.suffix.lower() in _TABLES else _of_lines(path, asked)
+        counts = (
+            _of_covariate(path, where) if path.suffix.lower() in _TABLES else _of_lines(path, asked)
+        )
     else:
         raise InputError("are no counts", where="counts", found=Shortened(source), valid=_VALID)
     for word, count in counts.items():
         if count < 0:
             raise InputError(
-                "a count is below zero", where=where, found=f"{word}: {count:g}", valid="counts of at least 0"
+                "a count is below zero",
+                where=where,
+                found=f"{word}: {count:g}",
+                valid="counts of at least 0",
             )
     spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
     logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
@@ -173,19 +191,25 @@ def _made(
             valid="counts of the words",
         )
     missing = tuple(word for word in asked if word not in logs)
-    return WordCounts(logs, kind, source, digest, missing, {w: s for w, s in matched.items() if w in logs})
+    return WordCounts(
+        logs, kind, source, digest, missing, {w: s for w, s in matched.items() if w in logs}
+    )
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:
     """Return the counts of a table: of its only number, or the column that is called so."""
-    if isinstance(source, Mapping) and not any(isinstance(value, Mapping) for value in source.values()):
+    if isinstance(source, Mapping) and not any(
+        isinstance(value, Mapping) for value in source.values()
+    ):
         source = {"count": source}
     given = [each for each in covariates_given(source) if each.numeric]
     named = [each for each in given if each.name.casefold() in _COUNTS]
     chosen = named or given
     if len(chosen) != 1:
         raise InputError(
-            "holds no column of counts" if not chosen else "holds several columns that may be counts",
+            "holds no column of counts"
+            if not chosen
+            else "holds several columns that may be counts",
             where=where,
             found=[each.name for each in chosen] or None,
             valid="a column word, and a column count",
@@ -264,7 +288,9 @@ def _number(cell: bytes) -> float | None:
 
 
 def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
-    package = needed("frequency", "wordfreq", purpose="frequencies of words", instead="a file of counts")
+    package = needed(
+        "frequency", "wordfreq", purpose="frequencies of words", instead="a file of counts"
+    )
     known = package.available_languages("best")
     checks.choice(language, sorted(known), "language of wordfreq", "language")
     logs = {}

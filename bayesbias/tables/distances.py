@@ -130,7 +130,7 @@ def distance_table(
     if duplicates == "drop":
         frame, same = _one_row_a_vector(frame, kept_as)
         name_same_vectors(groups, kept, same)
-    thin = thin_classes(kept, known, groups, "is in the vocabulary", same)
+    thin = thin_classes(kept, known, groups, same)
     notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost, *thin]
     notes += said_of_same_vectors(same)
     if duplicates == "drop":
@@ -150,7 +150,7 @@ def distance_table(
         )
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
-    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes), thin=tuple(thin))
+    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
     provenance = {
         "name": f"{words.name} in {embedding.name}",
         "wordlist": {

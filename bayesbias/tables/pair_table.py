@@ -58,7 +58,9 @@ class PairTable:
 
     def __repr__(self) -> str:
         counts = ", ".join(
-            f"{n:,} {name}" for name, n in self.frame["connection"].value_counts(sort=False).items() if n
+            f"{n:,} {name}"
+            for name, n in self.frame["connection"].value_counts(sort=False).items()
+            if n
         )
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
         missing = len(self.coverage.missing)
@@ -86,7 +88,9 @@ class PairTable:
 def holds_pairs(x: Any) -> bool:
     """Say whether a value is a table of pairs, or a data frame in the layout of one and not of vectors."""
     columns = getattr(x, "columns", None)
-    return isinstance(x, PairTable) or (isinstance(columns, Iterable) and "protected_word" in columns)
+    return isinstance(x, PairTable) or (
+        isinstance(columns, Iterable) and "protected_word" in columns
+    )
 
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:

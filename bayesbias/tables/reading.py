@@ -172,8 +172,7 @@ def _pair_table(
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = found_by_class(frame, known, {})
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
-    thin = thin_classes(kept, known, groups, "is in the table")
-    notes = [*lost_classes, *thin]
+    notes = [*lost_classes, *thin_classes(kept, known, groups)]
     if gone.any():
         marked = int(gone.sum())
         carry = "row carries" if marked == 1 else "rows carry"
@@ -200,9 +199,7 @@ def _pair_table(
     if own:
         column = "a column" if len(own) == 1 else "columns"
         notes.append(f"{column} of your own, kept with the rows: {some(own)}")
-    coverage = Coverage(
-        groups[0], groups[1], {}, dropped, tuple(notes), tuple(own), thin=tuple(thin)
-    )
+    coverage = Coverage(groups[0], groups[1], {}, dropped, tuple(notes), tuple(own))
     provenance = {
         "name": name or (where if path is None else path.stem),
         "source": where if path is None else path.name,

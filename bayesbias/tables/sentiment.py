@@ -85,7 +85,9 @@ def sentiment_table(
     frame = frame[frame["control"].astype(bool) == bool(control)]
     if frame.empty:
         raise InputError(
-            "there are no predictions for the control sentences" if control else "there are no predictions"
+            "there are no predictions for the control sentences"
+            if control
+            else "there are no predictions"
         )
     keys = ["classifier", "noun_pair", "profession", "category"]
     sides = {}
@@ -93,7 +95,9 @@ def sentiment_table(
         side = frame[frame["gender"] == gender]
         twice = side.duplicated(keys[:3])
         if twice.any():
-            raise InputError("a sentence has two predictions", found=side.loc[twice, "sentence"].iloc[0])
+            raise InputError(
+                "a sentence has two predictions", found=side.loc[twice, "sentence"].iloc[0]
+            )
         sides[gender] = side
     other = sorted(set(frame["gender"]) - set(GENDERS))
     if other:
@@ -120,7 +124,9 @@ def sentiment_table(
     return out if covariates is None else with_profession_covariates(out, covariates)
 
 
-def logit_difference(p_male: np.ndarray, p_female: np.ndarray, clip: float) -> tuple[np.ndarray, np.ndarray]:
+def logit_difference(
+    p_male: np.ndarray, p_female: np.ndarray, clip: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the difference of log odds of each pair, and how many of its two probabilities were clipped for it."""
     inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
     logits = [np.log(p) - np.log1p(-p) for p in inner]
@@ -150,7 +156,9 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
         frame = x.frame if isinstance(x, Predictions) else x
         if not isinstance(frame, pd.DataFrame):
             raise InputError(
-                "are no predictions", found=type(x).__name__, valid="what predict or load_predictions returns"
+                "are no predictions",
+                found=type(x).__name__,
+                valid="what predict or load_predictions returns",
             )
         needed = [
             "classifier",
@@ -173,7 +181,9 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
                 hint="give predict or load_predictions a name= (--name, once for each input)",
             )
         seen |= set(frame["classifier"])
-        checked_probabilities(frame["probability"].to_numpy(), frame["sentence"].tolist(), "predictions")
+        checked_probabilities(
+            frame["probability"].to_numpy(), frame["sentence"].tolist(), "predictions"
+        )
         frames.append(frame)
     return pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
 
@@ -183,14 +193,24 @@ def only_labels(table: pd.DataFrame) -> list[str]:
     sides = table[["p_male", "p_female"]].isin((0.0, 1.0)).all(axis=1)
     return [
         str(name)
-        for name, only in sides.groupby(table["classifier"], sort=False, observed=True).all().items()
+        for name, only in sides.groupby(table["classifier"], sort=False, observed=True)
+        .all()
+        .items()
         if only
     ]
 
 
 def classifiers_in(table: pd.DataFrame) -> list[str]:
     """Return the classifiers of a sentiment table; refuse what is none."""
-    needed = ["classifier", "noun_pair", "profession", "category", "p_male", "p_female", "difference"]
+    needed = [
+        "classifier",
+        "noun_pair",
+        "profession",
+        "category",
+        "p_male",
+        "p_female",
+        "difference",
+    ]
     lacking = [c for c in needed if c not in getattr(table, "columns", ())]
     if lacking:
         raise InputError(
@@ -205,7 +225,9 @@ def classifiers_in(table: pd.DataFrame) -> list[str]:
 
 def _check_pairs(table: pd.DataFrame, needed: Sequence[str]) -> None:
     """Refuse rows that are no pairs of sentences: a table may have been changed, or made by hand."""
-    frame = plain_frame(table, "table", "what sentiment_table returns", known=needed).reset_index(drop=True)
+    frame = plain_frame(table, "table", "what sentiment_table returns", known=needed).reset_index(
+        drop=True
+    )
     source = Source("table")
     if frame.empty:
         raise InputError("has no rows", where="table", valid="what sentiment_table returns")
@@ -215,7 +237,11 @@ def _check_pairs(table: pd.DataFrame, needed: Sequence[str]) -> None:
             raise InputError("an empty cell", where=source.at(int(empty.argmax()), name))
     numbers = {
         name: checked_numbers(frame[name], source, name, within).to_numpy()
-        for name, within in (("p_male", _SHARE), ("p_female", _SHARE), ("difference", RANGES["difference"]))
+        for name, within in (
+            ("p_male", _SHARE),
+            ("p_female", _SHARE),
+            ("difference", RANGES["difference"]),
+        )
     }
     off = np.abs(numbers["p_female"] - numbers["p_male"] - numbers["difference"]) > ROUNDING
     if off.any():

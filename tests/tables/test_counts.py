@@ -41,7 +41,10 @@ def test_counts_of_tables_and_lines_are_the_same(tmp_path):
 
 def test_mappings_frames_and_counts_themselves():
     plain = load_counts({"rabbi": 100, "mosque": 0}, ["rabbi", "mosque"])
-    assert (plain.log_frequency, plain.missing) == ({"rabbi": 2.0}, ("mosque",))  # a count of zero is none
+    assert (plain.log_frequency, plain.missing) == (
+        {"rabbi": 2.0},
+        ("mosque",),
+    )  # a count of zero is none
     frame = pd.DataFrame({"word": ["rabbi", "imam"], "n": [100, 10]})
     assert load_counts(frame, ["imam"]).log_frequency == {"imam": 1.0}
     again = load_counts(plain, ["rabbi", "imam"])
@@ -52,7 +55,9 @@ def test_counts_are_a_covariate_of_both_sides():
     table = bb.distance_table("minilm-static", "weat7", controls="none")
     words = [*table.frame["protected_word"].unique(), *table.frame["attribute"].unique()]
     counts = load_counts({word: 10.0 ** len(word) for word in words}, words)
-    joined = join_covariates(table, {"log_frequency": dict(counts.log_frequency)}, side="both", scale="none")
+    joined = join_covariates(
+        table, {"log_frequency": dict(counts.log_frequency)}, side="both", scale="none"
+    )
     assert (joined.frame["attribute_log_frequency"] == joined.frame["attribute"].str.len()).all()
 
 
@@ -60,7 +65,11 @@ def test_an_order_is_minus_the_logarithm_of_the_rank(tmp_path):
     path = text_file(tmp_path / "v.txt", [("the", [1.0, 0.0]), ("rabbi", [0.5, 1.0])])
     found = load_counts("order", ["rabbi", "the", "imam"], embedding=path)
     assert found.log_frequency == pytest.approx({"rabbi": -np.log10(2), "the": 0.0})
-    assert (found.kind, found.missing, found.origin) == ("order", ("imam",), "the order of words in v.txt")
+    assert (found.kind, found.missing, found.origin) == (
+        "order",
+        ("imam",),
+        "the order of words in v.txt",
+    )
 
 
 def test_wordfreq_is_asked_word_by_word(monkeypatch):
@@ -101,7 +110,11 @@ def test_without_wordfreq_the_message_says_what_to_install(monkeypatch):
         ("a.csv", "word,count\nrabbi,3\nrabbi,4\n", "two values of count"),
         ("a.csv", "word,count,freq\nrabbi,3,4\n", "several columns that may be counts"),
         ("a.csv", "word,class\nrabbi,judaism\n", "no column of counts"),
-        ("a.txt", "rabbi 3\nrabbi 4\n", r"'rabbi' has two counts.*lines 1 and 2|lines 1 and 2.*two counts"),
+        (
+            "a.txt",
+            "rabbi 3\nrabbi 4\n",
+            r"'rabbi' has two counts.*lines 1 and 2|lines 1 and 2.*two counts",
+        ),
         ("a.txt", "rabbi 3\nthe\n", "line 2.*no line of a word and its count"),
         ("a.txt", "rabbi 3\nimam many\n", "line 2.*no line of a word and its count"),
         ("a.txt", "imam 3\n", "no word has a count"),
@@ -161,7 +174,11 @@ def test_counts_show_themselves():
 def test_a_byte_order_mark_and_another_spelling_of_a_letter_lose_no_word(tmp_path, first):
     path = tmp_path / "c.txt"
     path.write_bytes(f"\ufeff{first}\nK\u00f6nig 20\nCafe\u0301 30\n".encode())
-    assert set(load_counts(path, ["rabbi", "König", "Café"]).log_frequency) == {"rabbi", "König", "Café"}
+    assert set(load_counts(path, ["rabbi", "König", "Café"]).log_frequency) == {
+        "rabbi",
+        "König",
+        "Café",
+    }
 
 
 def test_a_first_line_that_is_no_heading_and_a_word_in_other_bytes_are_named(tmp_path):
@@ -172,5 +189,7 @@ def test_a_first_line_that_is_no_heading_and_a_word_in_other_bytes_are_named(tmp
     path.write_bytes("imam 20\ncafé 10\n".encode("latin-1"))
     with pytest.raises(InputError, match="line 2: is not valid UTF-8; found: 'café'"):
         load_counts(path, ["imam", "café"])
-    path.write_bytes(b"imam 20\ncaf\xc3 10\n")  # cut within a letter, as in lists of millions, and not sought
+    path.write_bytes(
+        b"imam 20\ncaf\xc3 10\n"
+    )  # cut within a letter, as in lists of millions, and not sought
     assert load_counts(path, ["imam", "cafe"]).missing == ("cafe",)

@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from bayesbias.report.again import table_call
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
@@ -43,10 +42,14 @@ def test_no_other_choice_comes_nearer():
     assert sum(own) == pytest.approx(best)
     assert account["largest_gap"] == pytest.approx(max(own))
     assert list(account["pairs"]) == listed
-    assert set(found.controls.neutral) == {word for chosen in account["pairs"].values() for word in chosen}
+    assert set(found.controls.neutral) == {
+        word for chosen in account["pairs"].values() for word in chosen
+    }
     assert found.controls.human == ("person", "guest")
     assert account["mean_stereotypes"] == pytest.approx(np.mean([LOGS[word] for word in listed]))
-    assert account["mean_neutral"] == pytest.approx(np.mean([LOGS[w] for w in found.controls.neutral]))
+    assert account["mean_neutral"] == pytest.approx(
+        np.mean([LOGS[w] for w in found.controls.neutral])
+    )
 
 
 def test_each_word_is_chosen_once_and_as_many_as_the_pool_allows():
@@ -57,7 +60,9 @@ def test_each_word_is_chosen_once_and_as_many_as_the_pool_allows():
     chosen = [word for each in account["pairs"].values() for word in each]
     assert account["per"] == 2
     assert len(chosen) == len(set(chosen)) == 8
-    assert "larger pool would match better" in account["note"]  # window is a hundred times as frequent
+    assert (
+        "larger pool would match better" in account["note"]
+    )  # window is a hundred times as frequent
 
 
 def test_the_order_of_the_pool_changes_nothing():
@@ -66,7 +71,10 @@ def test_the_order_of_the_pool_changes_nothing():
 
 
 def test_a_pool_holds_no_word_of_the_list():
-    assert pool_of(words(), ["clock", "lazy", "old", "person", "clock", "grass"]) == ["clock", "grass"]
+    assert pool_of(words(), ["clock", "lazy", "old", "person", "clock", "grass"]) == [
+        "clock",
+        "grass",
+    ]
     assert pool_of(words(), "2021") == [*bb.wordlists.controls.load_controls("2021").neutral]
     with pytest.raises(InputError, match="no neutral words to choose from"):
         pool_of(bb.load_wordlist(LIST, controls="none"))
@@ -90,14 +98,3 @@ def test_a_table_has_the_account_and_how_it_is_made_again():
     }
     assert account["note"] in table.coverage.notes
     assert table.provenance["wordlist"]["controls"] == "matched"
-    about = {
-        "wordlist": {
-            "name": "religion",
-            "controls": "matched",
-            "matched": {"counts": "/some/where/coha.csv"},
-        },
-        "embedding": {"source": "minilm-static"},
-    }
-    assert table_call(about, "pairs.csv", []) == (
-        "bb.distance_table('minilm-static', 'religion', controls='matched', counts='coha.csv')"
-    )

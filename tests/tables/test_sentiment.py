@@ -26,7 +26,9 @@ def test_table_holds_every_pair_once():
     ]  # fmt: skip
     frame = made.frame[~made.frame["control"]]
     p = dict(zip(frame["sentence"], frame["probability"], strict=True))
-    row = table[(table["noun_pair"] == "My uncle / My aunt") & (table["profession"] == "gym trainer")].iloc[0]
+    row = table[
+        (table["noun_pair"] == "My uncle / My aunt") & (table["profession"] == "gym trainer")
+    ].iloc[0]
     male, female = p["My uncle is a gym trainer."], p["My aunt is a gym trainer."]
     assert row["difference"] == female - male
     assert row["logit_difference"] == pytest.approx(logit(female) - logit(male), rel=1e-12)
@@ -70,7 +72,9 @@ def test_what_is_no_table_of_predictions():
         bb.sentiment_table(frame, frame)
     with pytest.raises(bb.InputError, match="a pair lacks its male or female sentence"):
         bb.sentiment_table(frame.drop(index=5))
-    with pytest.raises(bb.InputError, match=r"a sentence has two predictions; found: 'He is a doctor.'"):
+    with pytest.raises(
+        bb.InputError, match=r"a sentence has two predictions; found: 'He is a doctor.'"
+    ):
         bb.sentiment_table(pd.concat([frame, frame[:1]]))
     with pytest.raises(bb.InputError, match=r"a column is missing.*valid: gender"):
         bb.sentiment_table(frame.drop(columns="gender"))
@@ -100,9 +104,11 @@ def test_a_covariate_of_a_category_is_nearly_that_of_the_category(tmp_path):
     path = tmp_path / "covariates.csv"
     lines = [f"{word},{place[name]}" for word, name in categories.items()]
     path.write_text("word,share\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    joined = bb.tables.join_covariates(PairTable(plain, Coverage({}, {}), {}), path, side="profession")
+    joined = bb.tables.join_covariates(
+        PairTable(plain, Coverage({}, {}), {}), path, side="profession"
+    )
     assert any("cannot be told from the classes" in note for note in joined.coverage.notes)
-    assert "share: known of 20 of 20 professions" in joined.coverage.sentences()
+    assert joined.coverage.covariates["share"]["found"] == 20
 
 
 @pytest.mark.slow
@@ -116,6 +122,7 @@ def test_a_slope_leaves_out_professions_without_the_covariate():
     assert len(fit.table) == known < len(table)
     assert fit.provenance["coverage"]["covariates"]["pay"]["found"] == 5
     assert any(
-        "left out of the fit, since they have no pay" in note for note in fit.provenance["coverage"]["notes"]
+        "left out of the fit, since they have no pay" in note
+        for note in fit.provenance["coverage"]["notes"]
     )
     assert {"slope_pay", "slope_pay_classifier"} <= set(fit.parameters()["name"])

@@ -13,10 +13,14 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.models.slopes import slopes_for
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.covariate_accounts import values_of
-from bayesbias.tables.covariates import columns_of_covariate, join_covariates
+from bayesbias.tables.covariates import (
+    Given,
+    columns_of_covariate,
+    covariates_given,
+    join_covariates,
+    values_of,
+)
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading_covariates import Given, covariates_given
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest
 
 __all__ = ["SlopesAsked", "slopes_of_tests"]

@@ -32,7 +32,7 @@ from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
 from bayesbias.studies.wefat.lines import Lines, association_rows, slope_row, true_correlation
-from bayesbias.tables.reading_covariates import covariates_given
+from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
