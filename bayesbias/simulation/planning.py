@@ -305,7 +305,7 @@ def plan_reliability(
     fit : BiasFit
     target : float in (0, 1)
         The wanted coefficient.
-    measure : {"weat", "word", "class", "stereotype", "mac"}
+    measure : {"weat", "word", "class", "attribute_set", "mac"}
         The score, see `BiasFit.reliability`.
     coefficient : {"against_zero", "absolute", "relative"}, optional
         By default against zero, for MAC relative.

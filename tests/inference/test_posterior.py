@@ -155,7 +155,7 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
         result.design.coords["protected_word"].index("b1"),
         result.design.coords["connection"].index("human"),
     )
-    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["c"][:, *at].mean())
+    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["word_by_connection"][:, *at].mean())
 
 
 def test_draws_join_chains_in_order(crossed):

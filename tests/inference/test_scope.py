@@ -77,13 +77,6 @@ def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
         for estimand in ("population", "listed_words")
     }
     assert means["population"] == means["listed_words"]
-    found = bb.findings_of(fit)
-    assert found.sentences[-2].startswith(
-        "The model additive has no spread of words: it says nothing of new ones"
-    )
-    assert not any("new words" in text for text in found.sentences)
-
-
 
 
 def test_ends_are_known_to_twice_their_error_where_it_is_known():
