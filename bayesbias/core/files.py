@@ -323,6 +323,45 @@ def read_toml(path: Path) -> dict[str, Any]:
     return parse_toml(read_bytes(path, MOST_TEXT), path)
 
 
+def toml_text(data: Mapping[str, Any], inside: str = "") -> str:
+    r"""Return a mapping as TOML: texts, numbers, truth values, lists of these, and tables.
+
+    Examples
+    --------
+    >>> print(toml_text({"name": "a", "mu": ["b"], "parameter": {"b": {"sd": 0.5}}}), end="")
+    name = "a"
+    mu = ["b"]
+    <BLANKLINE>
+    [parameter.b]
+    sd = 0.5
+    """
+
+    def written(value: Any) -> str:
+        if isinstance(value, Mapping):
+            return (
+                "{"
+                + ", ".join(f"{json.dumps(str(k))} = {written(v)}" for k, v in value.items())
+                + "}"
+            )
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(written, value))}]"
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+    def key_of(name: str) -> str:
+        return name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
+
+    tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
+    lines = [
+        f"{key_of(name)} = {written(value)}\n" for name, value in data.items() if name not in tables
+    ]
+    head = f"\n[{inside}]\n" if inside and lines else ""
+    rest = (
+        toml_text(value, ".".join(filter(None, (inside, key_of(name)))))
+        for name, value in tables.items()
+    )
+    return head + "".join(lines) + "".join(rest)
+
+
 def parse_json(content: str | bytes, where: object) -> Any:
     """Parse JSON; a key that occurs twice in one object is refused."""
     text = content if isinstance(content, str) else decoded(content, where)

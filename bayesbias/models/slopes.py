@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import toml_text
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
@@ -202,8 +204,6 @@ def with_slopes(
     >>> spec.parameters["slope_log_frequency_protected_word"].args["sigma"]
     'slope_log_frequency_protected_word_sd'
     """
-    import tomlkit
-
     spec = load_model(model)
     if not isinstance(covariate, str) or not covariate:
         raise checks.wrong_kind(covariate, "covariate", "the name of a column")
@@ -234,11 +234,11 @@ def with_slopes(
             added[f"{name}_sd"] = {"distribution": "Exponential", "lam": round(1 / float(sd), 12)}
     if taken := [name for name in added if name in spec.parameters]:
         raise InputError("the model has parameters of these names", where=spec.label, found=taken)
-    document = tomlkit.parse(spec.text).unwrap()
+    document = tomllib.loads(spec.text)
     document["name"] = f"{spec.name} + {covariate}"
     document["likelihood"]["mu"] = [*spec.mu, *terms]
     document["parameter"] |= added
-    text = tomlkit.dumps(document).encode("utf-8")
+    text = toml_text(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or document["name"]), origin=spec.origin)
 
 

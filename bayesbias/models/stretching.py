@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import toml_text
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -61,8 +63,6 @@ def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
     >>> dict(spec.parameters["attribute_sd"].args), dict(spec.parameters["connection_mean"].args)
     ({'lam': 1.0}, {'mu': 1.0, 'sigma': 0.3})
     """
-    import tomlkit
-
     checks.positive(factor, "factor")
     checks.choice(name, list(spec.parameters), "parameter", spec.label)
     args = arguments_stretched(spec, name, factor)
@@ -73,7 +73,7 @@ def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
             found=name,
             valid=stretchable(spec),
         )
-    document = tomlkit.parse(spec.text).unwrap()
+    document = tomllib.loads(spec.text)
     document["parameter"][name].update(args)
-    text = tomlkit.dumps(document).encode("utf-8")
+    text = toml_text(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or spec.name), origin=spec.origin)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -82,8 +84,6 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
     note : str
         Why; the last of the notes of the model that is returned.
     """
-    import tomlkit
-
     kept = [name for name in spec.mu if name not in terms]
     used = {value for value in spec.noise.values() if isinstance(value, str)}
     waiting = list(kept)
@@ -92,11 +92,11 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
         used.add(name)
         parameter = spec.parameters[name]
         waiting += [value for value in (*parameter.args.values(), parameter.times) if isinstance(value, str)]
-    document = tomlkit.parse(spec.text).unwrap()
+    document = tomllib.loads(spec.text)
     document["likelihood"]["mu"] = kept
     document["notes"] = [*spec.notes, note]
     document["parameter"] = {name: document["parameter"][name] for name in spec.parameters if name in used}
-    text = tomlkit.dumps(document).encode("utf-8")
+    text = toml_text(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or spec.name), origin=spec.origin)
 
 

@@ -122,7 +122,6 @@ def write_report(
 def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> str:
     """Return the text of the page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
 
     from bayesbias.plots.style import figure_style
 
@@ -154,9 +153,9 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         command=None if command is None else shlex.join(["bayesbias", *command]),
         made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
         glossary=GLOSSARY,
-        css=Markup((folder / "report.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        script_hash=Markup(digest),
+        css=(folder / "report.css").read_text(encoding="utf-8"),
+        script=script,
+        script_hash=digest,
         version=own_version(),
     )
 
@@ -199,11 +198,10 @@ def _sort_key(value: Any) -> str:
     return "" if value is None or value != value else str(value)
 
 
-def svg_of(figure: Figure, name: str) -> Any:
+def svg_of(figure: Figure, name: str) -> str:
     """Return a figure as SVG to stand in a page, with ids that no other figure has."""
     import matplotlib
     import matplotlib.pyplot as plt
-    from markupsafe import Markup
 
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "path", "svg.hashsalt": name}):
@@ -211,7 +209,7 @@ def svg_of(figure: Figure, name: str) -> Any:
     plt.close(figure)
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
-    return Markup(re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", text))
+    return re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", text)
 
 
 def _model(name: str, fit: Any) -> dict[str, str]:

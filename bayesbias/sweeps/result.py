@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import read_bytes, whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import read_parquet, write_csv
-from bayesbias.core.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import ERRORS, compared_cells
 from bayesbias.sweeps.plan import SweepPlan
@@ -43,10 +41,6 @@ class SweepResult:
         Cells that were finished before and were not fitted again.
     others : int
         Finished cells in the folder that belong to no cell of this plan: those of earlier plans.
-    damaged : int
-        Cells that were finished before, were damaged since, and were fitted again.
-    unverified : int
-        Reused cells that were written without a hash, as first versions did.
 
     Examples
     --------
@@ -65,8 +59,6 @@ class SweepResult:
     out: Path
     reused: int
     others: int = 0
-    damaged: int = 0
-    unverified: int = 0
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -130,21 +122,11 @@ class SweepResult:
             f"SweepResult: {number_of(len(cells), 'cell')} in {self.out}, {len(cells) - len(failures)} fitted "
             f"({self.reused} of them before), {len(failures)} failed, {doubtful} not to be trusted yet"
         ]
-        lines += [f"  {line}" for line in self.of_damage()]
         for row in failures.head(4).itertuples():
             lines.append(f"  failed: {_cell_label(row)}: {row.error}")
         if len(failures) > 4:
             lines.append(f"  and {len(failures) - 4} more")
         return "\n".join(lines)
-
-    def of_damage(self) -> list[str]:
-        """Say what was damaged, or cannot be told, of the cells that were finished before."""
-        out = []
-        if self.damaged:
-            out.append(f"{number_of(self.damaged, 'finished cell')} damaged since: fitted again")
-        if self.unverified:
-            out.append(f"{number_of(self.unverified, 'cell')} reused unverified: written without a hash")
-        return out
 
 
 def _cell_label(row: Any) -> str:
@@ -205,7 +187,7 @@ _ERRORS = dict.fromkeys(ERRORS, "Float64")
 
 
 def collect_results(
-    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], before: Before
+    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], finished: frozenset[str]
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
     import pandas as pd
@@ -213,7 +195,7 @@ def collect_results(
     rows: list[dict[str, Any]] = []
     times: list[dict[str, Any]] = []
     for cell in (cell for group in groups for cell in group.cells):
-        record = None if cell.key in failed else read_record(out, cell, plan)[0]
+        record = None if cell.key in failed else read_record(out, cell, plan)
         if record is None:
             error = failed.get(cell.key) or "the file of the cell was removed or damaged while the sweep ran"
             rows.append({**_about(cell), "status": "failed", "error": error})
@@ -230,36 +212,13 @@ def collect_results(
     mark_sweep(out, plan, TABLES)
     mine = {cell.key for group in groups for cell in group.cells}
     others = sum(path.stem not in mine for path in records_in(out))
-    return SweepResult(frame, timing, out, len(before.finished), others, before.damaged, before.unverified)
+    return SweepResult(frame, timing, out, len(finished), others)
 
 
-@dataclass(frozen=True)
-class Before:
-    """What a sweep found finished: the keys of cells to reuse; how many were damaged, and how many had no hash."""
-
-    finished: frozenset[str]
-    damaged: int
-    unverified: int
-
-
-def find_finished(groups: Sequence[CellGroup], plan: SweepPlan, out: Path) -> Before:
-    """Return what is finished of a plan, and can be used again."""
-    states: dict[str, State] = {}
-    for cell in (cell for group in groups for cell in group.cells):
-        record, states[cell.key] = read_record(out, cell, plan)
-        if record is not None and not _usable(cell, record):
-            states[cell.key] = State.DAMAGED
-    count = Counter(states.values())
-    finished = (key for key, state in states.items() if state in (State.INTACT, State.UNVERIFIED))
-    return Before(frozenset(finished), count[State.DAMAGED], count[State.UNVERIFIED])
-
-
-def _usable(cell: SweepCell, record: Mapping[str, Any]) -> bool:
-    """Say whether a record holds what a cell gives, also where its seal fits: anyone can write one."""
-    try:
-        return bool(_rows_of(cell, record))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
-        return False
+def find_finished(groups: Sequence[CellGroup], plan: SweepPlan, out: Path) -> frozenset[str]:
+    """Return the keys of cells that are finished, and can be used again."""
+    cells = (cell for group in groups for cell in group.cells)
+    return frozenset(cell.key for cell in cells if read_record(out, cell, plan) is not None)
 
 
 def _about(cell: SweepCell) -> dict[str, Any]:

@@ -98,19 +98,19 @@ def run_sweep(
         known = read_hashes(out)
         groups = group_cells(checked, inputs, lambda location: digest_of(location, known))
         write_json(out / "inputs.json", known)
-        before = find_finished(groups, checked, out)
+        finished = find_finished(groups, checked, out)
         failed = {cell.key: cell.error for group in groups for cell in group.cells if cell.error is not None}
         wanted = [
             cell.key
             for group in groups
             for cell in group.cells
-            if cell.key not in before.finished | set(failed)
+            if cell.key not in finished | set(failed)
         ]
         if wanted:
             with ticking("fits", len(wanted), progress) as tick, hands:
                 tasks = _tasks(groups, set(wanted), inputs, checked, out, failed, tick)
                 carry_out(tasks, hands.started(len(wanted)))
-        return collect_results(groups, checked, out, failed, before)
+        return collect_results(groups, checked, out, failed, finished)
 
 
 def _tasks(

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from bayesbias.cli.sweeping import _note
-from bayesbias.runs.verifying import verify_run
-from helpers.seeds import shifted
 from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 import bayesbias
 from bayesbias.core.errors import InputError
-from bayesbias.core.seals import State
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.sweeps import cells as cells_room, store as store_room
@@ -156,32 +151,6 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
     again = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1, resume=True)
     assert again.reused == 1
     pd.testing.assert_frame_equal(again.frame, result.frame)
-
-
-@pytest.mark.slow
-def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
-    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"], "models": ["additive"],
-            "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}}  # fmt: skip
-    result = run_sweep(plan, tmp_path / "out", workers=1)
-    (row,) = result.cells.itertuples()
-    table = distance_table("minilm-static", "religion", controls="none")
-    alone = fit(table, "additive", draws=200, tune=200, chains=2, seed=int(row.fit_seed), pointwise=False)
-    assert row.look_again == "; ".join(doubt.text for doubt in bayesbias.findings_of(alone).doubts) != ""
-    assert (None if pd.isna(row.problems) else row.problems) == (
-        "; ".join(alone.diagnostics()["problems"]) or None
-    )
-    assert (row.protected_listed, row.protected_found) == (15, 15)
-    assert (row.stereotypes_listed, row.stereotypes_found) == (11, 11)
-    # Another plan in the same folder is allowed, and what the first one left is spoken of.
-    other = run_sweep({**plan, "wordlists": ["weat7"]}, tmp_path / "out", workers=1, resume=True)
-    assert (other.reused, other.others) == (0, 1)
-    words = [*table.frame["protected_word"].unique()[:-2], *table.frame["attribute"].unique()]
-    random = np.random.default_rng(0)
-    np.savez(tmp_path / "few.npz", words=words, vectors=random.normal(size=(len(words), 9)))
-    few = run_sweep({**plan, "embeddings": [str(tmp_path / "few.npz")]}, tmp_path / "few", workers=1)
-    (row,) = few.cells.itertuples()
-    assert (row.protected_listed, row.protected_found) == (15, 13)
-    assert "lacks 2 of 15 protected words" in _note(row)
 
 
 def test_a_name_with_brackets_hides_none_of_its_files(tmp_path):
@@ -364,19 +333,3 @@ def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monke
 def test_a_number_of_workers_that_is_none_is_refused(done, tmp_path, workers):
     with pytest.raises(InputError, match="whole number from 1 to 1024"):
         run_sweep(done[0], tmp_path, workers=workers)
-
-
-@pytest.mark.slow
-def test_cells_that_were_removed_from_an_ended_sweep_are_missing(done, tmp_path):
-    """Verifying had counted those that are there."""
-    out = tmp_path / "out"
-    shutil.copytree(done[1], out)
-    assert verify_run(out).ok
-    first, *rest = sorted((out / "cells").glob("*.json"))
-    first.unlink()
-    assert [(f.name, f.state.value) for f in verify_run(out).files][:1] == [
-        (f"cells/{first.name}", "missing")
-    ]
-    shutil.rmtree(out / "cells")
-    found = verify_run(out)
-    assert (found.ok, found.count(State.MISSING)) == (False, 1 + len(rest))

@@ -13,7 +13,7 @@ from helpers.tables import grid
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.core.opening import sha256_file
+from bayesbias.core.files import sha256_file
 from bayesbias.models.loading import parse_model
 from bayesbias.tables import reading
 from bayesbias.tables.distances import distance_table

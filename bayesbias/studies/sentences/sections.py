@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
-from bayesbias.core.versions import own_version
 from bayesbias.inference.view import View
 from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, text
 from bayesbias.studies.sentences.interpretation import interpret_seat
