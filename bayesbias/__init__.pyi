@@ -49,9 +49,9 @@ from .studies.debiasing.comparing import compare as compare
 from .studies.wefat.result import wefat as wefat
 from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
 from .studies.sentiment.published import paired_test as paired_test
-from .simulation.calibration import coverage_simulated as coverage_simulated
+from .simulation.coverage import coverage_simulated as coverage_simulated
 from .simulation.pools import coverage_on_pools as coverage_on_pools
-from .simulation.planning import sample_size as sample_size
+from .simulation.sample_size import sample_size as sample_size
 from .sweeps.sweeping import run_sweep as run_sweep
 from .plots.words import plot_connections as plot_connections, plot_words as plot_words
 from .plots.contrasts import plot_contrasts as plot_contrasts

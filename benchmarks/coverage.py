@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesbias.simulation.calibration import coverage_simulated
+from bayesbias.simulation.coverage import coverage_simulated
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
 

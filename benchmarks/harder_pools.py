@@ -15,9 +15,9 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.models.loading import load_model
-from bayesbias.simulation.answers import answers_of_fit
+from bayesbias.simulation.coverage import answers_of_fit
+from bayesbias.simulation.grid import by_yardstick
 from bayesbias.simulation.pools import Pool, drawn_pool
-from bayesbias.simulation.yardsticks import by_yardstick
 from bayesbias.studies.debiasing.fits import fit_changes
 
 VECTORS = "minilm-static"

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.simulation.yardsticks import YARDSTICKS
+from bayesbias.simulation.grid import YARDSTICKS
 
 POOLS = Path(__file__).resolve().parents[2] / "shared/data/real_coverage"
 SITUATIONS = ("gender_jobs", "names_valence")

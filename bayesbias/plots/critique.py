@@ -14,7 +14,7 @@ from bayesbias.plots import headings, marks
 from bayesbias.plots.data import long
 from bayesbias.plots.style import WIDTH, axes_or_new, inches, pt, styled
 from bayesbias.scores.association import largest_effect_size
-from bayesbias.simulation.alarms import METHODS
+from bayesbias.simulation.false_alarms import METHODS
 from bayesbias.simulation.paper import PaperDraws, paper_draws
 
 if TYPE_CHECKING:

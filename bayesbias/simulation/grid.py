@@ -1,7 +1,8 @@
-"""A complete table of words by attributes as a grid: its blocks, their means, and contrasts as weights of blocks.
+"""A complete table of words by attributes as a grid: its blocks, contrasts as weights of blocks, and intervals without a model.
 
-A block holds the pairs of the words of one protected class and the attributes of one list. A mean of a connection is
-over pairs, so that a block counts by its words times its attributes.
+A block holds the pairs of the words of one protected class and the attributes of one set. A mean of a connection is
+over pairs, so a block counts by its words times its attributes. Both intervals, by moments and by bootstrap, take words
+and attributes for samples, and classes and sets for all there are, as the models do. They have no prior and shrink nothing.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+YARDSTICKS = ("moments", "bootstrap")
+"""The two-way method of moments, and the multiway cluster bootstrap (pigeonhole bootstrap)."""
+_RESAMPLES = 1000
 Key = tuple[str, str, str]
 """Level, name and contrast, as in the table of contrasts of a fit."""
 LEVEL_COLUMNS = {"class": "protected_class", "attribute_set": "attribute_class"}
@@ -138,24 +140,14 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     InputError
         Where a word stands in two classes or an attribute in two lists, a pair stands twice, or no attribute is left.
     """
-    for word, column, noun in (
-        ("protected_word", "protected_class", "two classes"),
-        ("attribute", "attribute_class", "two lists"),
-    ):
+    for word, column in (("protected_word", "protected_class"), ("attribute", "attribute_class")):
         of = frame[[word, column]].drop_duplicates()
-        if twice := checks.repeated(of[word].astype(str)):
-            raise InputError(
-                f"{word.replace('_', ' ')}s stand in {noun}, so that none can be drawn for one alone",
-                where=where,
-                found=some(twice),
-                hint="keep each in one",
-            )
-    pairs = frame[["protected_word", "attribute"]].astype(str)
-    if pairs.duplicated().any():
-        first = pairs[pairs.duplicated()].iloc[0]
-        raise InputError(
-            "a pair stands twice", where=where, found=tuple(first), hint="a repeat is the same observation"
-        )
+        if (twice := of[word].duplicated()).any():
+            found = str(of.loc[twice, word].iloc[0])
+            raise InputError(f"a {word} stands in two groups, {column}", where=where, found=found)
+    if (twice := frame.duplicated(["protected_word", "attribute"])).any():
+        found = frame.loc[twice, ["protected_word", "attribute"]].iloc[0]
+        raise InputError("a pair stands twice", where=where, found=tuple(map(str, found)))
     words = frame.drop_duplicates("protected_word").set_index("protected_word")["protected_class"].astype(str)
     about = frame.drop_duplicates("attribute").set_index("attribute")
     distances = frame.pivot(index="protected_word", columns="attribute", values="distance").reindex(
@@ -260,9 +252,85 @@ def sampling_variance(
     rows, columns, rest = scatter(grid, weights, freedom=False)
     out = sum(v / n for v, n in zip(rows, words, strict=True))
     out += sum(v / m for v, m in zip(columns, attributes, strict=True))
-    out += sum(
-        v / (n * m)
-        for n, left in zip(words, rest, strict=True)
-        for m, v in zip(attributes, left, strict=True)
-    )
+    out += sum(v / (n * m) for n, left in zip(words, rest, strict=True) for m, v in zip(attributes, left, strict=True))
     return float(out)
+
+
+def by_yardstick(
+    grid: Grid, method: str, weights: Mapping[Key, np.ndarray], prob: float, seed: int
+) -> dict[Key, tuple[float, float, float]]:
+    """Return estimate and interval of each contrast; none where a class or list has a single word."""
+    if min(size.min() for size in grid.sizes()) < 2:
+        return {}
+    return (
+        by_moments(grid, weights, prob) if method == "moments" else by_bootstrap(grid, weights, prob, seed, _RESAMPLES)
+    )
+
+
+def by_moments(grid: Grid, weights: Mapping[Key, np.ndarray], prob: float) -> dict[Key, tuple[float, float, float]]:
+    """Return the simple estimates with intervals from the two-way random-effects analysis of variance.
+
+    With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the scores of words, of
+    attributes and of what is left (`scatter`), the variance of a contrast is estimated without bias by R + C - E, since R
+    and C hold the noise of pairs each (Searle, Casella and McCulloch 1992, ch. 4). A component that comes out negative is
+    taken for zero, so that R and C count for E at least. The quantile is that of Student's t with Satterthwaite's (1946)
+    degrees of freedom of this sum of mean squares.
+    """
+    from scipy import stats
+
+    values = contrast_values(grid.means(), weights)
+    out = {}
+    for key, w in weights.items():
+        variance, freedom = moments(grid, w)
+        half = float(stats.t.ppf((1 + prob) / 2, freedom)) * np.sqrt(variance)
+        out[key] = (values[key], values[key] - half, values[key] + half)
+    return out
+
+
+def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
+    """Return the variance of a contrast by the method of moments, and its degrees of freedom."""
+    words, attributes = grid.sizes()
+    rows, columns, rest = (np.array(squares) for squares in scatter(grid, weights))
+    of_words, of_attributes, of_pairs = rows / words, columns / attributes, rest / np.outer(words, attributes)
+    noise = of_pairs.sum()
+    counted = int(of_words.sum() > noise), int(of_attributes.sum() > noise)
+    terms = np.concatenate([counted[0] * of_words, counted[1] * of_attributes, (1 - sum(counted)) * of_pairs.ravel()])
+    freedom = np.concatenate([words - 1, attributes - 1, np.outer(words - 1, attributes - 1).ravel()])
+    variance, squares = float(terms.sum()), float((terms**2 / freedom).sum())
+    return variance, variance**2 / squares if squares > 0 else np.inf
+
+
+def by_bootstrap(
+    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float, seed: int, resamples: int
+) -> dict[Key, tuple[float, float, float]]:
+    """Return the simple estimates with percentile intervals of the multiway cluster bootstrap.
+
+    Each resample draws the words of each class and the attributes of each list anew, with replacement and apart from each
+    other, and keeps the pairs of those drawn (the pigeonhole bootstrap of Owen 2007; with other weights Owen and Eckles
+    2012). Its variance counts the noise of pairs about three times, which is too much, and leaves out what few words lose
+    to their own mean, which is too little.
+    """
+    estimates = contrast_values(grid.means(), weights)
+    drawn = resampled_means(grid, seed, resamples)
+    out = {}
+    for key, w in weights.items():
+        values = np.einsum("bkl,kl->b", drawn, w)
+        low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
+        out[key] = (estimates[key], float(low), float(high))
+    return out
+
+
+def resampled_means(grid: Grid, seed: int, resamples: int) -> np.ndarray:
+    """Return the means of the blocks in each resample, shape (resamples, classes, lists)."""
+    # A stream of its own: the table that is drawn from again may have been simulated with the same seed.
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
+
+    def shares(of: np.ndarray, groups: int) -> np.ndarray:
+        out = np.zeros((resamples, groups, len(of)))
+        for group in range(groups):
+            mine = np.flatnonzero(of == group)
+            out[:, group, mine] = rng.multinomial(len(mine), np.full(len(mine), 1 / len(mine)), resamples) / len(mine)
+        return out
+
+    rows, columns = shares(grid.class_of, len(grid.classes)), shares(grid.list_of, len(grid.lists))
+    return (rows @ grid.distances) @ columns.transpose(0, 2, 1)

@@ -20,34 +20,26 @@ What follows from the slip, and what does not:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.scores.counting import error_of_quantile
-from bayesbias.simulation.nulls import Floats
-from bayesbias.simulation.rrandom import RRandom
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FORMULAS", "PAPER_CASES", "PaperCase", "PaperDraws", "paper_draws", "simulate_paper"]
-
+Floats = npt.NDArray[np.float64]
 FORMULAS = ("as coded", "as intended")
 """The two readings of the paper's ``mean(s1, s2)``."""
 _WORDS, _ATTRIBUTES = 4, 5  # protected words, two in each class; attributes in each set
-USUAL_DRAWS = 10_000
-"""The runs of the paper's loops."""
 _QUANTILES = (0.025, 0.275, 0.975)  # the paper prints the last two and means the outer two
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PaperCase:
     """One of the paper's four set-ups.
 
@@ -77,21 +69,21 @@ class PaperCase:
 PAPER_CASES = (
     PaperCase(
         "no difference, sd 0.05", 123, False, 0.0, 0.05,
-        MappingProxyType({"factor": 0.02342637, "numerator": 0.04275325, "bias": 1.825005}),
+        {"factor": 0.02342637, "numerator": 0.04275325, "bias": 1.825005},
     ),
     PaperCase(
         "no difference, sd 0.001", 124, True, 0.0, 0.001,
-        MappingProxyType({"factor": 0.0006402666, "numerator": -0.001237637, "bias": -1.933003}),
+        {"factor": 0.0006402666, "numerator": -0.001237637, "bias": -1.933003},
     ),
     PaperCase(
         "difference, sd 0.05", 766, False, 0.1, 0.05,
-        MappingProxyType({"bias": 1.490014, "mean": 1.690664, "median": 1.707511,
-                          "quantile 27.5%": 1.539149, "quantile 97.5%": 2.166488}),
+        {"bias": 1.490014, "mean": 1.690664, "median": 1.707511,
+         "quantile 27.5%": 1.539149, "quantile 97.5%": 2.166488},
     ),
     PaperCase(
         "difference, sd 0.1", 766, False, 0.1, 0.1,
-        MappingProxyType({"bias": 1.223023, "mean": 1.563319, "median": 1.638136,
-                          "quantile 27.5%": 1.300648, "quantile 97.5%": 2.356815}),
+        {"bias": 1.223023, "mean": 1.563319, "median": 1.638136,
+         "quantile 27.5%": 1.300648, "quantile 97.5%": 2.356815},
     ),
 )  # fmt: skip
 """The four set-ups of section 3, in the paper's order."""
@@ -104,6 +96,8 @@ class PaperDraws:
     Attributes
     ----------
     case : PaperCase
+    similarities : ndarray, shape (4, 2, 5)
+        Of the single draw: of each word, with A and with B.
     single : mapping of str to mapping of str to float
         For each formula ``factor``, ``numerator`` and ``bias`` of the single draw.
     effect_sizes : mapping of str to ndarray, shape (draws,)
@@ -111,12 +105,12 @@ class PaperDraws:
     """
 
     case: PaperCase
+    similarities: Floats
     single: Mapping[str, Mapping[str, float]]
     effect_sizes: Mapping[str, Floats]
 
     def __repr__(self) -> str:
-        draws = max((len(sizes) for sizes in self.effect_sizes.values()), default=0)
-        return f"<PaperDraws {self.case.name}: {draws:,} runs of the loop, by formula {' and '.join(self.single)}>"
+        return f"PaperDraws of {self.case.name}: {len(self.effect_sizes[FORMULAS[0]]):,} runs of the loop"
 
 
 def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
@@ -136,7 +130,7 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     Raises
     ------
     InputError
-        For an unknown case or a number of draws below 1.
+        If the case is unknown, or the number of draws below 1.
 
     Examples
     --------
@@ -148,45 +142,65 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     {'as coded': 2.449, 'as intended': 1.732}
     """
     if isinstance(case, str):
-        names = [c.name for c in PAPER_CASES]
-        if case not in names:
-            raise InputError("unknown case", found=case, valid=" / ".join(names), hint=nearest(case, names))
-        case = PAPER_CASES[names.index(case)]
-    draws = checks.count(draws, "draws", most=checks.MOST_DRAWS)
-    random = RRandom(case.seed)
-    first = _paper_scores(random, 1, case)
-    if case.reseeded:
-        random = RRandom(case.seed)
-    singles = _paper_effect_sizes(first)
-    loop = _paper_effect_sizes(_paper_scores(random, draws, case))
+        by_name = {c.name: c for c in PAPER_CASES}
+        case = by_name[checks.choice(case, by_name, "case")]
+    checks.count(draws, "draws", most=checks.MOST_DRAWS)
+    stream = _r_stream(case.seed)
+    first = _similarities(stream, 1, case)
+    loop = _similarities(_r_stream(case.seed) if case.reseeded else stream, draws, case)
+    single, effects = _effect_sizes(first), _effect_sizes(loop)
     return PaperDraws(
         case,
-        {name: {key: float(value[0]) for key, value in result.items()} for name, result in singles.items()},
-        {name: result["bias"] for name, result in loop.items()},
+        first[0],
+        {formula: {key: float(x[0]) for key, x in values.items()} for formula, values in single.items()},
+        {formula: values["bias"] for formula, values in effects.items()},
     )
 
 
-def _paper_scores(random: RRandom, draws: int, case: PaperCase) -> Floats:
-    """Return s of the four words, shape (draws, 4), in the order in which R draws them."""
-    z = random.rnorm(draws * _WORDS * 2 * _ATTRIBUTES).reshape(draws, _WORDS, 2, _ATTRIBUTES)
+def _similarities(stream: np.random.MT19937, draws: int, case: PaperCase) -> Floats:
+    """Return pairs, shape (draws, word, set, attribute), in the order in which R draws them."""
+    z = _r_normals(stream, draws * _WORDS * 2 * _ATTRIBUTES).reshape(draws, _WORDS, 2, _ATTRIBUTES)
     mean = np.array([[case.mean, 0.0], [case.mean, 0.0], [0.0, case.mean], [0.0, case.mean]])
-    means = (mean[:, :, None] + case.sd * z).mean(axis=3)
-    return means[:, :, 0] - means[:, :, 1]
+    return mean[:, :, None] + case.sd * z
 
 
-def _paper_effect_sizes(s: Floats) -> dict[str, dict[str, Floats]]:
+def _effect_sizes(pairs: Floats) -> dict[str, dict[str, Floats]]:
+    means = pairs.mean(axis=3)
+    s = means[:, :, 0] - means[:, :, 1]
     factor = s.std(axis=1, ddof=1)
-    numerators = {
-        "as coded": s[:, 0] - s[:, 2],
-        "as intended": s[:, :2].mean(axis=1) - s[:, 2:].mean(axis=1),
-    }
+    numerators = (s[:, 0] - s[:, 2], s[:, :2].mean(axis=1) - s[:, 2:].mean(axis=1))
     return {
-        name: {"factor": factor, "numerator": numerator, "bias": numerator / factor}
-        for name, numerator in numerators.items()
+        formula: {"factor": factor, "numerator": numerator, "bias": numerator / factor}
+        for formula, numerator in zip(FORMULAS, numerators, strict=True)
     }
 
 
-def simulate_paper(draws: int = USUAL_DRAWS) -> pd.DataFrame:
+def _r_stream(seed: int) -> np.random.MT19937:
+    """Return a Mersenne Twister in the state of R's ``set.seed(seed)``.
+
+    R scrambles the seed by 50 steps of a congruential generator. Then it fills 625 words with it, the first of which is
+    the position in the state and is overwritten by "start afresh" (R's help page ``?RNGkind``).
+    """
+    word = seed & 0xFFFFFFFF
+    key = np.empty(675, dtype=np.uint32)
+    for i in range(len(key)):
+        word = (69069 * word + 1) & 0xFFFFFFFF
+        key[i] = word
+    bits = np.random.MT19937()
+    bits.state = {"bit_generator": "MT19937", "state": {"key": key[51:], "pos": 624}}
+    return bits
+
+
+def _r_normals(stream: np.random.MT19937, n: int) -> Floats:
+    """Draw standard normals as R's ``rnorm``: two uniforms make one of 59 bits, which is inverted."""
+    from scipy.special import ndtri
+
+    uniforms = stream.random_raw(2 * n).reshape(n, 2) * 2.3283064365386963e-10  # 2 ** -32, as R has it
+    big = 134217728.0  # 2 ** 27
+    return ndtri((np.floor(big * uniforms[:, 0]) + uniforms[:, 1]) / big)
+
+
+def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
     """Run all of the paper's simulations, as coded and as intended.
 
     Parameters
@@ -210,14 +224,6 @@ def simulate_paper(draws: int = USUAL_DRAWS) -> pd.DataFrame:
     >>> len(printed), bool(((printed["value"] / printed["printed"] - 1).abs() < 5e-7).all())
     (16, True)
     """
-    return paper_rows(draws).drop(columns="mcse_value")
-
-
-def paper_rows(draws: int) -> pd.DataFrame:
-    """Return the rows of `simulate_paper` with their Monte Carlo errors, ``mcse_value``.
-
-    The single draw has none, nor has what the paper prints of as many draws: they are those of R, digit for digit.
-    """
     import pandas as pd
 
     rows = []
@@ -231,17 +237,8 @@ def paper_rows(draws: int) -> pd.DataFrame:
                 "median": float(np.median(loop)),
                 **{f"quantile {q:.1%}": float(np.quantile(loop, q)) for q in _QUANTILES},
             }
-            errors = {
-                "mean": float(loop.std()) / math.sqrt(draws),
-                "median": error_of_quantile(loop, 0.5),
-                **{f"quantile {q:.1%}": error_of_quantile(loop, q) for q in _QUANTILES},
-            }
             for quantity, value in values.items():
                 printed = case.printed.get(quantity) if formula == "as coded" else None
-                same = printed is not None and draws == USUAL_DRAWS
-                error = 0.0 if same else errors.get(quantity, 0.0)
-                rows.append((case.name, formula, quantity, printed, value, error))
-    columns = ["case", "formula", "quantity", "printed", "value", "mcse_value"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["printed"] = frame["printed"].astype("Float64")
-    return frame
+                rows.append((case.name, formula, quantity, printed, value))
+    columns = ["case", "formula", "quantity", "printed", "value"]
+    return pd.DataFrame(rows, columns=columns).astype({"printed": "Float64"})

@@ -1,11 +1,12 @@
-"""Do intervals hold on real vectors? Tables of few words drawn from pools of many, held to the value of the pool.
+"""Do intervals hold on real vectors? Tables of few words drawn from pools of many, compared with the value of the pool.
 
-Simulated tables have the scatter that a model believes in. Pools of real words have their own.
+Simulated tables have the spread that a model assumes. Pools of real words have their own.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import os
 import time
@@ -17,68 +18,38 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import sha256_of
 from bayesbias.core.packages import own_version
 from bayesbias.core.workers import Hands
-from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed
-from bayesbias.simulation.accounting import accounts, standard_error_of_share
-from bayesbias.simulation.answers import AVERAGED, analyse_table, answers_of_fit, fit_of
-from bayesbias.simulation.batches import batch_folder, in_batches
-from bayesbias.simulation.calibration import WITHOUT_MODEL, checked_methods, model_hashes
+from bayesbias.simulation import coverage
 from bayesbias.simulation.grid import (
     LEVEL_COLUMNS,
+    YARDSTICKS,
     Grid,
     Key,
+    by_yardstick,
     contrast_values,
     contrast_weights,
     grid_of,
     sampling_variance,
 )
-from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
+from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
+from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.inference.posterior import BiasFit
     from bayesbias.wordlists.wordlist import WordList
-
-__all__ = ["coverage_on_pools"]
 
 _USUAL_CONTROLS = 30
 _DRAWN_FOR_FLAWLESS = 4000
 _BATCH = 4
 _LABELS = ("level", "name", "contrast")
-_COLUMNS = (
-    "method",
-    *_LABELS,
-    "truth",
-    "tables",
-    "coverage",
-    "coverage_se",
-    "flawless",
-    "flawless_se",
-    "called",
-    "called_se",
-    "wrong_sign",
-    "wrong_sign_se",
-    "bias",
-    "bias_se",
-    "rmse",
-    "rmse_se",
-    "width",
-    "width_se",
-    "relative_width",
-    "relative_width_se",
-    "seconds",
-    "converged",
-    "quick",
-)
 
 
 def coverage_on_pools(
@@ -179,42 +150,41 @@ def coverage_on_pools(
     >>> report.loc[report["level"] == "overall", "contrast"].tolist()[:2]
     ['associated - different', 'associated - human']
     """
-    methods = checked_methods(methods)
+    methods = coverage.checked_methods(methods)
     checks.count(tables, "tables", most=checks.MOST_TABLES)
-    checks.sampling(draws, tune, chains)
-    hands = Hands(workers, dask)
-    checks.seed(seed, most=None)
-    prob = checks.probability(prob)
-    checks.choice(engine, ENGINES, "engine")
+    settings = coverage.settings_of(prob, draws, tune, chains, engine)
     pool = drawn_pool(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral, controls=controls
     )
     _check_usable(methods, pool)
-    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     identity = {
         "pools": pool.sha256(),
         "words": pool.words.tolist(),
         "attributes": pool.attributes.tolist(),
-        "model_sha256": model_hashes(methods),
+        "model_sha256": coverage.model_hashes(methods),
         "methods": list(methods),
         "seed": seed,
         "bayesbias": own_version(),
         **settings,
     }
-    folder = batch_folder(out, identity, resume)
+    folder = coverage.batch_folder(out, identity, resume)
     work = functools.partial(analyse_drawn, pool, methods, seed, settings=settings)
-    with hands:
-        rows = in_batches(work, tables, folder, hands, "tables drawn", progress, _BATCH)
-    frame = accounts(rows, pool.values(), methods, prob, _LABELS)
+    with Hands(workers, dask) as hands:
+        rows = coverage.in_batches(work, tables, folder, hands, "tables drawn", progress, _BATCH)
+    frame = coverage.accounts(rows, pool.values(), methods, prob, _LABELS)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
     keys = list(zip(*(frame[label] for label in _LABELS), strict=True))
     ideal = np.array([widths[key] or np.nan for key in keys])
-    frame["relative_width"], frame["relative_width_se"] = frame["width"] / ideal, frame["width_se"] / ideal
-    frame["flawless"] = [flawless[key] for key in keys]
-    frame["flawless_se"] = [
-        standard_error_of_share(share, _DRAWN_FOR_FLAWLESS) for share in frame["flawless"]
-    ]
-    return frame[list(_COLUMNS)]
+    shares = [flawless[key] for key in keys]
+    errors = [coverage.standard_error_of_share(share, _DRAWN_FOR_FLAWLESS) for share in shares]
+    for after, name, values in (
+        ("coverage_se", "flawless", shares),
+        ("flawless", "flawless_se", errors),
+        ("width_se", "relative_width", frame["width"] / ideal),
+        ("relative_width", "relative_width_se", frame["width_se"] / ideal),
+    ):
+        frame.insert(frame.columns.get_loc(after) + 1, name, values)
+    return frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,9 +211,7 @@ class Pool:
         What is drawn does not depend on the order of words, classes and lists in the pool.
         """
 
-        def draw(
-            of: np.ndarray, numbers: np.ndarray, groups: Sequence[str], names: Sequence[str]
-        ) -> np.ndarray:
+        def draw(of: np.ndarray, numbers: np.ndarray, groups: Sequence[str], names: Sequence[str]) -> np.ndarray:
             parts: dict[int, np.ndarray] = {}
             for group in sorted(range(len(groups)), key=lambda group: groups[group]):
                 members = sorted(np.flatnonzero(of == group).tolist(), key=lambda place: names[place])
@@ -273,17 +241,15 @@ class Pool:
         means = np.empty((_DRAWN_FOR_FLAWLESS, len(rows), columns.shape[1]))
         for number in range(_DRAWN_FOR_FLAWLESS):
             means[number] = rows @ self.grid.distances[np.ix_(*self.places(rng))] @ columns
-        off = {
-            key: np.abs(np.einsum("bkl,kl->b", means - self.grid.means(), w))
-            for key, w in self.weights.items()
-        }
+        off = {key: np.abs(np.einsum("bkl,kl->b", means - self.grid.means(), w)) for key, w in self.weights.items()}
         return {key: float((off[key] <= width / 2).mean()) for key, width in self.ideal_widths(prob).items()}
 
     def sha256(self) -> str:
         """Return the hash of words, classes and distances."""
         grid = self.grid
         about = [grid.words, grid.attributes, grid.class_of.tolist(), grid.list_of.tolist(), grid.connections]
-        return sha256_of(json.dumps(about).encode() + np.ascontiguousarray(grid.distances).tobytes())
+        content = json.dumps(about).encode() + np.ascontiguousarray(grid.distances).tobytes()
+        return hashlib.sha256(content).hexdigest()
 
 
 def drawn_pool(
@@ -297,9 +263,6 @@ def drawn_pool(
     controls: Any = None,
 ) -> Pool:
     """Return the pool that tables are drawn from, and how much of it; see `coverage_on_pools`."""
-    from bayesbias.tables.distances import distance_table
-    from bayesbias.tables.reading import as_pair_table
-
     if holds_pairs(vectors):
         if pools is not None or controls is not None:
             raise InputError(
@@ -339,9 +302,7 @@ def _pool(
     for kind, asked in controls.items():
         names = [name for name, own in zip(grid.lists, grid.kinds, strict=True) if own == kind]
         if asked is not None and checks.count(asked, kind, 0) and not names:
-            raise InputError(
-                f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0"
-            )
+            raise InputError(f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0")
         for name in names:
             of_list[name] = min(_USUAL_CONTROLS, there[name] // 2) if asked is None else int(asked)
     grid = grid.of_lists([name for name in grid.lists if of_list[name]])
@@ -389,9 +350,7 @@ def analyse_drawn(
             start = time.perf_counter()
             answers, about = _answers(grid, pool.weights, method, own, settings)
             about = {"table": number, "method": method, **about, "seconds": time.perf_counter() - start}
-            rows += [
-                {**about, **dict(zip(_LABELS, key, strict=True)), **answer} for key, answer in answers.items()
-            ]
+            rows += [{**about, **dict(zip(_LABELS, key, strict=True)), **answer} for key, answer in answers.items()]
     return rows
 
 
@@ -401,36 +360,26 @@ def _answers(
     """Return what a method says of each contrast, and of a fit whether it converged."""
     if method in YARDSTICKS:
         ends = by_yardstick(grid, method, weights, settings["prob"], seed)
-        return {
-            key: dict(zip(("estimate", "low", "high"), values, strict=True)) for key, values in ends.items()
-        }, {}
+        return {key: dict(zip(("estimate", "low", "high"), x, strict=True)) for key, x in ends.items()}, {}
     table = grid.frame()
-    if method in AVERAGED:
-        out = {}
-        for row in analyse_table(table, method, seed, settings):
-            out["overall", "all", row["contrast"]] = {k: v for k, v in row.items() if k != "contrast"}
-        return out, {}
-    fit = fit_of(table, method, seed, settings)
-    levels = _levels(fit)
-    answers = {
-        (levels[level], name, contrast): answer
-        for (level, name, contrast), answer in answers_of_fit(fit, settings["prob"], list(levels))
-    }
-    return answers, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
-
-
-def _levels(fit: BiasFit) -> dict[str, str]:
-    """Return the levels of a fit that pools have values of, and what each is called here."""
+    if method in coverage.AVERAGED:
+        rows = coverage.analyse_table(table, method, seed, settings)
+        return {("overall", "all", row.pop("contrast")): row for row in rows}, {}
+    fit = coverage.fit_of(table, method, seed, settings)
+    # The levels of the model that pools have values of, and what each is called here.
     names = {column: level for level, column in LEVEL_COLUMNS.items()}
-    own = {level: names[about.by] for level, about in fit.spec.results.levels.items() if about.by in names}
-    return {"overall": "overall", **own}
+    levels = {level: names[about.by] for level, about in fit.spec.results.levels.items() if about.by in names}
+    levels["overall"] = "overall"
+    found = coverage.answers_of_fit(fit, settings["prob"], list(levels))
+    answers = {(levels[level], name, contrast): answer for (level, name, contrast), answer in found}
+    return answers, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
 
 
 def _check_usable(methods: Sequence[str], pool: Pool) -> None:
     """Refuse what can say nothing of tables from the pool, before the work and not in it."""
     table = pool.grid.part(*pool.places(np.random.default_rng(0))).frame()
     for method in methods:
-        if method in WITHOUT_MODEL:
+        if method in coverage.WITHOUT_MODEL:
             continue
         spec = load_model(method)
         Design.of(trimmed(spec, table) if spec.trim else spec, table)
@@ -441,6 +390,4 @@ def _check_usable(methods: Sequence[str], pool: Pool) -> None:
                 valid="a model of pairs of words",
             )
     if "weat" in methods and len(pool.grid.classes) < 2:
-        raise InputError(
-            "WEAT compares two classes", where="methods", found="pools of one", hint="leave out weat"
-        )
+        raise InputError("WEAT compares two classes", where="methods", found="pools of one", hint="leave out weat")

@@ -152,15 +152,11 @@ class Scenario:
 
 
 def _leaves(value: Any) -> list[float]:
-    return (
-        [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
-    )
+    return [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
 
 
 def _levelled(value: Any, mean: float) -> Any:
-    return (
-        {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
-    )
+    return {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
 
 
 def _own_numbers(value: Any, where: str) -> Any:
@@ -273,15 +269,11 @@ def _population_parameters(spec: ModelSpec) -> list[str]:
 
 
 @functools.lru_cache(maxsize=8)
-def scenario_frame(
-    words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
-) -> pd.DataFrame:
+def scenario_frame(words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int) -> pd.DataFrame:
     import pandas as pd
 
     columns = [(f"a{k}.{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
-    columns += [
-        (f"{kind}.{i}", kind, kind) for kind, n in (("human", human), ("neutral", neutral)) for i in range(n)
-    ]
+    columns += [(f"{kind}.{i}", kind, kind) for kind, n in (("human", human), ("neutral", neutral)) for i in range(n)]
     right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
     rows = [(f"w{k}.{i}", f"class{k}") for k, n in enumerate(words) for i in range(n)]
     frame = pd.DataFrame(rows, columns=["protected_word", "protected_class"]).merge(right, how="cross")
@@ -329,9 +321,7 @@ def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
                 valid=f"a number, or numbers of shape {design.shape(name)}",
             ) from None
         if spec.parameters[name].positive and not (given[name] > 0).all():
-            raise InputError(
-                "a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name]
-            )
+            raise InputError("a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name])
     return design, given
 
 

@@ -17,7 +17,7 @@ import bayesbias as bb
 from bayesbias import plots as figures
 from bayesbias.embeddings import describe_vectors, postprocess
 from bayesbias.models import with_slopes
-from bayesbias.simulation.alarms import simulate_grid
+from bayesbias.simulation.false_alarms import simulate_grid
 from bayesbias.simulation.paper import paper_draws
 from bayesbias.tables.reading import as_pair_table
 from helpers.changes import NONE, changed, table

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 @pytest.mark.slow
 def test_rates_near_the_level_are_not_blown_up() -> None:
     from bayesbias.plots.critique import _SHOWN, plot_false_alarms
-    from bayesbias.simulation.alarms import simulate_grid
+    from bayesbias.simulation.false_alarms import simulate_grid
 
     grid = simulate_grid([2, 8, 32], attribute_sd=[0.0, 0.06], draws=300, seed=shifted(2))
     calm = plot_false_alarms(grid, ax=Figure().subplots(), attribute_sd=0)

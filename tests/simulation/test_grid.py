@@ -1,19 +1,33 @@
-"""Blocks, contrasts as weights of blocks, and the exact variance of what is drawn."""
+"""Blocks, contrasts as weights of blocks, exact variances, and intervals without a model against computations of their own."""
 
-from __future__ import annotations
-
+import dataclasses
+import functools
 import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
+from helpers.seeds import shifted
+from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.simulation.grid import contrast_values, contrast_weights, grid_of, sampling_variance
-from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table
+from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.simulation.coverage import coverage_simulated
+from bayesbias.simulation.grid import (
+    LEVEL_COLUMNS,
+    Grid,
+    by_bootstrap,
+    by_moments,
+    contrast_values,
+    contrast_weights,
+    grid_of,
+    moments,
+    resampled_means,
+    sampling_variance,
+)
+from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table, true_contrasts
 
 UNEQUAL = Scenario(words=(3, 5, 4), attributes=(4, 2, 3), human=6, neutral=3)
 
@@ -42,15 +56,15 @@ def test_contrasts_are_differences_of_means_over_pairs(table):
     expected = {}
     places = [("overall", "all", table)]
     places += [("class", c, part) for c, part in table.groupby("protected_class", sort=False)]
-    places += [("attribute_set", c, part) for c, part in table.groupby("attribute_class", sort=False)]
+    places += [(list(LEVEL_COLUMNS)[1], c, part) for c, part in table.groupby("attribute_class", sort=False)]
     for level, name, part in places:
         mean = part.groupby("connection")["distance"].mean()
         for a, b in CONTRASTS:
             if a in mean and b in mean:
                 expected[level, name, f"{a} - {b}"] = mean[a] - mean[b]
     assert values == pytest.approx(expected)
-    assert {level for level, _, _ in values} == {"overall", "class", "attribute_set"}
-    assert ("attribute_set", "human", "human - neutral") not in values
+    assert {level for level, _, _ in values} == {"overall", *LEVEL_COLUMNS}
+    assert (list(LEVEL_COLUMNS)[1], "human", "human - neutral") not in values
 
 
 def test_the_variance_of_what_is_drawn_is_that_of_all_that_may_be_drawn():
@@ -97,7 +111,7 @@ def test_what_is_no_grid_is_refused_or_left_out(table):
         "b": {"protected": ["priest", "bible"], "attributes": ["judgemental", "cheap"]},
     }
     frame = bb.distance_table("minilm-static", shared).frame
-    with pytest.raises(InputError, match=r"attributes stand in two lists.*cheap"):
+    with pytest.raises(InputError, match=r"attribute_class.*cheap"):
         grid_of(frame, "here")
 
 
@@ -117,3 +131,158 @@ def test_means_over_a_pool_are_those_of_tables_drawn_from_it(table):
     mc.assert_near(mc.mean_of(drawn), list(contrast_values(grid.means(), weights).values()))
     sd = [0.5 * np.log(sampling_variance(grid, w, *numbers)) for w in weights.values()]
     mc.assert_near(mc.log_sd_of(drawn), sd)
+
+
+KEY = ("class", "class0", "associated - different")
+
+
+@functools.cache
+def empty(words: tuple[int, ...], attributes: tuple[int, ...], neutral: int) -> Grid:
+    return grid_of(scenario_frame(words, attributes, 0, neutral), "here")
+
+
+def layout(words, attributes, seed=0, neutral=0, of_words=0.1, of_attributes=0.1, of_pairs=0.1) -> Grid:
+    """Return a grid whose distances have effects of words, of attributes and of pairs, with these spreads."""
+    grid = empty(words, attributes, neutral)
+    rng = np.random.default_rng(seed)
+    n, m = grid.distances.shape
+    effects = rng.normal(0, of_words, (n, 1)) + rng.normal(0, of_attributes, (1, m))
+    return dataclasses.replace(grid, distances=1 + effects + rng.normal(0, of_pairs, (n, m)))
+
+
+def squares(d: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean squares of rows, columns and what is left: the textbook table of a two-way layout."""
+    n, m = d.shape
+    total = ((d - d.mean()) ** 2).sum()
+    rows = m * ((d.mean(axis=1) - d.mean()) ** 2).sum()
+    columns = n * ((d.mean(axis=0) - d.mean()) ** 2).sum()
+    return rows / (n - 1), columns / (m - 1), (total - rows - columns) / ((n - 1) * (m - 1))
+
+
+def test_of_one_block_it_is_the_textbook_analysis_of_variance():
+    """Var(mean) = (MS_rows + MS_columns - MS_rest) / nm, with Satterthwaite's degrees of freedom."""
+    grid = layout((6, 4), (5, 7))
+    weights = np.array([[1.0, 0.0], [0.0, 0.0]])
+    n, m = 6, 5
+    rows, columns, rest = squares(grid.distances[:6, :5])
+    variance, freedom = moments(grid, weights)
+    assert min(rows, columns) > rest  # nothing is taken for zero here
+    assert variance == pytest.approx((rows + columns - rest) / (n * m))
+    parts = [(rows, n - 1), (columns, m - 1), (-rest, (n - 1) * (m - 1))]
+    assert freedom == pytest.approx((rows + columns - rest) ** 2 / sum(ms**2 / df for ms, df in parts), rel=1e-9)
+
+
+def test_a_component_below_zero_is_taken_for_zero():
+    """Words that differ in nothing: the variance is that of attributes alone, whose mean squares hold the pairs'."""
+    grid, weights = layout((6, 4), (5, 7), seed=1), np.array([[1.0, 0.0], [0.0, 0.0]])
+    d = grid.distances
+    grid = dataclasses.replace(grid, distances=d - d[:, :5].mean(axis=1, keepdims=True))
+    rows, columns, rest = squares(grid.distances[:6, :5])
+    assert rows == pytest.approx(0, abs=1e-20)
+    assert columns > rest
+    variance, freedom = moments(grid, weights)
+    assert variance == pytest.approx(columns / 30)
+    assert freedom == pytest.approx(4)
+    # And where neither differ, that of the pairs.
+    d = grid.distances
+    grid = dataclasses.replace(grid, distances=d - d[:6].mean(axis=0))
+    variance, freedom = moments(grid, weights)
+    assert variance == pytest.approx(squares(grid.distances[:6, :5])[2] / 30)
+    assert freedom == pytest.approx(20)
+
+
+def test_what_blocks_share_cancels():
+    """Of the same words over two lists, the difference is that of paired scores: the t-test's variance."""
+    grid = layout((8, 2), (3, 3), of_attributes=0.0, of_pairs=0.0, of_words=0.3)
+    weights = contrast_weights(grid, *grid.sizes())[KEY]
+    variance, _ = moments(grid, weights)
+    assert variance == pytest.approx(0, abs=1e-25)  # a word lies as near to one list as to the other
+    extra = np.zeros(grid.distances.shape)
+    extra[:8, :3] = np.random.default_rng(1).normal(0, 0.2, (8, 1))
+    grid = dataclasses.replace(grid, distances=grid.distances + extra)
+    variance, freedom = moments(grid, weights)
+    assert variance == pytest.approx(np.var(extra[:8, 0], ddof=1) / 8)
+    assert freedom == pytest.approx(7)
+    frame = grid.frame()
+    own = frame["protected_class"] == "class0"
+    scores = frame[own].groupby(["protected_word", "connection"], observed=True)["distance"].mean().unstack()
+    test = stats.ttest_rel(scores["associated"], scores["different"])
+    interval = test.confidence_interval(PROB)
+    _, low, high = by_moments(grid, {KEY: weights}, PROB)[KEY]
+    assert (low, high) == pytest.approx((interval.low, interval.high))
+
+
+@pytest.mark.claim
+def test_the_variance_by_moments_is_right_on_average():
+    """Of contrasts over several blocks, against the spread of their estimates over many simulated tables."""
+    estimates, variances = [], []
+    for seed in range(600):
+        grid = layout((6, 9), (7, 5), seed=seed, neutral=8, of_words=0.3, of_attributes=0.3)
+        weights = contrast_weights(grid, *grid.sizes())
+        estimates.append([float((w * grid.means()).sum()) for w in weights.values()])
+        variances.append([moments(grid, w)[0] for w in weights.values()])
+    logs = mc.log_sd_of(estimates)
+    mean = mc.mean_of(variances)
+    half = mc.Estimate(0.5 * np.log(mean.value), 0.5 * mean.error / mean.value)
+    mc.assert_near(half, logs)
+
+
+def test_the_bootstrap_draws_every_resample_as_often():
+    """Two words by two attributes: 3 x 3 kinds of resamples, of known probability."""
+    frame = scenario_frame((2, 2), (2, 2), 0, 0)
+    frame = frame.assign(distance=np.random.default_rng(2).uniform(0.2, 1.4, len(frame)))
+    grid = grid_of(frame, "here")
+    drawn = resampled_means(grid, 0, 4000)[:, 0, 0]
+    block = grid.block(0, 0)
+    for (rows, p), (columns, q) in itertools.product((([0, 0], 0.25), ([0, 1], 0.5), ([1, 1], 0.25)), repeat=2):
+        share = np.isclose(drawn, block[np.ix_(rows, columns)].mean(), rtol=1e-12).mean()
+        assert mc.fewest(4000, p * q) <= share * 4000 <= mc.most(4000, p * q)
+
+
+def test_the_variance_of_the_bootstrap_is_that_of_drawing_from_the_table():
+    """Owen (2007): each resample draws words and attributes with replacement, the table being all there is."""
+    grid = layout((6, 9), (7, 5), neutral=8)
+    weights = contrast_weights(grid, *grid.sizes())
+    drawn = resampled_means(grid, 3, 6000)
+    values = np.stack([np.einsum("bkl,kl->b", drawn, w) for w in weights.values()], axis=-1)
+    exact = [sampling_variance(grid, w, *grid.sizes()) for w in weights.values()]
+    mc.assert_near(mc.log_sd_of(values), 0.5 * np.log(exact))
+    mc.assert_near(mc.mean_of(values), [float((w * grid.means()).sum()) for w in weights.values()])
+    ends = by_bootstrap(grid, weights, 0.8, 3, 6000)
+    for key, column in zip(weights, values.T, strict=True):
+        assert ends[key][1:] == pytest.approx(tuple(np.quantile(column, [0.1, 0.9])))
+
+
+def test_the_bootstrap_counts_the_noise_of_pairs_three_times():
+    """Owen (2007), of noise alone: on average 3 - 1/n - 1/m - 1/nm ... times the variance of the mean, exactly here.
+
+    Words give (1 - 1/n) s / nm, attributes (1 - 1/m) s / nm, and pairs (1 - 1/n) (1 - 1/m) s / nm.
+    """
+    n, m, factors = 6, 8, []
+    for seed in range(800):
+        grid = layout((n, 2), (m, 2), seed=seed, of_words=0.0, of_attributes=0.0, of_pairs=0.2)
+        weights = np.array([[1.0, 0.0], [0.0, 0.0]])
+        factors.append(sampling_variance(grid, weights, *grid.sizes()) / (0.2**2 / (n * m)))
+    a, b = 1 - 1 / n, 1 - 1 / m
+    mc.assert_near(mc.mean_of(factors), a + b + a * b)
+
+
+@pytest.mark.claim
+def test_yardsticks_stand_beside_the_models():
+    scenario = Scenario(words=(6, 6), attributes=(6, 6), human=0, neutral=20)
+    settings = {"tables": 150, "seed": shifted(2), "workers": 1, "progress": False}
+    report = coverage_simulated(scenario, methods=["moments", "bootstrap", "averages_t"], **settings)
+    assert set(report["contrast"]) == set(true_contrasts(scenario))
+    share = report.set_index(["method", "contrast"])["coverage"]
+    for contrast in true_contrasts(scenario):
+        assert share["moments", contrast] * 150 >= mc.fewest(150, PROB), contrast
+    # Averages over attributes know nothing of their scatter; the bootstrap does.
+    assert share["averages_t", "different - neutral"] * 150 < mc.fewest(150, PROB)
+    assert share["bootstrap", "different - neutral"] > share["averages_t", "different - neutral"] + 0.1
+
+
+def test_a_single_word_has_no_answer():
+    scenario = Scenario(words=(1, 4), attributes=(3, 3), human=0, neutral=3)
+    report = coverage_simulated(scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1)
+    assert set(report["method"]) == {"pairs_t"}
+    assert len(simulate_table(scenario, 1)) == 5 * 9

@@ -1,6 +1,4 @@
-"""Tables drawn from pools of real words are held to the pool."""
-
-from __future__ import annotations
+"""Tables drawn from pools of real words are compared with the pool."""
 
 import importlib.util
 import json
@@ -11,36 +9,20 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.places import ROOT
 from helpers.seeds import shifted
+from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.simulation import pools as room
-from bayesbias.simulation.calibration import checked_methods
-from bayesbias.simulation.grid import grid_of
-from bayesbias.simulation.yardsticks import YARDSTICKS
+from bayesbias.simulation.coverage import checked_methods
+from bayesbias.simulation.grid import LEVEL_COLUMNS, YARDSTICKS, grid_of
 
 WOMEN = ["mary", "anna", "emma", "laura", "julia", "sarah", "helen", "alice", "clara", "lucy", "ruth", "jane"]
-MEN = [
-    "john",
-    "peter",
-    "paul",
-    "mark",
-    "david",
-    "james",
-    "robert",
-    "thomas",
-    "henry",
-    "george",
-    "frank",
-    "simon",
-]
+MEN = ["john", "peter", "paul", "mark", "david", "james", "robert", "thomas", "henry", "george", "frank", "simon"]
 FEMALE = ["nurse", "teacher", "secretary", "maid", "dancer", "nanny", "typist", "cook", "weaver"]
 MALE = ["engineer", "pilot", "soldier", "carpenter", "plumber", "judge", "boss", "miner", "sailor"]
-POOLS = {
-    "women": {"protected": WOMEN, "attributes": FEMALE},
-    "men": {"protected": MEN, "attributes": MALE},
-}
+POOLS = {"women": {"protected": WOMEN, "attributes": FEMALE}, "men": {"protected": MEN, "attributes": MALE}}
 NEUTRAL = {
     "neutral": [
         "table",
@@ -57,13 +39,13 @@ NEUTRAL = {
         "music",
     ]
 }
+
+
 QUICK = {"words": 4, "attributes": 4, "neutral": 5, "controls": NEUTRAL, "workers": 1, "progress": False}
 
 
 def report_of(**changes) -> pd.DataFrame:
-    return bb.coverage_on_pools(
-        "minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes)
-    )
+    return bb.coverage_on_pools("minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes))
 
 
 @pytest.mark.slow
@@ -78,10 +60,8 @@ def test_values_of_the_pool_are_means_over_its_pairs():
     assert report.loc[("class", "men", "different - neutral"), "truth"] == pytest.approx(
         mine["different"] - mine["neutral"]
     )
-    theirs = (
-        table[table["attribute_class"] == "women"].groupby("connection", observed=True)["distance"].mean()
-    )
-    assert report.loc[("attribute_set", "women", "associated - different"), "truth"] == pytest.approx(
+    theirs = table[table["attribute_class"] == "women"].groupby("connection", observed=True)["distance"].mean()
+    assert report.loc[(list(LEVEL_COLUMNS)[1], "women", "associated - different"), "truth"] == pytest.approx(
         theirs["associated"] - theirs["different"]
     )
     assert set(report["tables"]) == {25}
@@ -129,8 +109,6 @@ def test_a_flawless_method_covers_more_often_where_pools_are_small():
     pool = room.Pool.of(grid_of(frame, "here"), np.array([10, 10]), np.array([5, 5]))
     key = ("class", "a", "associated - different")
     scores = words["effect"][:20]
-    from scipy import stats
-
     z = stats.norm.ppf((1 + PROB) / 2)
     assert pool.ideal_widths(PROB)[key] == pytest.approx(2 * z * scores.std(ddof=0) / np.sqrt(10))
     # Of tables drawn without replacement, counted here by hand.
@@ -160,9 +138,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     settings = {name: value for name, value in QUICK.items() if name != "controls"}
     settings |= {"tables": 10, "methods": ["moments"]}
     of_table = bb.coverage_on_pools(table, **settings).drop(columns="seconds")
-    pd.testing.assert_frame_equal(
-        of_table, bb.coverage_on_pools(table.frame, **settings).drop(columns="seconds")
-    )
+    pd.testing.assert_frame_equal(of_table, bb.coverage_on_pools(table.frame, **settings).drop(columns="seconds"))
     pd.testing.assert_frame_equal(of_table, report_of(tables=10, methods=["moments"]).drop(columns="seconds"))
     with pytest.raises(InputError, match="holds the pools already"):
         bb.coverage_on_pools(table, POOLS, **settings)
@@ -199,8 +175,6 @@ def test_numbers_go_by_class_and_list():
         ({"words": 1}, r"words: must be a whole number of at least 2"),
         ({"words": [3, 3, 3]}, r"one number, or one for each class.*2 \(women, men\)"),
         ({"methods": ["momnets"]}, r"unknown method.*did you mean 'moments'"),
-        ({"methods": [bb.load_model("crossed")]}, r"unknown method; found: 'ModelSpec"),
-        ({"methods": "moments"}, r"one method was given where a list is expected"),
         ({"methods": ["sentence"]}, r"needs a column that the table lacks.*attribute_template"),
         ({"tables": 0}, r"tables: must be"),
         ({"prob": 2}, r"prob"),

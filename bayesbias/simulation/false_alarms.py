@@ -1,9 +1,12 @@
-"""How often each method calls a difference that is not there, and how far off its score is.
+"""What averaged scores show where there is no difference: WEAT's effect size, and false alarms of each method.
 
-Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms as
-one of averages, since both count as independent what shares an attribute word. What helps is a model
-that names what pairs share at the level of the question: here the effect of class and attribute, as in the
-model ``shared``. An effect of the attribute alone, as in ``crossed``, cancels in this contrast.
+For 2 + 2 words without any difference the effect size is uniform between -sqrt(3) and sqrt(3): 13 % are above 1.5 in size.
+The permutation test knows this: with 2 + 2 words its p-value is never below 1/6.
+
+Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms as one of averages, since
+both count as independent what shares an attribute word. What helps is a model that names what pairs share at the level of the
+question: here the effect of class and attribute, as in the model ``shared``. An effect of the attribute alone, as in
+``crossed``, cancels in this contrast.
 
 Source: Manzini et al. (2019) for the t-test.
 """
@@ -12,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +24,198 @@ import numpy.typing as npt
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.counting import clopper_pearson
-from bayesbias.simulation.nulls import SPREADS, Floats, chunks_of_draws, refuse_large
-from bayesbias.simulation.questions import METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["simulate_grid"]
-
+Floats = npt.NDArray[np.float64]
+_SPREADS = (1e-9, 1e9)  # of pairs; no result depends on the unit, and squares of these are numbers still
 _PERMUTATIONS = 2000  # drawn afresh for each block of tables where there are more than can be listed
 _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations
+
+METHODS: Mapping[tuple[str, str], str] = {
+    ("classes", "weat"): "WEAT's permutation test, one-sided as published",
+    ("classes", "weat_two_sided"): "WEAT's permutation test, two-sided",
+    ("classes", "pairs"): "t-test of associated against different pairs",
+    ("classes", "attributes"): "t-test of one number per attribute word",
+    ("tables", "manzini"): "Manzini's paired t-test of averages",
+    ("tables", "pairs"): "paired t-test of pairs",
+    ("tables", "attributes"): "paired t-test of one number per attribute word",
+}
+"""The question asked, and the method, of each row that `simulate_grid` gives."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullDistribution:
+    """Effect sizes where all pairs are drawn alike.
+
+    Attributes
+    ----------
+    n_x, n_y, n_attributes : int
+        Words of X and Y; attributes in A and in B.
+    sd : float
+        Of a pair. The distribution does not depend on it.
+    denominator : str
+        See `effect_size`.
+    draws, seed : int
+    largest : float
+        What the absolute effect size cannot exceed.
+    effect_sizes : ndarray, shape (draws,)
+    """
+
+    n_x: int
+    n_y: int
+    n_attributes: int
+    sd: float
+    denominator: str
+    draws: int
+    seed: int
+    largest: float
+    effect_sizes: Floats
+
+    def __repr__(self) -> str:
+        words = f"{self.n_x} + {self.n_y} words"
+        return f"NullDistribution of {words}: sd {self.effect_sizes.std():.3f}, at most {self.largest:.3f}"
+
+    def quantile(self, prob: npt.ArrayLike) -> Floats:
+        """Return exact quantiles of the null distribution.
+
+        The squared effect size over its squared ceiling is the share of the sum of squares that lies
+        between X and Y. For independent normal scores that share has a Beta(1/2, (n - 2)/2) distribution,
+        whatever their spread and however many attributes went into them.
+
+        Parameters
+        ----------
+        prob : array_like
+            Probabilities in [0, 1].
+
+        Examples
+        --------
+        With 2 + 2 words it is uniform:
+
+        >>> from bayesbias.simulation import null_distribution
+        >>> null_distribution(2, 2, draws=1).quantile([0.5, 0.75, 1]).round(3).tolist()
+        [0.0, 0.866, 1.732]
+        """
+        from scipy import stats
+
+        p = np.asarray(prob, dtype=float)
+        outside = ~((p >= 0) & (p <= 1))
+        if outside.any():
+            raise InputError("not a probability", where="prob", found=float(p[outside].flat[0]), valid="0 to 1")
+        n = self.n_x + self.n_y
+        if n == 2:
+            return np.where(p < 0.5, -self.largest, self.largest)
+        return self.largest * np.sign(p - 0.5) * np.sqrt(stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2))
+
+    def above(self, size: float) -> float:
+        """Return the exact probability that the absolute effect size is at least `size`.
+
+        Examples
+        --------
+        >>> from bayesbias.simulation import null_distribution
+        >>> [round(null_distribution(n, n, draws=1).above(1), 3) for n in (2, 8, 32)]
+        [0.423, 0.041, 0.0]
+        """
+        from scipy import stats
+
+        share = min(abs(size) / self.largest, 1.0) ** 2
+        n = self.n_x + self.n_y
+        if n == 2:
+            return 1.0 if abs(size) <= self.largest else 0.0
+        return float(stats.beta.sf(share, 0.5, (n - 2) / 2))
+
+    def summary(self) -> pd.DataFrame:
+        """Return ``quantity, simulated, mcse_simulated, exact``: standard deviation, quantiles, and shares above a size.
+
+        Errors of quantiles are those of their order statistics; that of the largest one is what it is from the ceiling.
+        """
+        import pandas as pd
+
+        d = self.effect_sizes
+        n = self.n_x + self.n_y
+        # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
+        sd = float(np.sqrt(np.mean(d**2)))
+        of_sd = float(np.std(d**2)) / (2 * sd * math.sqrt(len(d)))  # delta method
+        rows = [("sd", sd, of_sd, self.largest / math.sqrt(n - 1))]
+        for q in (0.025, 0.25, 0.5, 0.75, 0.975):
+            rows.append(
+                (
+                    f"quantile {q:.1%}",
+                    float(np.quantile(d, q)),
+                    _error_of_quantile(d, q),
+                    float(self.quantile(q)),
+                )
+            )
+        for size in (0.5, 0.8, 1.0, 1.5):
+            share = float(np.mean(np.abs(d) >= size))
+            rows.append((f"|d| >= {size:g}", share, math.sqrt(share * (1 - share) / len(d)), self.above(size)))
+        most = float(np.abs(d).max())
+        rows.append(("largest |d|", most, self.largest - most, self.largest))
+        return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
+
+
+def null_distribution(
+    n_x: int = 2,
+    n_y: int = 2,
+    n_attributes: int = 5,
+    sd: float = 0.05,
+    *,
+    denominator: str = "union_n_minus_1",
+    draws: int = 10_000,
+    seed: int = 1,
+) -> NullDistribution:
+    """Draw effect sizes where every similarity comes from one normal distribution.
+
+    Parameters
+    ----------
+    n_x, n_y : int, default 2
+        Words of X and of Y, at least 1.
+    n_attributes : int, default 5
+        Attributes in A and in B, at least 1.
+    sd : float, default 0.05
+        Standard deviation of a pair, from 1e-9 to 1e9.
+    denominator : {"union_n_minus_1", "union_n"}
+        See `effect_size`.
+    draws : int, default 10000
+    seed : int, default 1
+
+    Returns
+    -------
+    NullDistribution
+
+    Raises
+    ------
+    InputError
+        For an argument outside its range, or the denominator ``pooled``, which has no ceiling.
+
+    Examples
+    --------
+    >>> from bayesbias.simulation import null_distribution
+    >>> wide, narrow = null_distribution(sd=0.05), null_distribution(sd=0.001)
+    >>> bool(abs(wide.effect_sizes - narrow.effect_sizes).max() < 1e-9)
+    True
+    """
+    n_x, n_y = checks.count(n_x, "n_x"), checks.count(n_y, "n_y")
+    checks.count(n_attributes, "n_attributes")
+    checks.count(draws, "draws", most=checks.MOST_DRAWS)
+    sd = checks.within(sd, "sd", *_SPREADS)
+    largest = largest_effect_size(n_x, n_y, denominator)
+    if largest is None:
+        raise InputError("this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2])
+    random = np.random.default_rng(checks.seed(seed, most=None))
+    n = n_x + n_y
+    d = np.empty(draws)
+    for part in _chunks(draws, 2 * n * n_attributes):
+        pairs = random.standard_normal((part.stop - part.start, n, 2, n_attributes)) * sd
+        means = pairs.mean(axis=3)
+        s = means[:, :, 0] - means[:, :, 1]
+        numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
+        d[part] = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
+    return NullDistribution(n_x, n_y, n_attributes, sd, denominator, draws, int(seed), largest, d)
 
 
 def simulate_grid(
@@ -116,18 +299,12 @@ def simulate_grid(
     """
     import pandas as pd
 
-    words = [checks.count(n, "n_words", least=2) for n in _checked_list(n_words, "n_words")]
-    pair_sds = [checks.within(sd, "pair_sd", *SPREADS) for sd in _checked_list(pair_sd, "pair_sd")]
-    attribute_sds = [
-        checks.not_negative(sd, "attribute_sd", SPREADS[1])
-        for sd in _checked_list(attribute_sd, "attribute_sd")
-    ]
-    n_attributes = checks.count(n_attributes, "n_attributes", least=2)
-    refuse_large(max(words), n_attributes)
-    draws = checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
+    words = [checks.count(n, "n_words", least=2) for n in n_words]
+    pair_sds = [checks.within(sd, "pair_sd", *_SPREADS) for sd in pair_sd]
+    attribute_sds = [checks.not_negative(sd, "attribute_sd", _SPREADS[1]) for sd in attribute_sd]
+    checks.count(n_attributes, "n_attributes", least=2)
+    checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
     alpha = checks.probability(alpha, "alpha")
-    difference = checks.within(difference, "difference", -SPREADS[1], SPREADS[1])
-    seed = checks.seed(seed, most=None)
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sds, attribute_sds):
         # Streams are told apart by the bits of the numbers themselves.
@@ -174,7 +351,7 @@ def _simulate_cell(
     draws: int,
 ) -> dict[tuple[str, str], _Calls]:
     parts: list[dict[tuple[str, str], _Calls]] = []
-    for part in chunks_of_draws(draws, 2 * 2 * n * 2 * n_attributes):
+    for part in _chunks(draws, 2 * 2 * n * 2 * n_attributes):
         size = part.stop - part.start
         # Axes: draw, table, class X or Y, word, set A or B, attribute.
         v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
@@ -300,10 +477,14 @@ def _describe_calls(calls: _Calls, difference: float, draws: int) -> dict[str, A
     }
 
 
-def _checked_list(values: Iterable[Any], where: str) -> list[Any]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError("a list is expected", where=where, found=values)
-    listed = list(values)
-    if not listed or len(set(listed)) < len(listed):
-        raise InputError("needs one value or more, each once", where=where, found=listed)
-    return listed
+def _chunks(draws: int, numbers_each: int) -> list[slice]:
+    """Cut the draws so that a chunk's random numbers take at most 16 MB, or one draw does."""
+    size = max(1, 2_000_000 // numbers_each)
+    return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
+
+
+def _error_of_quantile(values: Floats, q: float) -> float:
+    """Return half the distance between the order statistics one binomial standard error below and above."""
+    by = math.sqrt(q * (1 - q) / len(values))
+    low, high = np.quantile(values, [max(0.0, q - by), min(1.0, q + by)])
+    return float(high - low) / 2

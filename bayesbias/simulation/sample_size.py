@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands
-from bayesbias.inference.engine import ENGINES
-from bayesbias.inference.estimands import PROB, level_means
+from bayesbias.inference.estimands import PROB, asked_rows
 from bayesbias.inference.estimates import describe_draws, error_of_share
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import (
@@ -27,43 +26,15 @@ from bayesbias.inference.reliability import (
     numbers_of_words,
     score_components,
 )
-from bayesbias.simulation.answers import analyse_batch
-from bayesbias.simulation.batches import in_batches
-from bayesbias.simulation.scenario import Scenario, scenario_frame, true_contrasts, true_parameters
+from bayesbias.simulation.coverage import analyse_batch, in_batches, settings_of
+from bayesbias.simulation.scenario import Scenario, scenario_frame, sizes_of, true_contrasts, true_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ReliabilityPlan", "plan_reliability", "sample_size"]
-
 _BATCH = 5  # simulated tables that a worker takes at a time
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
-_DRAWS_PLANNED = 1024  # draws behind a width at known spreads
 _MOST_WORDS = 10_000  # beyond which no list of words goes
-
-
-class _EvenNormals:
-    """Standard normals whose sample means, variances and covariances are exactly 0, 1 and 0, where they are few.
-
-    In place of a generator: moments of linear functions of such draws are those of the distribution, without noise.
-    """
-
-    def __init__(self, seed: Sequence[int]) -> None:
-        self._random = np.random.default_rng(seed)
-        self._used = np.full(
-            (_DRAWS_PLANNED, 1), _DRAWS_PLANNED**-0.5
-        )  # a constant: what is orthogonal to it has mean zero
-
-    def standard_normal(self, shape: tuple[int, ...]) -> np.ndarray:
-        drawn = self._random.standard_normal((shape[0], int(np.prod(shape[1:]))))
-        many = (
-            drawn.shape[1] > _DRAWS_PLANNED // 8 or self._used.shape[1] + drawn.shape[1] > _DRAWS_PLANNED // 2
-        )
-        if len(drawn) == _DRAWS_PLANNED and not many:
-            new = np.linalg.qr(drawn - self._used @ (self._used.T @ drawn))[0]
-            self._used = np.hstack([self._used, new])
-            drawn = new * np.sqrt(_DRAWS_PLANNED)
-        return drawn.reshape(shape)
 
 
 def sample_size(
@@ -131,36 +102,25 @@ def sample_size(
     import pandas as pd
     from scipy import stats
 
-    from bayesbias.core.progress import ticking
-
-    scenario = checks.instance(
-        Scenario.for_claims() if scenario is None else scenario, Scenario, "scenario", "a Scenario"
-    )
+    scenario = Scenario.for_claims() if scenario is None else scenario
     checks.positive(width, "width")
-    checks.seed(seed, most=None)
-    prob = checks.probability(prob)
-    checks.choice(engine, ENGINES, "engine")
     checks.count(check, "check", 0, checks.MOST_TABLES)
+    settings = settings_of(prob, 500, 500, 2, engine)
     words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
-    known = true_contrasts(scenario)
-    checks.choice(contrast, known, "contrast")
+    checks.choice(contrast, true_contrasts(scenario), "contrast")
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
     classes = len(scenario.words)
-    settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2, "engine": engine}
-    hands = Hands(1 if workers is None and dask is None else workers, dask)
     rows: list[dict[str, Any]] = []
     with ticking("combinations", len(words) * len(attributes), progress) as tick:
         for n_words, n_attributes in itertools.product(words, attributes):
-            sized = dataclasses.replace(
-                scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
-            )
-            pairs, spread = _spread_of(sized, contrast, [seed, n_words, n_attributes])
-            row = {"words": n_words, "attributes": n_attributes, "pairs": pairs, "known_width": z * spread}
-            rows.append({**row, "enough": bool(z * spread <= width), "sized": sized})
+            sized = dataclasses.replace(scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes)
+            pairs, sd = _known_sd(sized, contrast)
+            row = {"words": n_words, "attributes": n_attributes, "pairs": pairs, "known_width": z * sd}
+            rows.append({**row, "enough": bool(z * sd <= width), "sized": sized})
             tick(1)
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
-    with hands:
+    with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         for row in (row for row in rows if row["enough"] and check):
             label = f"simulating {row['words']} x {row['attributes']}"
             work = functools.partial(analyse_batch, row["sized"], [scenario.model], seed, settings=settings)
@@ -185,39 +145,31 @@ def sample_size(
 
 def _tried(numbers: Iterable[int], name: str) -> list[int]:
     """Return the numbers to try, each once."""
-    given = checks.several(numbers, "number", name)
+    given = [checks.count(n, name) for n in checks.several(numbers, "number", name)]
     if not given:
-        raise InputError(
-            "holds no number to try", where=name, found=given, valid="whole numbers of at least 1"
-        )
-    return list(dict.fromkeys(checks.count(n, name) for n in given))
+        raise InputError("no number to try", where=name, valid="whole numbers of at least 1")
+    return list(dict.fromkeys(given))
 
 
-def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[int, float]:
-    """Return the number of pairs, and the posterior sd of a contrast were the spreads known."""
+def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
+    """Return the number of pairs, and the exact posterior SD of a contrast were the spreads known."""
     from bayesbias.inference.collapsed import NotCollapsible, collapse
+    from bayesbias.inference.moments import conditional_moments
 
     design, given = true_parameters(scenario)
     try:
         reduced = collapse(design)
     except NotCollapsible as error:
         raise InputError(
-            f"widths can be told in advance for normal models only: {error}",
+            f"widths are known in advance for normal models only: {error}",
             where=scenario.model,
-            valid="cells, crossed, hierarchical, shared",
-            hint="plan with cells, or crossed",
+            hint="plan with default, or crossed",
         ) from None
-    theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
-    drawn = reduced.draw_effects(np.tile(theta, (_DRAWS_PLANNED, 1)), _EvenNormals(seed))
-    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
-    factors = {
-        name: np.broadcast_to(given[name], (_DRAWS_PLANNED, *design.shape(name)))
-        for name in design.spec.factors()
-    }
-    keys, means = level_means(design, frame, {**drawn, **factors}, "population")
-    at = {connection: i for i, (level, _, connection) in enumerate(keys) if level == "overall"}
-    a, b = contrast.split(" - ")
-    return len(frame), float((means[:, at[a]] - means[:, at[b]]).std())
+    frame = scenario_frame(*sizes_of(scenario))
+    rows = asked_rows(design, frame, "population", contrasted=True)
+    theta = reduced.joined({name: given[name][None] for name in reduced.scales})
+    variance = conditional_moments(reduced, theta, rows.linear)[1][0]
+    return len(frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,12 +230,9 @@ class ReliabilityPlan:
         return row.to_dict() if row["enough"] else None
 
     def __repr__(self) -> str:
-        best = (
-            "none of those tried" if self.best is None else "{words:g} x {attributes:g}".format(**self.best)
-        )
-        now = as_known(self.now, "mean", 2)
+        best = "none of those tried" if self.best is None else "{words:g} x {attributes:g}".format(**self.best)
         return (
-            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {now} with {self.listed_words:.3g} words x "
+            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with {self.listed_words:.3g} words x "
             f"{self.listed_attributes:.3g} attributes; for {self.target:g}: {best}>"
         )
 
@@ -338,7 +287,8 @@ def plan_reliability(
     >>> plan.fewest_attributes > plan.listed_attributes, plan.endless_attributes
     (True, 1.0)
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
+    import pandas as pd
+
     checks.between(target, "target", 0, 1)
     prob = checks.probability(prob)
     checks.choice(measure, MEASURES, "measure")
@@ -350,27 +300,10 @@ def plan_reliability(
         raise FitError(
             f"{fit.spec.label} gives {measure} no coefficient that is {kind.replace('_', ' ')}: {LEFT_OUT[parts]}"
         )
-    listed_words, listed_attributes = numbers_of_words(fit.table)
+    k, m = numbers_of_words(fit.table)
     if measure == "word":
-        listed_words, words = 1.0, [1]
+        k, words = 1.0, [1]
     chains = int(fit.idata["posterior"].sizes["chain"])
-    return _planned(
-        parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes, chains
-    )
-
-
-def _planned(
-    parts: Components,
-    measure: str,
-    kind: str,
-    target: float,
-    prob: float,
-    listed: tuple[float, float],
-    words: Sequence[int],
-    attributes: Sequence[int],
-    chains: int,
-) -> ReliabilityPlan:
-    import pandas as pd
 
     def described(k: float, m: float) -> dict[str, float]:
         draws = parts.coefficient(k, m)
@@ -389,13 +322,10 @@ def _planned(
         row["enough"] = row["mean"] >= target
     # A list is easier found the fewer words it takes, whichever they are.
     rows.sort(key=lambda row: (not row["enough"], row["words"] + row["attributes"], -row["mean"]))
-    k, m = listed
     of_words = 1 if measure == "word" else math.inf
     endless_words, endless_attributes = mean(of_words, m), mean(k, math.inf)
     short = {"attributes": endless_words < target, "words": endless_attributes < target}
-    limit = (
-        "both" if all(short.values()) else next((name for name, is_short in short.items() if is_short), "")
-    )
+    limit = "both" if all(short.values()) else next((name for name, is_short in short.items() if is_short), "")
     return ReliabilityPlan(
         measure=measure,
         coefficient=kind,

@@ -13,30 +13,17 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
-from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, list_models
-from bayesbias.simulation.accounting import standard_error_of_share
-from bayesbias.simulation.answers import AVERAGED, analyse_table
-from bayesbias.simulation.batches import in_batches
-from bayesbias.simulation.yardsticks import YARDSTICKS
+from bayesbias.simulation import coverage
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.wordlists.wordlist import WordList
 
-__all__ = ["negative_controls"]
-
 _BATCH = 5  # tables that a worker takes at a time
 _TRIES = 1000  # deals until one is not the real one
-_CLEAR = 2  # standard errors beyond what is promised
-_SEEN = 0.02  # of the width of an interval: a shift of less changes no call that a reader would see
-# What is read in place of the overall row: a comparison whose two sides hold the same words, whatever was dealt.
-_READ = {
-    "shuffled_classes": ("by list of stereotypes", "Classes have unequal numbers of protected words"),
-    "shuffled_attributes": ("by class", "Classes have unequal numbers of stereotypes"),
-}
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
 
@@ -98,11 +85,8 @@ def negative_controls(
     from bayesbias.wordlists.listfile import load_wordlist
 
     checks.count(tables, "tables", most=checks.MOST_TABLES)
-    checks.sampling(draws, tune, chains)
-    checks.seed(seed, most=None)
-    prob = checks.probability(prob)
-    checks.choice(engine, ENGINES, "engine")
-    if model in (*AVERAGED, *YARDSTICKS):
+    settings = coverage.settings_of(prob, draws, tune, chains, engine)
+    if model in coverage.WITHOUT_MODEL:
         raise InputError("negative controls are of a model", found=model, valid=list_models())
     for kind in kinds:
         checks.choice(kind, NEGATIVE_CONTROLS, "negative control")
@@ -115,7 +99,6 @@ def negative_controls(
             where=words.name,
             found=f"connections {', '.join(real['connection'].astype(str).unique())}",
         )
-    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
     ways = _ways_of(real, words)
     for kind in kinds:
@@ -128,22 +111,20 @@ def negative_controls(
     size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
     work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
-        rows = in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
+        rows = coverage.in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
     out, expected = [], expected_of_deals(real, words)
     for kind in ("real", *kinds):
         part = pd.DataFrame([row for row in rows if row["kind"] == kind])
+        # Deals that come again tell nothing new: a share is known no better than from so many ways.
         called = ((part["low"] > 0) | (part["high"] < 0)).mean()
         out.append(
             {
                 "kind": kind,
                 "tables": len(part),
                 "called": called,
-                # Deals that come again tell nothing new.
-                "called_se": standard_error_of_share(
-                    called, max(1, min(len(part), ways.get(kind, len(part))))
-                )
-                if kind != "real"
-                else np.nan,
+                "called_se": np.nan
+                if kind == "real"
+                else coverage.standard_error_of_share(called, max(1, min(len(part), ways.get(kind, len(part))))),
                 "mean": part["estimate"].mean(),
                 "sd": part["estimate"].std(ddof=1),
                 "width": (part["high"] - part["low"]).mean(),
@@ -187,31 +168,6 @@ def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     return out
 
 
-def doubts_of_controls(frame: pd.DataFrame, prob: float) -> list[str]:
-    """Say of each negative control that is called clearly too often why, and what to read instead."""
-    lines = []
-    clear = frame[frame["called"] - _CLEAR * frame["called_se"] > 1 - prob]
-    for row in clear.itertuples():
-        text = (
-            f"{row.kind.replace('_', ' ')}: called in {row.called:.2f} of tables (standard error {row.called_se:.2g}), clearly "
-            f"more often than the {1 - prob:.2g} that is promised"
-        )
-        if row.kind not in _READ:
-            lines.append(f"{text}. The overall difference of this list is to be doubted.")
-            continue
-        level, unequal = _READ[row.kind]
-        shifted = abs(row.expected) > _SEEN * row.width  # False where it is not known
-        if shifted:
-            text += f". {unequal}, so that the difference is not zero there: {row.expected:+.3f} on average over all shuffles"
-        lines.append(
-            f"{text}. {'Besides, words' if shifted else 'Words'} that go together still do after they were dealt, and the model "
-            "takes their pairs for independent, so that its overall interval is too narrow. Doubt an overall difference of "
-            f"this list that is as small as those of its shuffles (sd {row.sd:.3f}), and read it {level}"
-            + (", or take lists of equal length." if shifted else ".")
-        )
-    return lines
-
-
 def _analyse_controls(
     real: pd.DataFrame,
     words: WordList,
@@ -231,7 +187,7 @@ def _analyse_controls(
         own = int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
         rows += [
             {"kind": kind, **row}
-            for row in analyse_table(table, model, own, settings)
+            for row in coverage.analyse_table(table, model, own, settings)
             if row["contrast"] == "associated - different"
         ]
     return rows
@@ -284,9 +240,7 @@ def without_meaning(
         return real
     table = real.copy()
     if kind == "random_vectors":
-        names = sorted(
-            {*table["protected_word"], *table["attribute"]}
-        )  # draws do not depend on the order of a list
+        names = sorted({*table["protected_word"], *table["attribute"]})  # draws do not depend on the order of a list
         random = rng.standard_normal((len(names), size))
         random /= np.linalg.norm(random, axis=1, keepdims=True)
         at = {name: i for i, name in enumerate(names)}
@@ -300,9 +254,7 @@ def without_meaning(
     if kind == "shuffled_classes":
         each = table.drop_duplicates("protected_word").sort_values("protected_word")
         dealt = _dealt(each["protected_class"].astype(str).tolist(), rng)
-        table["protected_class"] = table["protected_word"].map(
-            dict(zip(each["protected_word"], dealt, strict=True))
-        )
+        table["protected_class"] = table["protected_word"].map(dict(zip(each["protected_word"], dealt, strict=True)))
     else:
         # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
         listed = np.array(sorted(set(table.loc[stereotype, "attribute"])), dtype=object)

@@ -1,0 +1,141 @@
+"""How many words make an interval narrow enough, or a score reliable."""
+
+import numpy as np
+import pytest
+from helpers.fits import made_up, pairs
+from scipy import stats
+
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.simulation.sample_size import plan_reliability, sample_size
+from bayesbias.simulation.scenario import RELIGION_REDDIT, Scenario
+from bayesbias.wordlists.pairing import CONNECTIONS
+
+MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = RELIGION_REDDIT  # the names of the parameters of the model crossed
+
+
+SPREADS = {"word_by_connection_sd": 0.1, "attribute_sd": 0.08, "class_by_attribute_sd": 0.05, "ms": 0.02, "sigma": 0.06}
+
+
+def _cbar(connection: str) -> float:
+    return 0.8 if connection == "associated" else 0.9
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Spreads that hardly vary between draws, so that coefficients are those of the definition."""
+    table = pairs().assign(
+        attribute_kind=lambda t: t["connection"].where(t["connection"].isin(["human", "neutral"]), "stereotype")
+    )
+    return made_up(table, "shared", {**SPREADS, "connection_mean": _cbar}, sd=1e-7)  # fmt: skip
+
+
+def _weat(words: float, attributes: float) -> float:
+    """Two classes, each with its own list: four cells; word effects per connection, and attributes by class."""
+    mean = 2 * (0.8 - 0.9)
+    error = 4 * 0.1**2 / words + 4 * 0.05**2 / attributes + 4 * 0.06**2 / (words * attributes)
+    return mean**2 / (mean**2 + error)
+
+
+def test_combinations_are_those_of_the_definition(shared):
+    plan = plan_reliability(shared, 0.8, words=(3, 8), attributes=(4, 12))
+    assert (plan.measure, plan.coefficient) == ("weat", "against_zero")
+    for row in plan.combinations.itertuples():
+        assert row.mean == pytest.approx(_weat(row.words, row.attributes), rel=1e-4)
+        assert row.enough == (row.mean >= 0.8)
+        assert row.p_reached == float(row.enough)
+    assert plan.now["mean"] == pytest.approx(_weat(3, 3), rel=1e-4)
+    assert plan.endless_words == pytest.approx(_weat(np.inf, 3), rel=1e-4)
+    assert plan.endless_attributes == pytest.approx(_weat(3, np.inf), rel=1e-4)
+    fit = shared.reliability(words=8, attributes=12).set_index(["measure", "coefficient"])
+    row = plan.combinations.set_index(["words", "attributes"]).loc[(8, 12)]
+    assert row["mean"] == pytest.approx(fit.loc[("weat", "against_zero"), "mean"], rel=1e-12)
+
+
+@pytest.mark.slow
+def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
+    plan = plan_reliability(shared, 0.7)
+    enough = plan.combinations[plan.combinations["enough"]]
+    assert plan.best == enough.iloc[0].to_dict()
+    assert (enough["words"] + enough["attributes"]).is_monotonic_increasing
+    assert plan.limit == ""
+    for n, at in (
+        (plan.fewest_words, lambda k: _weat(k, 3)),
+        (plan.fewest_attributes, lambda m: _weat(3, m)),
+    ):
+        assert at(n) >= 0.7 > at(n - 1)
+
+
+@pytest.mark.parametrize(("target", "limit"), [(0.85, "words"), (0.93, "both")])
+@pytest.mark.slow
+def test_what_no_number_of_words_reaches_is_said(shared, target, limit):
+    plan = plan_reliability(shared, target)
+    assert plan.limit == limit
+    assert (_weat(3, np.inf) < target) == (plan.fewest_attributes is None) == (limit in ("words", "both"))
+    assert (_weat(np.inf, 3) < target) == (plan.fewest_words is None) == (limit in ("attributes", "both"))
+
+
+def test_the_score_of_a_word_is_of_one_word(shared):
+    plan = plan_reliability(shared, 0.8, measure="word", coefficient="relative")
+    assert set(plan.combinations["words"]) == {1}
+    assert plan.fewest_words is None
+    words, noise = 2 * 0.1**2, 2 * 0.06**2  # what is common to both kinds of attributes cancels in the gap
+    assert plan.now["mean"] == pytest.approx(words / (words + noise / 3), rel=1e-4)
+    assert plan.endless_attributes == pytest.approx(1)
+    assert plan.limit in ("", "attributes")
+
+
+def test_bad_goals_are_refused(shared):
+    for arguments in (
+        {"target": 1.0},
+        {"measure": "weta"},
+        {"coefficient": "alpha"},
+        {"measure": "mac", "coefficient": "against_zero"},
+        {"words": ()},
+        {"attributes": (0,)},
+        {"prob": 2},
+    ):
+        with pytest.raises(InputError):
+            plan_reliability(shared, **arguments)
+    with pytest.raises(FitError, match="takes all classes to be alike"):
+        plan_reliability(shared, measure="mac")
+
+
+@pytest.mark.slow
+def test_four_tables_have_no_quantile_of_80_per_cent():
+    how = {"words": [3], "attributes": [3], "seed": 1, "progress": False}
+    (four,) = sample_size(5, check=4, **how).to_dict("records")
+    assert np.isnan(four["simulated_80"])
+    assert four["simulated_se"] > 0
+    (five,) = sample_size(5, check=5, **how).to_dict("records")
+    assert five["simulated_80"] > 0
+
+
+@pytest.mark.slow
+def test_more_words_make_narrower_intervals():
+    plan = sample_size(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
+        ["words", "attributes"]
+    )
+    assert plan.loc[(12, 12), "known_width"] < plan.loc[(5, 12), "known_width"] < plan.loc[(5, 3), "known_width"]
+    simulated, known = (plan[f"{of}_width"] for of in ("simulated", "known"))
+    assert plan["enough"].notna().tolist() == (simulated.notna() | (known > 0.1)).tolist()
+    assert plan["enough"].dropna().tolist() == (simulated <= 0.1)[plan["enough"].notna()].tolist()
+    assert plan["enough"].isna().any()  # they would do were the spreads known, and nobody tried
+    checked = plan["simulated_width"].dropna()
+    assert len(checked) == 1
+    assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "known_width"], rel=0.4)
+    error = plan.loc[checked.index[0], "simulated_se"]
+    assert 0 < error < 0.3 * checked.iloc[0]
+    assert plan["simulated_se"].notna().sum() == 1
+
+
+def test_expected_widths_are_those_of_the_exact_posterior():
+    """Of balanced data, independently: each cell mean has variance csd^2 + sigma^2 / attributes, and so on."""
+    each = {MEAN: 1.0, WORD_SD: 0.1, SIGMA: 1e-3}
+    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {ATTRIBUTE_SD: 1e-4}
+    plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
+    plan = sample_size(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
+    plan = plan.set_index("words")["known_width"]
+    for words in (6, 24):
+        # Noise and attributes hardly count here: two means of all words' cells, each with the prior N(1, 0.3).
+        variance = 2 / (2 * words / 0.1**2 + 1 / 0.3**2)
+        assert plan[words] == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=1e-4)
