@@ -314,7 +314,8 @@ def accounts(
     Parameters
     ----------
     rows : sequence of mappings
-        One for each table, method and quantity: ``method``, the labels, and any of ``estimate, low, high, p_value, seconds, converged, quick``.
+        One for each table, method and quantity: ``method``, the labels, and any of ``estimate, low, high, p_value,
+        seconds, converged, quick``.
     truth : mapping of labels (a tuple of texts) to number
     methods : sequence of str
     prob : float in (0, 1)
