@@ -24,7 +24,7 @@ from .embeddings.writing import save_embedding as save_embedding
 from .encoders.loading import load_encoder as load_encoder
 from .encoders.encoding import encode as encode
 from .classifiers.loading import load_classifier as load_classifier
-from .classifiers.predicting import predict as predict
+from .classifiers.predicting import score_sentences as score_sentences
 from .classifiers.prediction_files import (
     load_predictions as load_predictions,
     list_predictions as list_predictions,

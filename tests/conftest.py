@@ -55,7 +55,7 @@ def pytest_collect_file(file_path):
 
 # Examples that fit, sample or draw take a second or more; those of comparisons, pages, folders and sweeps several.
 _LONG = re.compile(
-    r"\b(fit\w*|compare|seat|wefat|coverage_simulated\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
+    r"\b(fit\w*|compare|seat|wefat|coverage_simulated\w*|\w*debias|score_sentences|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
 )
 _LONGER = re.compile(
     r"\b(compare|compared|write_report|save_run|run_sweep|coverage_on_pools|compare_models|total_sd|standardized|new_words|probability_of_superiority|draws_of|find_geometry)\("

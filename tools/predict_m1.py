@@ -8,7 +8,7 @@ SST-2 is the Stanford Sentiment Treebank (Socher et al. 2013) with two classes, 
 ``index, label, letter, sentence``. Neither its sentences nor its vocabulary is shipped, only the
 probabilities that the trained classifier gives to our own 840 sentences, to six decimals.
 
-Recipe: `bayesbias.classifiers.train_bow` with its defaults, then `bayesbias.predict`. Nothing is random. Written into
+Recipe: `bayesbias.classifiers.train_bow` with its defaults, then `bayesbias.score_sentences`. Nothing is random. Written into
 ``bayesbias/_data/sentiment/m1.csv``.
 """
 
@@ -27,7 +27,7 @@ DECIMALS = 6
 def main(train: str, dev: str) -> None:
     """Train, predict and write."""
     classifier = bb.classifiers.train_bow(train, dev=dev, name="m1")
-    made = bb.predict(classifier)
+    made = bb.score_sentences(classifier)
     unknown = classifier.unknown_words(made.frame["sentence"])
     about = classifier.provenance
     said = [

@@ -26,7 +26,7 @@ from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ClassifierError", "predict"]
+__all__ = ["ClassifierError", "score_sentences"]
 
 # Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.
 _GOOD = (
@@ -58,7 +58,7 @@ class ClassifierError(InputError):
     >>> def broken(sentences):
     ...     raise OSError("no memory")
     >>> try:
-    ...     bb.predict(broken, progress=False)
+    ...     bb.score_sentences(broken, progress=False)
     ... except ClassifierError as error:
     ...     print(len(error.finished))
     0
@@ -67,7 +67,7 @@ class ClassifierError(InputError):
     finished: pd.DataFrame
 
 
-def predict(
+def score_sentences(
     classifier: Any,
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
     *,
@@ -119,7 +119,7 @@ def predict(
 
     Examples
     --------
-    >>> predict(lambda sentences: [0.4 if "truck" in s else 0.6 for s in sentences], name="toy")
+    >>> score_sentences(lambda sentences: [0.4 if "truck" in s else 0.6 for s in sentences], name="toy")
     <Predictions: 800 sentences and 40 controls by toy (mean 0.590)>
     """
     checks.count(batch, "batch")

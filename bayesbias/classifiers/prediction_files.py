@@ -146,9 +146,9 @@ def load_predictions(
 
     Examples
     --------
-    >>> from bayesbias import predict
+    >>> from bayesbias import score_sentences
     >>> import tempfile
-    >>> made = predict(lambda sentences: [0.6] * len(sentences), name="toy")
+    >>> made = score_sentences(lambda sentences: [0.6] * len(sentences), name="toy")
     >>> load_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """

@@ -70,8 +70,8 @@ def sentiment_table(
 
     Examples
     --------
-    >>> from bayesbias import predict
-    >>> made = predict(lambda sentences: [0.8 if s.startswith("She") else 0.6 for s in sentences], name="toy")
+    >>> from bayesbias import score_sentences
+    >>> made = score_sentences(lambda sentences: [0.8 if s.startswith("She") else 0.6 for s in sentences], name="toy")
     >>> table = sentiment_table(made)
     >>> len(table), table.loc[0, ["noun_pair", "profession"]].tolist()
     (400, ['He / She', 'doctor'])
@@ -158,7 +158,7 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
             raise InputError(
                 "are no predictions",
                 found=type(x).__name__,
-                valid="what predict or load_predictions returns",
+                valid="what score_sentences or load_predictions returns",
             )
         needed = [
             "classifier",
@@ -178,7 +178,7 @@ def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:
             raise InputError(
                 "two classifiers have one name",
                 found=sorted(both)[0],
-                hint="give predict or load_predictions a name= (--name, once for each input)",
+                hint="give score_sentences or load_predictions a name= (--name, once for each input)",
             )
         seen |= set(frame["classifier"])
         checked_probabilities(

@@ -39,10 +39,10 @@ def test_pipelines():
 
 
 def test_a_third_class_is_spoken_of():
-    two = bb.predict(pipeline(LABELS), check=False)
+    two = bb.score_sentences(pipeline(LABELS), check=False)
     assert not any("classes" in note for note in two.notes)
     labels = ["positive" if x else "negative" for x in LABELS]
-    three = bb.predict(pipeline([*labels[:-1], "neutral"]), name="tripartite", check=False)
+    three = bb.score_sentences(pipeline([*labels[:-1], "neutral"]), name="tripartite", check=False)
     said = "tripartite has 3 classes; the probability is that of positive, so that negative and neutral count alike"
     assert any(note.startswith(said) for note in three.notes), three.notes
 

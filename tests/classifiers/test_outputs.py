@@ -75,7 +75,7 @@ def test_a_pipeline_tells_what_it_is():
     classifier = bb.load_classifier(Pipeline())
     assert (classifier.name, classifier.provenance["positive"]) == ("tiny", "POSITIVE")
     assert classifier.provenance["labels"] == ["NEGATIVE", "POSITIVE"]
-    assert bb.predict(Pipeline(), control=False).frame["classifier"].unique().tolist() == ["tiny"]
+    assert bb.score_sentences(Pipeline(), control=False).frame["classifier"].unique().tolist() == ["tiny"]
     with pytest.raises(InputError, match="does not say which class is positive; found: 'LABEL_0, LABEL_1'"):
         bb.load_classifier(Pipeline(("LABEL_0", "LABEL_1")))
     with pytest.raises(
@@ -96,12 +96,12 @@ def test_labels_are_zero_and_one():
 
 
 def test_a_label_that_never_comes_is_spoken_of():
-    made = bb.predict(
+    made = bb.score_sentences(
         lambda s: ["good" if "!" in x else "bad" for x in s], name="mine", positive="god", check=False
     )
     said = "mine: no sentence got the label 'god', which is to be the positive one; there are bad"
     assert said in made.notes
-    made = bb.predict(
+    made = bb.score_sentences(
         lambda s: ["good" if "man" in x else "bad" for x in s], name="mine", positive="Good", check=False
     )
     assert not any("no sentence got" in note for note in made.notes)

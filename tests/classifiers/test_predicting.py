@@ -20,14 +20,14 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
         asked.append(list(sentences))
         return score(sentences)
 
-    made = bb.predict(watched, batch=100, check=False)
+    made = bb.score_sentences(watched, batch=100, check=False)
     assert [len(part) for part in asked] == [100] * 8 + [40]
     assert [s for part in asked for s in part] == bb.wordlists.occupation_sentences(control=True)[
         "sentence"
     ].tolist()
     np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
     assert made.classifiers == ("watched",)
-    bb.predict(watched, control=False)
+    bb.score_sentences(watched, control=False)
     assert sum(map(len, asked)) == 840 + 800 + 16  # and the plain sentences of the check
 
 
@@ -46,7 +46,7 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
 )
 def test_what_is_no_probability_is_refused(answer, message):
     with pytest.raises(bb.classifiers.ClassifierError, match=message):
-        bb.predict(answer)
+        bb.score_sentences(answer)
 
 
 def test_rounding_of_single_precision_is_no_fault():
@@ -67,15 +67,15 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
         bb.classifiers.ClassifierError,
         match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
     ) as e:
-        bb.predict(fails_once, batch=100, partial=kept)
+        bb.score_sentences(fails_once, batch=100, partial=kept)
     assert (
         e.value.finished["sentence"].tolist()
         == bb.wordlists.occupation_sentences()["sentence"][:300].tolist()
     )
     np.testing.assert_array_equal(e.value.finished["probability"], score(e.value.finished["sentence"]))
     with pytest.raises(bb.InputError, match="does not hold unfinished predictions of this classifier"):
-        bb.predict(score, partial=kept, name="another")
-    made = bb.predict(fails_once, batch=100, partial=kept, check=False)
+        bb.score_sentences(score, partial=kept, name="another")
+    made = bb.score_sentences(fails_once, batch=100, partial=kept, check=False)
     assert sum(calls) == 840 + 100
     np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
     assert any("300 predictions were taken from kept.csv" in note for note in made.notes)
@@ -87,12 +87,12 @@ def test_swapped_classes_are_found(tmp_path):
         return [1 - p for p in score(sentences)]
 
     with pytest.raises(bb.classifiers.ClassifierError, match="seems to have its classes swapped") as caught:
-        bb.predict(swapped)
+        bb.score_sentences(swapped)
     assert len(caught.value.finished) == 840
-    made = bb.predict(swapped, check=False)
+    made = bb.score_sentences(swapped, check=False)
     np.testing.assert_allclose(made.frame["probability"], [1 - p for p in score(made.frame["sentence"])])
     table = dict(zip(made.frame["sentence"], made.frame["probability"], strict=True))
-    looked_up = bb.predict(lambda sentences: [table[s] for s in sentences])
+    looked_up = bb.score_sentences(lambda sentences: [table[s] for s in sentences])
     assert looked_up.frame["probability"].equals(made.frame["probability"])
     assert "could not be checked: KeyError" in looked_up.notes[0]
 
@@ -100,7 +100,7 @@ def test_swapped_classes_are_found(tmp_path):
 def test_a_file_of_predictions_is_a_classifier(tmp_path):
     made = toy(control=False)
     made.save(tmp_path / "p.tsv")
-    again = bb.predict(tmp_path / "p.tsv", name="again")
+    again = bb.score_sentences(tmp_path / "p.tsv", name="again")
     assert again.frame["probability"].equals(made.frame["probability"])
     assert again.classifiers == ("again",)
     assert "no predictions for the control sentences" in again.notes
@@ -163,7 +163,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
     (said,) = (note for note in notes if "does not tell these professions apart" in note)
     assert alike == set(said.split(" for ")[1].split(":")[0].split(", "))
     assert {"nurse", "lawyer", "mechanic"} <= alike
-    sees = bb.predict(
+    sees = bb.score_sentences(
         lambda ss: [0.3 + 0.4 * zlib.crc32(s.encode()) / 2**32 for s in ss], name="sees", check=False
     )
     assert not any("apart" in note for note in bb.sentiment_analysis(sees).notes)
@@ -171,7 +171,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
 
 @pytest.mark.slow
 def test_labels_without_probabilities_are_called_that():
-    made = bb.predict(
+    made = bb.score_sentences(
         lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False
     )
     assert any("a label and no probability" in note for note in bb.sentiment_analysis(made).notes)
@@ -194,7 +194,7 @@ def test_labels_without_probabilities_are_called_that():
 )
 def test_an_error_keeps_what_helps_and_says_nothing_of_what_was_not_finished(answer, remedy):
     with pytest.raises(bb.classifiers.ClassifierError) as caught:
-        bb.predict(answer, name="own", progress=False)
+        bb.score_sentences(answer, name="own", progress=False)
     assert str(caught.value).endswith(remedy)
     assert str(caught.value).count("own") == 1
 
@@ -208,7 +208,7 @@ def test_a_long_reason_leaves_room_for_what_was_finished():
     with pytest.raises(
         bb.classifiers.ClassifierError, match=r"32 predictions were finished; .* takes them up$"
     ):
-        bb.predict(late, progress=False)
+        bb.score_sentences(late, progress=False)
 
 
 @pytest.mark.parametrize(
@@ -235,10 +235,10 @@ def test_unfinished_predictions_that_somebody_changed_are_refused(changed, says,
         return score(sentences)
 
     with pytest.raises(bb.classifiers.ClassifierError):
-        bb.predict(fails, partial=kept)
+        bb.score_sentences(fails, partial=kept)
     kept.write_text("\n".join(changed(kept.read_text().splitlines())) + "\n")
     with pytest.raises(bb.InputError, match=says):
-        bb.predict(fails, partial=kept)
+        bb.score_sentences(fails, partial=kept)
 
 
 def test_a_classifier_that_changes_the_list_it_is_given_is_refused():
@@ -247,4 +247,4 @@ def test_a_classifier_that_changes_the_list_it_is_given_is_refused():
         return [0.5 + 0.001 * (len(sentence) % 7) for sentence in sentences]
 
     with pytest.raises(bb.InputError, match="changed the list of sentences that it was given"):
-        bb.predict(sorting, name="sorting", check=False)
+        bb.score_sentences(sorting, name="sorting", check=False)

@@ -32,7 +32,7 @@ def test_bow_reproduces_the_published_predictions(gender, published, tmp_path):
         gender / "sst2_train.tsv", dev=gender / "sst2_dev.tsv", out=tmp_path / "bow"
     )
     assert made.provenance["dev_accuracy"] == 0.8268348623853211
-    ours = bb.predict(tmp_path / "bow")
+    ours = bb.score_sentences(tmp_path / "bow")
     theirs = published[0].frame["probability"]
     assert np.abs(ours.frame["probability"][:800] - theirs).max() < 2e-4
     assert "lawyer" in made.unknown_words(["He is a lawyer."])

@@ -16,7 +16,7 @@ def score(sentences):
 
 
 def toy(name="toy", **changes) -> bb.classifiers.Predictions:
-    return bb.predict(score, name=name, **changes)
+    return bb.score_sentences(score, name=name, **changes)
 
 
 PHRASES = [

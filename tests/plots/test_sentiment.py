@@ -47,7 +47,7 @@ def m1():
 
 @pytest.fixture(scope="module")
 def analysis(m1):
-    return bb.sentiment_analysis(m1, bb.predict(second, name="second"), hypotheses=3)
+    return bb.sentiment_analysis(m1, bb.score_sentences(second, name="second"), hypotheses=3)
 
 
 @pytest.fixture(scope="module")
@@ -453,7 +453,7 @@ def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
         "noun_pairs": [{"male": "He", "female": "She"}, {"male": "A <b>man</b>", "female": "A woman"}],
         "professions": [EVIL, "nurse", "</td></table>"],
     }
-    made = bb.predict(second, words, name="<i>mine</i>")
+    made = bb.score_sentences(second, words, name="<i>mine</i>")
     analysis = bb.sentiment_analysis(made)
     result = bb.studies.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
     parsed = check_structure(bb.write_report(result, tmp_path / "r.html").read_text(encoding="utf-8"))

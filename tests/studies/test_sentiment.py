@@ -167,7 +167,7 @@ def test_results_as_plain_values(analysis):
 
 @pytest.mark.slow
 def test_what_does_not_vary_has_no_test():
-    made = bb.predict(lambda sentences: [0.6] * len(sentences), name="flat")
+    made = bb.score_sentences(lambda sentences: [0.6] * len(sentences), name="flat")
     result = bb.sentiment_analysis(made)
     said = result.as_dict()
     assert (said["f_minus_m"], said["t"], said["p_value"], said["p_bonferroni"]) == (0, None, None, None)

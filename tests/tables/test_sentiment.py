@@ -45,7 +45,7 @@ def test_table_holds_every_pair_once():
 
 @pytest.mark.slow
 def test_certain_predictions_are_clipped_and_counted_on_the_logit_scale():
-    made = bb.predict(
+    made = bb.score_sentences(
         lambda sentences: [
             1.0 if s.startswith("She ") else 0.0 if s.startswith("Dad ") else 0.5 for s in sentences
         ]

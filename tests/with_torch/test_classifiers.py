@@ -155,8 +155,8 @@ def test_training_stops_early_and_keeps_the_best_pass(data, vectors, tmp_path):
 def test_a_trained_folder_gives_the_same_predictions_on_the_bench(bilstm, data, vectors, tmp_path):
     bilstm.save(tmp_path / "copy")
     again = bb.load_classifier(tmp_path / "copy")
-    made = bb.predict(bilstm)
-    assert made.frame["probability"].equals(bb.predict(again).frame["probability"])
+    made = bb.score_sentences(bilstm)
+    assert made.frame["probability"].equals(bb.score_sentences(again).frame["probability"])
     assert len(bb.sentiment_table(made)) == 400
 
 

@@ -87,7 +87,7 @@ def test_own_occupations(tmp_path):
     assert own.earnings == {"hourly worker": 12.5}
     assert own.units == {"earnings": "euros an hour"}
     assert own.professions["category"].tolist() == ["not stated", "paid"]
-    table = bb.sentiment_table(bb.predict(score, path))
+    table = bb.sentiment_table(bb.score_sentences(score, path))
     assert len(table) == 4
     assert (
         own.sha256

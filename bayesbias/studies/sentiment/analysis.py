@@ -183,8 +183,8 @@ def sentiment_analysis(
 
     Examples
     --------
-    >>> from bayesbias import predict
-    >>> made = predict(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
+    >>> from bayesbias import score_sentences
+    >>> made = score_sentences(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
     >>> sentiment_analysis(made)
     <SentimentAnalysis toy: F - M +0.0001; t(399) = -2.625, p = 0.00899 over 400 sentence pairs
         t(19) = -0.573, p = 0.573 over 20 noun pairs

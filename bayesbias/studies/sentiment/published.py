@@ -77,8 +77,8 @@ def paired_test(
 
     Examples
     --------
-    >>> from bayesbias import predict, sentiment_table
-    >>> made = predict(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
+    >>> from bayesbias import score_sentences, sentiment_table
+    >>> made = score_sentences(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
     >>> paired_test(sentiment_table(made)).round(6).iloc[0, 5:8].tolist()
     [7.5e-05, -2.62536, 399.0]
     """
