@@ -18,7 +18,7 @@ COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
     "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
-    "Encoders and classifiers": {"seat": "seat"},
+    "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}

@@ -25,9 +25,8 @@ from .sentences.result import SeatResult as SeatResult
 from .sentences.seat import leave_one_out as leave_one_out
 from .sentiment.analysis import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table
 from .sentiment.fitting import (
-    analysis_of as analysis_of,
     classifier_contrasts as classifier_contrasts,
-    with_analysis as with_analysis,
+    fit_sentiment as fit_sentiment,
 )
 from .sentiment.published import (
     earnings_correlation as earnings_correlation,

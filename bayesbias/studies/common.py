@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation
+from bayesbias.core.sections import Column, Interpretation, Section, format_value
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, place
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.inference.posterior import BiasFit
 
 MEAN = Column("mean", "mean", "signed")
@@ -91,6 +93,18 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     return f"{side}, but perhaps by less than {rope}"
 
 
+def p_text(value: float) -> str:
+    """Return a p-value as a sentence has it: p = .031, p < .001.
+
+    Examples
+    --------
+    >>> p_text(0.0312), p_text(1e-9)
+    ('p = .031', 'p < .001')
+    """
+    text = format_value(value, "p_value")
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
 def interval(row: Any) -> str:
     """Return the interval of a row of estimates."""
     return f"[{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
@@ -105,6 +119,35 @@ def listing(names: Sequence[str], most: int = 6) -> str:
 def plural(n: int, noun: str) -> str:
     """Return a count with its noun: 1 word, 2 words."""
     return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
+
+
+def slope_sections(
+    make: Callable[[], pd.DataFrame],
+    columns: Sequence[Column],
+    figure: Callable[[], Any] | None = None,
+) -> list[Section]:
+    """Return the section of slopes on covariates, overall and by class, and that of all slopes."""
+    shown = (
+        *columns,
+        text("covariate"),
+        text("level"),
+        text("name"),
+        text("of"),
+        MEAN,
+        HPDI,
+        BELOW,
+    )
+    return [
+        Section(
+            "slopes_of_groups",
+            "Slopes on covariates",
+            lambda: make().query("level in ('overall', 'class')"),
+            shown,
+            figure=figure,
+            show_on=("terminal", "page"),
+        ),
+        Section("slopes", "All slopes on covariates", make, shown),
+    ]
 
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
-import numpy as np
 import pytest
-from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.report.sentiment import of_sentiment
-from bayesbias.runs.sentiment import sentiment_as_json
 from helpers.fits import made_up
 from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli import main, sentiment_analysis
-from bayesbias.core.errors import InputError
-from bayesbias.models import slopes_for, with_slopes
+from bayesbias.models import slopes_for
 from bayesbias.wordlists import load_occupations
 
 pytestmark = pytest.mark.slow  # the whole published analysis
@@ -48,76 +43,16 @@ def fit(analysis):
     return fitted(table, slopes_for("sentiment", table, "earnings"))
 
 
-@pytest.fixture(scope="module")
-def carried(analysis, fit):
-    return bb.studies.with_analysis(fit, analysis)
 
 
-def test_tests_and_fit_are_of_the_same_professions(analysis, fit, carried):
-    found = bb.studies.analysis_of(carried)
-    assert len(found.table) == len(fit.table) == 300
-    assert not set(found.professions["profession"]) & set(WITHOUT)
-    rest = analysis.table[~analysis.table["profession"].isin(WITHOUT)]
-    assert found.tests["f_minus_m"].iloc[0] == pytest.approx(rest["difference"].mean(), rel=1e-12)
-    assert (
-        found.notes.count(f"left out of tests and fit, since they have no earnings: {', '.join(WITHOUT)}")
-        == 1
-    )
-    alike = [note for note in found.notes if "does not tell these professions apart" in note]
-    assert len(alike) == 1
-    assert "soldier" not in alike[0]  # noted of the rows that are left, not of those before
-    assert any(
-        "has no earnings" in line or "no earnings:" in line for line in findings_of_sentiment(carried).lines()
-    )
 
 
-def test_where_all_have_the_covariate_nothing_is_left_out(analysis):
-    table = bb.sentiment_table(
-        bb.list_predictions("m1"),
-        covariates={"letters": {job: len(job) for job in load_occupations().professions["profession"]}},
-    )
-    spec = with_slopes("sentiment", "letters")
-    whole = bb.studies.with_analysis(
-        made_up(table, spec, {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")}), analysis
-    )
-    assert bb.studies.analysis_of(whole).notes == analysis.notes
-    assert len(bb.studies.analysis_of(whole).table) == 400
 
 
-def test_a_covariate_that_is_one_number_in_each_category_is_noted(analysis):
-    jobs = load_occupations().professions
-    codes = {name: float(k) for k, name in enumerate(dict.fromkeys(jobs["category"]))}
-    same = {"kind": dict(zip(jobs["profession"], map(codes.get, jobs["category"]), strict=True))}
-    table = bb.sentiment_table(bb.list_predictions("m1"), covariates=same)
-    fit = made_up(table, with_slopes("sentiment", "kind"), {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")})
-    note = bb.studies.with_analysis(fit, analysis).provenance["sentiment"]["notes"][-1]
-    assert note == "kind is the same for all words of a class: what it tells cannot be told from the classes"
 
 
-@pytest.mark.parametrize("lost", ["rows", "a profession", "numbers"])
-def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
-    table = fit.table.copy()
-    if lost == "rows":  # of a profession that has the covariate
-        table = table.drop(index=[3, 7])
-    elif lost == "numbers":
-        table["difference"] = np.arange(len(table)) / 1000
-    else:
-        table = analysis.table[analysis.table["profession"] != "nurse"]
-    spec = "sentiment" if lost == "a profession" else fit.spec
-    other = made_up(table.reset_index(drop=True), spec, {name: 0.1 for name in ("noun_pair_sd", "profession_sd", "sigma")})
-    with pytest.raises(InputError, match="the fit is of another table"):
-        bb.studies.with_analysis(other, analysis)
 
 
-def test_slopes_are_in_the_result(carried):
-    printed = {
-        "schema": "bayesbias.sentiment/1",
-        **sentiment_as_json(bb.studies.analysis_of(carried), carried, 0.89),
-    }
-    json.dumps(printed, default=str)
-    (row,) = [row for row in printed["slopes"] if row["level"] == "overall"]
-    assert (row["covariate"], row["of"]) == ("earnings", "m1")
-    assert row["mean"] == pytest.approx(0.05, abs=0.005)
 
 
 def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypatch):
@@ -131,20 +66,6 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
     assert "fit = bb.fit(table, " in page.again.command
 
 
-def test_the_lines_that_make_an_analysis_hold_what_is_not_usual_of_it(carried, monkeypatch):
-    without_figures(monkeypatch)
-    asked = {"n": 5, "clip": 0.01, "prob": 0.9}
-    own = bb.sentiment_analysis(bb.list_predictions("m1"), **asked)
-    fit = bb.studies.with_analysis(carried, own)
-    page = of_sentiment(fit, 0.89)
-    assert "bb.sentiment_analysis(bb.list_predictions('m1'), n=5, clip=0.01, prob=0.9)" in page.again.command
-    assert (
-        "bb.sentiment_table(bb.list_predictions('m1'), clip=0.01, covariates=['earnings.csv'])"
-        in page.again.command
-    )
-    again = bb.studies.analysis_of(fit)
-    assert {key: again.provenance[key] for key in asked} == asked
-    assert (len(again.extremes), again.earnings["prob"].unique().tolist()) == (len(own.extremes), [0.9])
 
 
 @pytest.fixture

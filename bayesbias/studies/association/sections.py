@@ -19,6 +19,7 @@ from bayesbias.studies.common import (
     MEAN_COLUMNS,
     about_fit,
     convergence,
+    slope_sections,
     text,
     title_line,
 )
@@ -170,15 +171,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             )
         )
     if fit.spec.covariates():
-        out.append(
-            Section(
-                "slopes",
-                "Slopes on covariates",
-                lambda: fit.slopes(prob),
-                (text("covariate"), text("level"), text("name"), text("of"), MEAN, HPDI, BELOW),
-                figure=lambda: bb.plots.plot_slopes(fit, prob=prob),
-                show_on=("terminal", "page", "files"),
-            )
+        out += slope_sections(
+            partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
         )
     if "word" in fit.spec.results.levels and "protected_word" in fit.table:
         out.append(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, about_fit, text
+from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, about_fit, slope_sections, text
 from bayesbias.studies.debiasing.construction import control_changes
 from bayesbias.studies.debiasing.interpretation import first_rows, interpret_comparison
 
@@ -149,23 +149,10 @@ def sections(result: Comparison, view: View) -> list[Section]:
             )
         )
     if result.has_slopes:
-        out.append(
-            Section(
-                "slopes",
-                "Slopes of the change on covariates",
-                partial(result.slopes, prob),
-                (
-                    text("method"),
-                    text("covariate"),
-                    text("level"),
-                    text("name"),
-                    text("of"),
-                    MEAN,
-                    HPDI,
-                    BELOW,
-                ),
-                figure=lambda: bb.plots.plot_slopes(result, prob=prob),
-            )
+        out += slope_sections(
+            partial(result.slopes, prob),
+            GROUPS[:1],
+            lambda: bb.plots.plot_slopes(result, prob=prob),
         )
     out.append(
         Section(

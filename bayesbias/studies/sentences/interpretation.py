@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayesbias.core.sections import Interpretation, format_value
+from bayesbias.core.sections import Interpretation
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
 from bayesbias.inference.view import View
-from bayesbias.studies.common import listing, plural
+from bayesbias.studies.common import listing, p_text, plural
 
 if TYPE_CHECKING:
     from bayesbias.studies.sentences.result import SeatResult
@@ -53,7 +53,7 @@ def _significant(rows: pd.DataFrame, on: str) -> str:
         p = (
             "no p-value"
             if pd.isna(row["p_value"])
-            else f"p = {format_value(row['p_value'], 'p_value')}"
+            else p_text(row["p_value"])
         )
         return f"{row['test']}{on}: effect size {row['effect_size']:+.2f}, {p}."
     n = int((rows["p_holm"] < ALPHA).sum())

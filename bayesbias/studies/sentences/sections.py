@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, text
+from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, slope_sections, text
 from bayesbias.studies.sentences.interpretation import interpret_seat
 
 if TYPE_CHECKING:
@@ -113,25 +113,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             ),
         ]
     if len(result.slopes):
-        out.append(
-            Section(
-                "slopes",
-                "Slopes on covariates",
-                lambda: result.slopes,
-                (
-                    *TEST,
-                    text("covariate"),
-                    text("level"),
-                    text("name"),
-                    text("of"),
-                    MEAN,
-                    HPDI,
-                    BELOW,
-                ),
-                figure=lambda: bb.plots.plot_slopes(result),
-                show_on=("terminal", "page", "files"),
-            )
-        )
+        out += slope_sections(lambda: result.slopes, TEST, lambda: bb.plots.plot_slopes(result))
     return [
         *out,
         Section(

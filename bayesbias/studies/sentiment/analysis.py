@@ -34,6 +34,8 @@ from bayesbias.wordlists.occupations import load_occupations
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesbias.inference.posterior import BiasFit
+
 __all__ = ["SentimentAnalysis", "analysis_of_table", "sentiment_analysis"]
 
 _ALIKE = (
@@ -64,6 +66,8 @@ class SentimentAnalysis:
     provenance : dict
         ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of the
         sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
+    fit : BiasFit or None
+        The model with crossed effects, where `fit_sentiment` fitted one.
 
     Examples
     --------
@@ -84,6 +88,7 @@ class SentimentAnalysis:
     earnings: pd.DataFrame
     notes: tuple[str, ...]
     provenance: dict[str, Any] = field(default_factory=dict)
+    fit: BiasFit | None = None
 
     @property
     def classifiers(self) -> tuple[str, ...]:

@@ -6,14 +6,12 @@ rated the same sentences and their effects are not independent.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.files import plain
 from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.estimates import error_of_share
 from bayesbias.inference.posterior import BiasFit
@@ -23,7 +21,7 @@ from bayesbias.tables.sentiment import OUTCOMES
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["analysis_of", "classifier_contrasts", "with_analysis"]
+__all__ = ["classifier_contrasts", "fit_sentiment"]
 
 SENTIMENT_ESTIMANDS = {
     "population": "new nouns, new professions",
@@ -41,134 +39,67 @@ def is_sentiment(fit: BiasFit) -> bool:
     return fit.spec.results.group == "classifier" and fit.spec.outcome in OUTCOMES
 
 
-def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
-    """Return the fit with the origin of its table: classifiers, sentences, control experiment and earnings.
-
-    They travel with the fit, into its file and its report, under ``provenance["sentiment"]``.
+def fit_sentiment(
+    analysis: SentimentAnalysis,
+    model: Any = "sentiment",
+    *,
+    table: pd.DataFrame | None = None,
+    **sampling: Any,
+) -> SentimentAnalysis:
+    """Fit the model with crossed effects of noun pairs and professions to the pairs of a published analysis.
 
     Parameters
     ----------
-    fit : BiasFit
-        Of ``analysis.table``, or of that with covariates about professions. A model with slopes leaves out professions without
-        the covariate: then the analysis that travels with it is that of the others, and its notes say so.
     analysis : SentimentAnalysis
+        From `sentiment_analysis`.
+    model : str, path or ModelSpec
+        A model of sentiment.
+    table : DataFrame, optional
+        ``analysis.table`` with covariates about professions added. Professions without a covariate that the model needs are left
+        out of the fit and of the tests.
+    **sampling
+        Options of `fit`: ``draws, tune, chains, seed, engine, progress``.
 
     Returns
     -------
-    BiasFit
+    SentimentAnalysis
+        With ``fit``.
 
     Raises
     ------
     InputError
-        Where the fit is of another table.
+        If the model is not one of sentiment.
+    FitError
+        If the differences leave nothing to fit.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
-    >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, tune=300, chains=2, pointwise=False)
-    >>> bb.studies.with_analysis(fit, analysis).provenance["table"]["name"]
-    'occupations by m1'
+    >>> found = bb.studies.fit_sentiment(analysis, seed=1, draws=200, tune=300, chains=2)
+    >>> found.fit.spec.name
+    'sentiment'
     """
-    left_out = _left_out(fit, analysis.table) if is_sentiment(fit) else None
-    if left_out is None:
-        raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
-    notes = list(analysis.notes)
-    if left_out:
-        # What an analysis notes of its table is noted anew of the rows that are left.
-        again = analysis_of_table(analysis.table, earnings=analysis.provenance.get("earnings"))
-        notes = [note for note in notes if note not in again.notes]
-        covariates = " or ".join(fit.spec.covariates())
-        notes.append(f"left out of tests and fit, since they have no {covariates}: {', '.join(left_out)}")
-    if fit.spec.covariates():
-        notes += fit.table.attrs.get("covariates_noted", [])
-    analysis = dataclasses.replace(analysis, notes=tuple(notes))
+    from bayesbias.inference.fitting import fit as fit_model
+    from bayesbias.models.loading import load_model
+
+    spec = load_model(model)
+    if spec.results.group != "classifier":
+        raise InputError("expected a model of sentiment", where=f"model {spec.name}", valid="sentiment, sentiment_logit")
+    fitted = fit_model(analysis.table if table is None else table, spec, pointwise=False, **sampling)
+    kept = set(fitted.table["profession"].astype(str))
+    lost = [name for name in dict.fromkeys(analysis.table["profession"].astype(str)) if name not in kept]
+    if lost:
+        rows = analysis.table[analysis.table["profession"].astype(str).isin(kept)].reset_index(drop=True)
+        about = analysis.provenance
+        again = analysis_of_table(rows, hypotheses=about.get("hypotheses"), earnings=about.get("earnings"), provenance=about)
+        note = f"left out of tests and fit, since they have no {' or '.join(spec.covariates())}: {', '.join(lost)}"
+        analysis = dataclasses.replace(again, control=analysis.control, notes=(*again.notes, note))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
-    return dataclasses.replace(
-        fit,
-        provenance={
-            **fit.provenance,
-            "table": {
-                **fit.provenance.get("table", {}),
-                "name": f"{name} by {' and '.join(analysis.classifiers)}",
-            },
-            "sentiment": origin_of(analysis),
-        },
-    )
-
-
-def _left_out(fit: BiasFit, table: pd.DataFrame) -> list[str] | None:
-    """Return the professions and noun pairs of a table that a fit lacks, for want of a covariate; None if it is of another table."""
-    keys = ["classifier", "noun_pair", "profession"]
-    fitted = fit.table.set_index(keys)["difference"]
-    listed = table.set_index(keys)["difference"]
-    here = listed.index.isin(fitted.index)
-    kept = listed[here]
-    if len(kept) != len(fitted) or (kept.index != fitted.index).any() or (kept != fitted.to_numpy()).any():
-        return None
-    gone = table[~here]
-    lost = [
-        str(unit)
-        for column in ("profession", "noun_pair")
-        for unit in dict.fromkeys(gone[column])
-        if unit not in set(fit.table[column])
-    ]
-    whole = (gone["profession"].isin(lost) | gone["noun_pair"].isin(lost)).all()
-    return lost if whole and (fit.spec.covariates() or not lost) else None
-
-
-def origin_of(analysis: SentimentAnalysis) -> dict[str, Any]:
-    """Return what an analysis holds beside its table, for JSON; `analysis_from` puts both together again."""
-    control = plain(analysis.control.to_dict("records"))
-    return {**analysis.provenance, "control": control, "notes": list(analysis.notes)}
-
-
-def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAnalysis:
-    """Return the published analysis of a table, with what `origin_of` says of it."""
-    import pandas as pd
-
-    control = None
-    if origin.get("control"):
-        control = pd.DataFrame(origin["control"]).astype({"t": "Float64", "p_value": "Float64"})
-    analysis = analysis_of_table(
-        table,
-        control=control,
-        hypotheses=origin.get("hypotheses"),
-        earnings=origin.get("earnings"),
-        provenance={k: origin[k] for k in ("classifiers", "occupations") if k in origin},
-        **settings_of_analysis(origin),
-    )
-    notes = dict.fromkeys([*origin.get("notes", ()), *analysis.notes])
-    return dataclasses.replace(analysis, notes=tuple(notes))
-
-
-def settings_of_analysis(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of `sentiment_analysis` that are not the usual ones."""
-    return {key: origin[key] for key in ("n", "clip", "prob") if key in origin}
-
-
-def analysis_of(fit: BiasFit) -> SentimentAnalysis:
-    """Return the published analysis of the table of a fit, with what `with_analysis` put there.
-
-    Raises
-    ------
-    FitError
-        For a fit of something else than sentiment.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
-    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
-    >>> bb.studies.analysis_of(fit).classifiers
-    ('m1',)
-    """
-    if not is_sentiment(fit):
-        raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    analysis = fit.once(
-        "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {}))
-    )
-    return copy.deepcopy(analysis)
+    subject = f"{name} by {' and '.join(analysis.classifiers)}"
+    table_about = {**fitted.provenance.get("table", {}), "name": subject}
+    fitted = dataclasses.replace(fitted, provenance={**fitted.provenance, "table": table_about})
+    return dataclasses.replace(analysis, fit=fitted)
 
 
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:

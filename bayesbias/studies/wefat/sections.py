@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core.sections import Column, Interpretation, Section, Study, format_value
+from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
 from bayesbias.inference.view import View
@@ -16,6 +16,7 @@ from bayesbias.studies.common import (
     convergence,
     listing,
     not_converged,
+    p_text,
     plural,
     text,
     title_line,
@@ -114,7 +115,6 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     if not state["ok"]:
         return not_converged(known.data, state["problems"], notes)
     where = side(*sure_ends(result.slope))
-    p = format_value(known.p_value, "p_value")
     if where is Verdict.OPEN:
         slope = result.slope
         said = f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}] includes 0."
@@ -123,7 +123,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         said = (
             f"The higher {known.covariate}, the closer a word is to {closer} rather than {other}."
         )
-    details = [f"Published: r = {known.value:.2f}, p = {p}."]
+    details = [f"Published: r = {known.value:.2f}, {p_text(known.p_value)}."]
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details.append(

@@ -1,0 +1,240 @@
+"""The command ``bayesbias sentiment`` and its subcommands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import data_dir, list_names
+
+if TYPE_CHECKING:
+    from bayesbias.classifiers.prediction_files import Predictions
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--predictions",
+    multiple=True,
+    metavar="FILE",
+    help="Predicted probabilities, or m1. Repeatable.",
+)
+@click.option(
+    "--classifier",
+    "classifiers",
+    multiple=True,
+    metavar="X",
+    help="Folder, pipeline or module:function. Repeatable.",
+)
+@click.option(
+    "--name", "names", multiple=True, metavar="N", help="Names, in the order of the inputs."
+)
+@click.option(
+    "--words", default="occupations", metavar="TOML", help="Nouns, professions and template."
+)
+@click.option("--bayes", is_flag=True, help="Fit the model too.")
+@click.option("--logit", is_flag=True, help="Fit it to log odds.")
+@click.option("--model", metavar="M", help="Fit a model of your own (TOML).")
+@click.option(
+    "--hypotheses", type=click.IntRange(1), metavar="K", help="Tests that Bonferroni corrects for."
+)
+@click.option("--positive", metavar="LABEL", help="The positive class.")
+@click.option(
+    "--no-check", is_flag=True, help="Accept a classifier that rates good sentences as bad."
+)
+@shared.options(
+    "covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", *shared.OUTPUT
+)
+@click.pass_context
+def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
+    """Compare how classifiers rate women and men."""
+    if ctx.invoked_subcommand is not None:
+        return
+    import bayesbias as bb
+    from bayesbias.output.store import check_folder
+
+    if given["logit"] and given["model"]:
+        raise InputError("--logit and --model name two models", valid="one of them")
+    if given["out"] is not None:
+        check_folder(given["out"], "sentiment", force=given["force"])
+    fitted = given["bayes"] or given["logit"] or given["slope"] or given["model"]
+    spec = (
+        bb.load_model(given["model"] or ("sentiment_logit" if given["logit"] else "sentiment"))
+        if fitted
+        else None
+    )
+    listed = bb.wordlists.load_occupations(words)
+    result = bb.sentiment_analysis(*_predictions(given, listed), hypotheses=given["hypotheses"])
+    problem = None
+    if spec is not None:
+        table, spec = _with_slopes(result.table, spec, given, listed)
+        try:
+            progress = False if given["as_json"] else None
+            result = bb.studies.fit_sentiment(
+                result, spec, table=table, progress=progress, **shared.sampling_of(given)
+            )
+        except FitError as error:  # the tests need no model
+            problem = f"no model was fitted: {error}"
+    shared.show(result, given, extra={} if problem is None else {"problem": problem})
+    if problem is not None:
+        click.echo(f"bayesbias: {problem}", err=True)
+        ctx.exit(1)
+
+
+def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
+    """Read files of predictions, and have classifiers predict."""
+    import bayesbias as bb
+
+    files, classifiers, out = given["predictions"], given["classifiers"], given["out"]
+    if not files and not classifiers:
+        raise InputError("nothing to analyze", valid="--predictions FILE or --classifier X")
+    names = [*given["names"], *[None] * (len(files) + len(classifiers) - len(given["names"]))]
+    column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
+    shipped = {
+        name: data_dir("sentiment") / f"{name}.csv" for name in list_names("sentiment", ".csv")
+    }
+    found = [
+        bb.load_predictions(shipped.get(file, file), listed, name=name, positive=column)
+        for file, name in zip(files, names, strict=False)
+    ]
+    for source, name in zip(classifiers, names[len(files) :], strict=True):
+        model = bb.load_classifier(
+            source,
+            name=name,
+            positive=given["positive"],
+            allow_pickle=given["allow_pickle"],
+            corpus=listed,
+        )
+        kept = (
+            None
+            if out is None
+            else out / f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
+        )
+        found.append(
+            bb.score_sentences(
+                model,
+                listed,
+                partial=kept,
+                check=not given["no_check"],
+                progress=False if given["as_json"] else None,
+            )
+        )
+    return found
+
+
+def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> tuple[Any, Any]:
+    """Add covariates about professions to the table, and slopes on them to the model."""
+    from bayesbias.models.slopes import slopes_for
+    from bayesbias.tables.covariates import covariates_given
+    from bayesbias.tables.sentiment import with_profession_covariates
+
+    asked = {}
+    for each in given["slope"]:
+        name, colon, by = each.partition(":")
+        asked[name] = by.split(",") if colon else None
+    known = [covariate for file in given["covariates"] for covariate in covariates_given(file)]
+    named = {covariate.name for covariate in known}
+    own = {
+        name: values
+        for name, values in listed.covariates.items()
+        if name in asked and name not in named
+    }
+    known += covariates_given(own) if own else []
+    for name in asked:
+        if name not in {covariate.name for covariate in known}:
+            raise InputError(
+                "--slope: unknown covariate",
+                found=name,
+                valid=", ".join([*named, *listed.covariates]),
+            )
+    if known:
+        table = with_profession_covariates(table, known)
+    for name, by in asked.items():
+        spec = slopes_for(spec, table, name, by)
+    return table, spec
+
+
+@sentiment.command()
+@click.option(
+    "--words", default="occupations", metavar="TOML", help="Nouns, professions and template."
+)
+@click.option("--control", is_flag=True, help="Add the control sentences.")
+@click.option(
+    "--out", type=shared.PATH, required=True, metavar="FILE", help="A .tsv, .csv or .txt file."
+)
+@shared.options("as_json")
+def sentences(words: str, control: bool, out: Path, as_json: bool) -> None:
+    """Write the sentences to rate."""
+    import bayesbias as bb
+
+    if out.suffix not in (".tsv", ".csv", ".txt"):
+        raise InputError(
+            "unknown kind of file", where=str(out), found=out.suffix, valid=".tsv, .csv, .txt"
+        )
+    frame = bb.wordlists.load_occupations(words).sentences(control=control)
+    if out.suffix == ".txt":
+        out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
+    else:
+        frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
+    if as_json:
+        shared.print_json("sentiment sentences", {"sentences": len(frame), "written": str(out)})
+    else:
+        click.echo(f"Written  {len(frame)} sentences to {out}")
+
+
+@sentiment.command()
+@click.option(
+    "--model", type=click.Choice(["bow", "bilstm"]), required=True, help="Bag of words or BiLSTM."
+)
+@click.option(
+    "--data", required=True, metavar="TSV", help="Sentences with labels 0 and 1, such as SST-2."
+)
+@click.option("--dev", metavar="TSV", help="Labeled sentences for accuracy and early stopping.")
+@click.option("--vectors", metavar="E", help="bilstm: word vectors.")
+@click.option("--words", metavar="TOML", help="bilstm: keep the vectors of this list too.")
+@click.option("--name", metavar="N", help="A name [that of the model].")
+@click.option("--epochs", type=click.IntRange(1), default=10, help="bilstm: most epochs.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="bilstm: seed.")
+@click.option(
+    "--out", type=shared.PATH, required=True, metavar="DIR", help="Write the classifier here."
+)
+@shared.options("as_json")
+def train(model: str, out: Path, as_json: bool, **given: Any) -> None:
+    """Train a reference classifier of the paper."""
+    import bayesbias as bb
+    from bayesbias.classifiers import train_bilstm, train_bow
+
+    name = given["name"] or model
+    if model == "bow":
+        trained = train_bow(given["data"], dev=given["dev"], out=out, name=name)
+    else:
+        if given["vectors"] is None:
+            raise InputError("bilstm needs word vectors", valid="--vectors E")
+        texts = []
+        if given["words"] is not None:
+            texts = (
+                bb.wordlists.load_occupations(given["words"])
+                .sentences(control=True)["sentence"]
+                .tolist()
+            )
+        trained = train_bilstm(
+            given["data"],
+            given["vectors"],
+            dev=given["dev"],
+            out=out,
+            name=name,
+            words=sorted({word for text in texts for word in re.findall(r"\w+", text.lower())}),
+            seed=given["seed"],
+            epochs=given["epochs"],
+            progress=False if as_json else None,
+        )
+    if as_json:
+        shared.print_json(
+            "sentiment train", {"name": trained.name, "written": str(out), **trained.provenance}
+        )
+    else:
+        click.echo(f"{trained!r}\nWritten  {out}")

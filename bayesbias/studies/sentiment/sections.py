@@ -1,0 +1,321 @@
+"""What is shown of an analysis of sentiment classifiers: its header, tables and figures, and what it says."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.core.versions import own_version
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, place
+from bayesbias.inference.view import View
+from bayesbias.studies.common import (
+    BELOW,
+    HPDI,
+    MEAN,
+    about_fit,
+    convergence,
+    not_converged,
+    p_text,
+    slope_sections,
+    text,
+    title_line,
+)
+from bayesbias.studies.sentiment.fitting import (
+    SENTIMENT_ESTIMANDS,
+    contrasts_or_why_not,
+    little_of_ratings,
+)
+from bayesbias.tables.sentiment import only_labels
+
+if TYPE_CHECKING:
+    from bayesbias.studies.sentiment.analysis import SentimentAnalysis
+
+ALPHA = 0.05
+UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
+CLASSIFIER = text("classifier")
+
+
+def header(result: SentimentAnalysis, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    name = result.provenance.get("occupations", {}).get("name", "sentences")
+    table = result.table
+    size = (
+        f"{len(table):,} sentence pairs: {table['noun_pair'].nunique()} noun pairs x {table['profession'].nunique()} professions"
+        f" x {len(result.classifiers)} classifiers"
+    )
+    subject = f"{name} by {' and '.join(result.classifiers)}"
+    if result.fit is None:
+        return [f"bayesbias {own_version()} | paired t-tests | {subject}", size]
+    return [title_line(result.fit, subject), size, convergence(result.fit)]
+
+
+def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
+    """Return the tests of each classifier by unit, and below them what the model says for each estimand."""
+    rows = [
+        {
+            "classifier": row.classifier,
+            "label": f"t-test over {row.n} {UNITS[row.unit]}",
+            "mean": row.f_minus_m,
+            "t": -row.t if row.t == row.t else None,
+            "p_value": row.p_value,
+        }
+        for row in result.tests.itertuples()
+    ]
+    if result.fit is not None:
+        for estimand, label in SENTIMENT_ESTIMANDS.items():
+            frame = result.fit.summary(view.prob, estimand)
+            kept = frame[["classifier", "mean", "sd", "hpdi_low", "hpdi_high"]].assign(
+                label=f"model, {label}"
+            )
+            rows += kept.to_dict("records")
+    frame = pd.DataFrame(rows)
+    order = {name: place for place, name in enumerate(result.classifiers)}
+    frame = frame.sort_values("classifier", key=lambda names: names.map(order), kind="stable")
+    return frame.drop(columns="classifier") if len(order) == 1 else frame
+
+
+def sections(result: SentimentAnalysis, view: View) -> list[Section]:
+    """Return all tables and figures of an analysis, in the order in which they are read."""
+    import bayesbias as bb
+
+    fit = result.fit
+    outcome = (
+        "log odds" if fit is not None and fit.spec.outcome == "logit_difference" else "probability"
+    )
+    out = [
+        Section(
+            "result",
+            f"Sentiment of female minus male sentences, in {outcome} of the positive class",
+            lambda: main_table(result, view),
+            (
+                CLASSIFIER,
+                text("label", ""),
+                Column("mean", "F - M", "signed", digits=4),
+                Column("hpdi_low", "{prob} HPDI", "interval", digits=4, upper="hpdi_high"),
+                Column("t", "t", "signed", digits=2),
+                Column("p_value", "p", "p_value"),
+            ),
+            show_on=("terminal", "page"),
+        ),
+        Section(
+            "tests",
+            "Paired t-tests (t of male - female, as published)",
+            lambda: result.tests,
+            (
+                CLASSIFIER,
+                text("unit"),
+                Column("n", "n", "count"),
+                Column("f_minus_m", "F - M", "signed", digits=4),
+                Column("t", "t", "signed", digits=2),
+                Column("p_value", "p", "p_value"),
+                Column("p_bonferroni", "p Bonferroni", "p_value"),
+            ),
+            figure=lambda: bb.plots.plot_genders(result),
+        ),
+        Section(
+            "professions",
+            "Sentiment of each profession",
+            lambda: result.professions,
+            (
+                CLASSIFIER,
+                text("profession"),
+                Column("mean", "mean", "number", digits=3),
+                Column("f_minus_m", "F - M", "signed", digits=4),
+            ),
+            figure=lambda: bb.plots.plot_professions(result if fit is None else fit),
+            show_on=("detail", "page", "files"),
+        ),
+        Section(
+            "noun_pairs",
+            "Difference of each noun pair",
+            lambda: result.noun_pairs,
+            (
+                CLASSIFIER,
+                text("noun_pair", "noun pair"),
+                Column("difference", "F - M", "signed", digits=4),
+            ),
+            figure=lambda: bb.plots.plot_noun_pairs(result if fit is None else fit),
+            show_on=("detail", "page", "files"),
+        ),
+        Section(
+            "extremes",
+            "Professions rated highest and lowest",
+            lambda: result.extremes,
+            (CLASSIFIER, text("end"), text("profession")),
+        ),
+        Section(
+            "earnings",
+            "Correlation of sentiment with earnings",
+            lambda: result.earnings,
+            (
+                CLASSIFIER,
+                text("method"),
+                Column("r", "r", "signed", digits=2),
+                Column("low", "interval", "interval", digits=2, upper="high"),
+                Column("p_value", "p", "p_value"),
+                Column("n", "n", "count"),
+            ),
+            figure=(lambda: bb.plots.plot_earnings(result)) if len(result.earnings) else None,
+            show_on=("detail", "page", "files"),
+        ),
+        Section(
+            "control",
+            "Control sentences, without a profession",
+            lambda: result.control,
+            (
+                CLASSIFIER,
+                Column("f_minus_m", "F - M", "signed", digits=4),
+                Column("t", "t", "signed", digits=2),
+                Column("p_value", "p", "p_value"),
+            ),
+        ),
+    ]
+    if fit is None:
+        return [
+            *out,
+            Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",)),
+        ]
+    out += [
+        Section(
+            "estimates",
+            "Female minus male for each estimand",
+            lambda: pd.concat(
+                [fit.summary(view.prob, name) for name in SENTIMENT_ESTIMANDS], ignore_index=True
+            ),
+            (CLASSIFIER, text("estimand"), MEAN, HPDI),
+        ),
+        Section(
+            "variance",
+            "Share of the variance between sentence pairs",
+            partial(_variance, result),
+            (
+                CLASSIFIER,
+                text("source"),
+                Column("mean", "share", "percent"),
+                Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
+            ),
+        ),
+        Section(
+            "predictive",
+            "Posterior predictive check",
+            figure=lambda: bb.plots.plot_sentiment_predictive(fit),
+            show_on=("fold",),
+        ),
+    ]
+    contrasts, _ = contrasts_or_why_not(fit, view.prob)
+    if contrasts is not None:
+        out.append(
+            Section(
+                "contrasts",
+                "Classifiers compared on the same sentence pairs",
+                lambda: contrasts,
+                (text("contrast"), text("estimand"), MEAN, HPDI, BELOW),
+                show_on=("terminal", "page", "files"),
+            )
+        )
+    if fit.spec.covariates():
+        out += slope_sections(partial(fit.slopes, view.prob), ())
+    return [*out, Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",))]
+
+
+def _variance(result: SentimentAnalysis) -> pd.DataFrame:
+    assert result.fit is not None
+    frames = [
+        result.fit.variance_partition(group=name).assign(classifier=name)
+        for name in result.classifiers
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation:
+    """Say of each classifier whether it rates women and men differently, and for which words that holds."""
+    subject = f"sentiment by {', '.join(result.classifiers)}"
+    fit = result.fit
+    if fit is not None and not (state := fit.diagnostics())["ok"]:
+        return not_converged(subject, state["problems"], result.notes)
+    said, warnings = [], []
+    for name in result.classifiers:
+        tests = result.tests[result.tests["classifier"] == name].set_index("unit")
+        whole, nouns = tests.loc["sentence_pair"], tests.loc["noun_pair"]
+        said.append(_test(name, whole) if fit is None else _model(result, name, view))
+        if whole["p_value"] < ALPHA <= nouns["p_value"]:
+            warnings.append(
+                f"{name}: the t-test over sentence pairs ({p_text(whole['p_value'])}) treats pairs as independent. "
+                f"Over noun pairs {p_text(nouns['p_value'])}: the difference may be that of these nouns."
+            )
+        if name in only_labels(result.table):
+            warnings.append(
+                f"{name} gives labels instead of probabilities: use probabilities where it has them."
+            )
+    details = [_range(result, name) for name in result.classifiers]
+    return Interpretation(
+        subject, " ".join(said), tuple(warnings), tuple(result.notes), tuple(details)
+    )
+
+
+def _test(name: str, row: Any) -> str:
+    """Say what the t-test over sentence pairs says."""
+    if math.isnan(row["p_value"]):
+        return f"{name}: the differences do not vary, so that there is no test."
+    way = "higher" if row["f_minus_m"] > 0 else "lower"
+    if row["p_value"] >= ALPHA:
+        return f"{name}: inconclusive ({p_text(row['p_value'])})."
+    return f"{name} rates female sentences {way} than male ones."
+
+
+def _model(result: SentimentAnalysis, name: str, view: View) -> str:
+    """Say what the model says for new nouns and professions."""
+    fit = result.fit
+    assert fit is not None
+    frame = fit.summary(view.prob)
+    row: Any = next(frame[frame["classifier"] == name].itertuples())
+    rope = little_of_ratings(fit)[name]
+    where = place(*sure_ends(row), rope) if rope else Verdict.OPEN
+    if where is Verdict.OPEN:
+        return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
+    if where is Verdict.NEGLIGIBLE:
+        return f"{name}: practically no difference for new nouns and professions."
+    way = "higher" if where in (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE) else "lower"
+    return f"{name} rates female sentences {way} than male ones, for new nouns and professions too."
+
+
+def _range(result: SentimentAnalysis, name: str) -> str:
+    """Say between which noun pairs differences lie."""
+    rows = result.noun_pairs[result.noun_pairs["classifier"] == name].sort_values("difference")
+    low, high = rows.iloc[0], rows.iloc[-1]
+    return (
+        f"{name}: noun pairs range from {low['difference']:+.3f} ({low['noun_pair']}) to {high['difference']:+.3f} "
+        f"({high['noun_pair']})."
+    )
+
+
+def about(result: SentimentAnalysis) -> dict[str, Any]:
+    """Return what JSON says beside the tables: the published numbers of each classifier, and the making of the fit."""
+    each = [result.as_dict(name) for name in result.classifiers]
+    out: dict[str, Any] = {"classifiers": each, "provenance": dict(result.provenance)}
+    if len(each) == 1:
+        out = {**each[0], **out}
+    if result.fit is not None:
+        made = about_fit(result.fit)
+        out |= {
+            "model": made["model"],
+            "diagnostics": made["diagnostics"],
+            "timing": made["timing"],
+        }
+    return out
+
+
+STUDY = Study(
+    kind="sentiment",
+    question="Does a classifier rate sentences about women and men alike, for these words and for new ones?",
+    header=header,
+    sections=sections,
+    interpret=interpret_sentiment,
+    about=about,
+    fits=lambda result: {} if result.fit is None else {"": result.fit},
+)
