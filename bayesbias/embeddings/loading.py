@@ -157,7 +157,7 @@ def _loaded(
     name = name or (os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path))
     facts: dict[str, Any] = {
         "source": str(path),
-        "format": form.name + (", gzipped" if compressed else ""),
+        "format": form.name + (", compressed" if compressed else ""),
         "bytes": size,
         "sha256": None,
     }
@@ -173,7 +173,7 @@ def _loaded(
     ):
         hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
         digest = pool.submit(_sha256, path) if hashed else None
-        rows = form.read(Reading(path, compressed, layout, wanted, tick, skip_invalid, unmatched))
+        rows = form.read(Reading(path, layout, wanted, tick, skip_invalid, unmatched))
         facts["sha256"] = digest.result() if digest else None
     return embedding_from_rows(rows, asked, name, path, facts)
 
@@ -345,7 +345,7 @@ def ranks_of(
             Path(source).is_file() or os.fspath(source) in GENSIM_DATA
         ):
             path = _file_of(source, None)
-            form, layout, compressed = readers.recognized(path)
+            form, layout, _ = readers.recognized(path)
         if form is None or form.read is None:
             raise InputError(
                 "has no order that could mean frequency",
@@ -354,7 +354,7 @@ def ranks_of(
                 valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
             )
         wanted = {spelling for word in words for spelling in spellings_of(word)}
-        rows = form.read(Reading(path, compressed, layout, wanted, skip_invalid=True))
+        rows = form.read(Reading(path, layout, wanted, skip_invalid=True))
         known = {word: place for word, place in zip(rows.words, rows.places, strict=True) if place}
         about = {"source": str(path), "sha256": _sha256(path)}
     matched, _ = matched_spellings(words, known)

@@ -8,7 +8,7 @@ Bite" (standardization).
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -85,44 +85,35 @@ def postprocess(
     if components is not None and method != "abtt":
         raise InputError("components are for abtt", where="components", found=method)
     held = np.asarray(source.vectors, dtype=np.float64)
-    mean = held.mean(axis=0)
+    d = held.shape[1]
+    mean, scale, top = held.mean(axis=0), np.ones(d), np.empty((d, 0))
     facts: dict[str, object] = {
         "method": method,
         "background_words": len(source),
         "background_sha256_vectors": source.provenance.get("sha256_vectors"),
     }
-    if method == "center":
-
-        def moved(vectors: Array) -> Array:
-            return vectors - mean
-
-    elif method == "standardize":
-        sd = held.std(axis=0)
-        if not (sd > 0).all():
+    if method == "standardize":
+        scale = held.std(axis=0)
+        if not (scale > 0).all():
             raise InputError(
                 "a dimension does not vary, so it cannot be standardized",
                 where=where,
-                found=f"dimension {int(np.argmin(sd > 0)) + 1}",
+                found=f"dimension {int(np.argmin(scale > 0)) + 1}",
             )
-
-        def moved(vectors: Array) -> Array:
-            return (vectors - mean) / sd
-
-    else:
-        d = held.shape[1]
+    if method == "abtt":
         k = (
             max(1, round(d / 100))
             if components is None
             else checks.count(components, "components", most=d - 1)
         )
-        centred = held - mean
-        variances, axes = np.linalg.eigh(centred.T @ centred)
+        centered = held - mean
+        variances, axes = np.linalg.eigh(centered.T @ centered)
         top = axes[:, ::-1][:, :k]
         facts |= {"components": k, "explained": float(variances[::-1][:k].sum() / variances.sum())}
 
-        def moved(vectors: Array) -> Array:
-            away = vectors - mean
-            return away - (away @ top) @ top.T
+    def moved(vectors: Array) -> Array:
+        away = (vectors - mean) / scale
+        return away - (away @ top) @ top.T
 
     return _moved(embedding, moved, facts)
 
@@ -130,26 +121,16 @@ def postprocess(
 def _moved(
     embedding: Embedding, moved: Callable[[Array], Array], facts: dict[str, object]
 ) -> Embedding:
-    vectors = moved(np.asarray(embedding.vectors, dtype=np.float64))
-    lengths = np.linalg.norm(vectors, axis=1)
-    usual = np.linalg.norm(np.asarray(embedding.vectors, dtype=np.float64), axis=1)
-    gone = [
-        word
-        for word, left, before in zip(embedding.words, lengths, usual, strict=True)
-        if left <= 1e-12 * before
-    ]
-    if gone:
+    before = np.asarray(embedding.vectors, dtype=np.float64)
+    vectors = moved(before)
+    gone = np.linalg.norm(vectors, axis=1) <= 1e-12 * np.linalg.norm(before, axis=1)
+    if gone.any():
         raise InputError(
             f"nothing is left of a vector after {facts['method']!r}",
             where=f"embedding {embedding.name!r}",
-            found=gone[0],
+            found=embedding.words[int(np.argmax(gone))],
         )
     lookup = embedding.lookup
-
-    def look_up(words: Sequence[str] | None) -> Embedding:
-        assert lookup is not None
-        return _moved(lookup(words), moved, facts)
-
     return dataclasses.replace(
         embedding,
         name=f"{embedding.name} ({facts['method']})",
@@ -159,5 +140,5 @@ def _moved(
             "postprocess": dict(facts),
             "sha256_vectors": digest_of_vectors(embedding.words, vectors),
         },
-        lookup=None if lookup is None else look_up,
+        lookup=lookup and (lambda words: _moved(lookup(words), moved, facts)),
     )

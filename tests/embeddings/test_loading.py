@@ -32,7 +32,7 @@ def test_reads_what_gensim_writes(tmp_path, keyed, vectors, binary, suffix):
     assert e.missing == ("absent",)
     assert np.array_equal(e.vectors.astype(np.float32), vectors[::-1])
     assert e.provenance["format"] == f"word2vec {'binary' if binary else 'text'}" + (
-        ", gzipped" if suffix else ""
+        ", compressed" if suffix else ""
     )
     assert e.provenance["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert (e.provenance["dim"], e.provenance["count"], e.name) == (7, 6, "made")
@@ -55,7 +55,7 @@ def test_binary_with_newlines_as_word2vec_c_writes_them(tmp_path, vectors):
 
 def test_binary_over_many_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr("bayesbias.embeddings.readers.binary._BLOCK", 1024)
-    monkeypatch.setattr("bayesbias.embeddings.readers.common.CHUNK_BYTES", 3000)
+    monkeypatch.setattr("bayesbias.core.files._CHUNK", 3000)
     rng = np.random.default_rng(2)
     words = [f"w{'x' * int(n)}{i}" for i, n in enumerate(rng.integers(0, 40, 3000))]
     table = rng.standard_normal((3000, 11)).astype(np.float32)
@@ -387,7 +387,7 @@ def test_truncated_gzip(tmp_path):
     path.write_bytes(
         gzip.compress("".join(f"w{i} {i} {i * i % 101}\n" for i in range(5000)).encode())[:-500]
     )
-    with pytest.raises(InputError, match="the gzip file is damaged or truncated"):
+    with pytest.raises(InputError, match="the packed file is truncated"):
         load_embedding(path, ["w7"])
 
 

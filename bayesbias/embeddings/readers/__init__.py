@@ -3,6 +3,7 @@
 A new format is one file beside this one and one line in `KNOWN`.
 """
 
+import io
 import os
 import re
 from pathlib import Path
@@ -24,8 +25,6 @@ KNOWN: tuple[Format, ...] = (
     text.GLOVE,
 )
 _OTHERS = {
-    b"BZh": "bzip2; unpack it, or compress it with gzip",
-    b"\xfd7zXZ": "xz; unpack it, or compress it with gzip",
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
     b"\x89HDF": "HDF5",
     b"\x93NUMPY": "a numpy array without words; pass (words, matrix)",
@@ -58,16 +57,14 @@ def short_name(path: str | os.PathLike[str]) -> str:
 
 
 def recognized(path: Path) -> tuple[Format, Layout, bool]:
-    """Return the format of a file, its layout, and whether it is gzipped."""
-    with opened(path, compressed=False) as (stream, _):
-        compressed = stream.read(2) == b"\x1f\x8b"
-    with opened(path, compressed) as (stream, _):
-        head = Head(path, stream.read(_HEAD_BYTES), compressed)
+    """Return the format of a file, its layout, and whether it is compressed."""
+    with opened(path) as stream:
+        head = Head(path, stream.read(_HEAD_BYTES), compressed=not isinstance(stream, io.RawIOBase))
     if not head.start.strip():
         raise InputError("is empty", where=path, valid=valid_formats())
     for form in KNOWN:
         if layout := form.recognize(head):
-            return form, layout, compressed
+            return form, layout, head.compressed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
     raise InputError(

@@ -13,6 +13,7 @@ from bayesbias.embeddings.readers.common import (
     check_utf8,
     misfit,
     opened,
+    position,
     skip_bytes,
 )
 from bayesbias.embeddings.readers.text import layout_of_headed
@@ -40,7 +41,7 @@ def read_binary(reading: Reading) -> Rows:
     room = bytearray(max(_BLOCK, 4 * payload))
     view = memoryview(room)
     done = left = 0
-    with opened(path, reading.compressed) as (stream, position):
+    with opened(path) as stream:
         skip_bytes(stream, layout.start)
         while done < layout.count:
             got = stream.readinto(view[left:])  # type: ignore[attr-defined]
@@ -67,7 +68,7 @@ def read_binary(reading: Reading) -> Rows:
             walked = sum(map(len, words)) + len(words) * (payload + 1)
             left = end - walked
             view[:left] = view[walked:end]
-            reading.tick(position())
+            reading.tick(position(stream))
             if not got or (not words and left == len(room)):
                 break
         rest = bytes(view[:left]).strip(b"\n") or stream.read(64).strip(b"\n")

@@ -5,20 +5,18 @@ spelling variants, provenance or word lists.
 """
 
 import contextlib
-import gzip
-import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from bayesbias.core import files
 from bayesbias.core.errors import InputError
 
 CHUNK_BYTES = 1 << 22
 MOST_DIMENSIONS = 100_000
-MOST_LINE = 1 << 24  # bytes
 HOW_TO_SKIP = "pass on_invalid_utf8='skip' to leave such words out; they are counted and reported"
 
 
@@ -53,7 +51,6 @@ class Reading:
     Attributes
     ----------
     path : Path
-    compressed : bool
     layout : Layout
     wanted : collection of str or None
         All spellings that may be used later; None for the whole file.
@@ -66,7 +63,6 @@ class Reading:
     """
 
     path: Path
-    compressed: bool
     layout: Layout
     wanted: Collection[str] | None
     tick: Callable[[int], None] = lambda _: None
@@ -142,8 +138,8 @@ class Gathered:
     """Rows under construction."""
 
     def __init__(self, reading: Reading, dtype: str, least_bytes: int) -> None:
-        # A header is not believed beyond what the file can hold.
-        size = reading.path.stat().st_size * (20 if reading.compressed else 1)
+        # A header is not believed beyond what the file can hold, compressed or not.
+        size = reading.path.stat().st_size * 20
         most = size // (least_bytes * reading.layout.dim) + 1
         wanted = most if reading.wanted is None else len(reading.wanted)
         room = max(1, min(most, wanted, reading.layout.count or 4096))
@@ -172,35 +168,14 @@ class Gathered:
         return Rows(words, vectors, self._places, count, unit, before, self._repeats, self.skipped)
 
 
-@contextlib.contextmanager
-def opened(path: Path, compressed: bool) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """Open a file, unzipped if compressed; yield the stream and how many bytes of the file were read."""
-    try:
-        with open(path, "rb", buffering=-1 if compressed else 0) as raw:
-            if not compressed:
-                yield raw, raw.tell
-                return
-            with gzip.GzipFile(fileobj=raw) as stream:
-                yield cast(BinaryIO, stream), raw.tell
-    except (EOFError, zlib.error, OSError) as error:
-        problem = "the gzip file is damaged or truncated" if compressed else "cannot be read"
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{problem} ({reason})", where=path, hint="copy it again") from None
+def opened(path: Path) -> contextlib.AbstractContextManager[BinaryIO]:
+    """Open a vector file, unpacked if it is gzipped."""
+    return files.opened(path, unpack=True, noun="vector file", buffering=0)
 
 
-def blocks_of_lines(stream: BinaryIO, path: Path) -> Iterator[list[bytes]]:
-    """Yield the lines of a stream, some megabytes at a time, without their newlines."""
-    left = b""
-    while part := stream.read(CHUNK_BYTES):
-        lines = (left + part).split(b"\n")
-        left = lines.pop()
-        if len(left) > MOST_LINE:
-            raise InputError(
-                "a line is too long for vectors", where=path, valid=f"{MOST_LINE:,} bytes"
-            )
-        yield lines
-    if left:
-        yield [left]
+def position(stream: BinaryIO) -> int:
+    """Return how many bytes of the file on the disk were read."""
+    return int(getattr(stream, "fileobj", stream).tell())
 
 
 def skip_bytes(stream: BinaryIO, count: int) -> None:

@@ -14,15 +14,16 @@ import numpy as np
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.readers.common import (
     MOST_DIMENSIONS,
-    MOST_LINE,
     Format,
     Layout,
     Reading,
     Rows,
     check_utf8,
     opened,
+    position,
 )
 
+_LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
 _ENTRY = re.compile(
     rb"([^\0]*+)\0.{8}(.)", re.DOTALL
@@ -37,7 +38,7 @@ def read_fasttext(reading: Reading) -> Rows:
     of the dictionary and returns the words to build.
     """
     path, wanted = reading.path, reading.wanted
-    with opened(path, reading.compressed) as (file, position):
+    with opened(path) as file:
 
         def take(form: str) -> tuple[Any, ...]:
             data = file.read(struct.calcsize(form))
@@ -90,7 +91,7 @@ def read_fasttext(reading: Reading) -> Rows:
                 raise _damaged(path)
             matrix[i] = np.frombuffer(data, "<f4")
             if i % 1024 == 0:
-                reading.tick(position())
+                reading.tick(position(file))
     at = {row: i for i, row in enumerate(needed)}
     rows.vectors = np.empty((len(parts), dim), "<f4")
     for i, each in enumerate(parts.values()):
@@ -110,7 +111,7 @@ def _dictionary(reading: Reading, file: BinaryIO, entries: int, nwords: int) -> 
     while done < entries:
         chunk = file.read(1 << 20)
         held += chunk
-        if not chunk or len(held) > MOST_LINE:
+        if not chunk or len(held) > _LONGEST:
             raise _damaged(reading.path)
         end = 0
         # Beyond the last zero with nine bytes after it the search would try every byte.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import blocks_of_lines
 from bayesbias.embeddings.readers.common import (
     HOW_TO_SKIP,
     Format,
@@ -14,9 +15,9 @@ from bayesbias.embeddings.readers.common import (
     Layout,
     Reading,
     Rows,
-    blocks_of_lines,
     is_number,
     opened,
+    position,
     skip_bytes,
 )
 
@@ -65,7 +66,7 @@ def read_table(reading: Reading) -> Rows:
     """Read a table with the words in its first column and a number in each of the others."""
     layout = reading.layout
     gathered, count = Gathered(reading, "<f8", 2), 0
-    with opened(reading.path, reading.compressed) as (stream, position):
+    with opened(reading.path) as stream:
         skip_bytes(stream, layout.start)
         blocks = blocks_of_lines(stream, reading.path)
         lines = (
@@ -93,7 +94,7 @@ def read_table(reading: Reading) -> Rows:
                         raise InputError("is not a number", where=where, found=cell[:60], hint=hint)
                 gathered.add(word, list(map(float, row[1:])), count)
             if count % 1000 == 0:
-                reading.tick(position())
+                reading.tick(position(stream))
     return gathered.rows(count, "line", 1)
 
 

@@ -5,6 +5,7 @@ import itertools
 import re
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import blocks_of_lines
 from bayesbias.embeddings.readers.common import (
     MOST_DIMENSIONS,
     Format,
@@ -13,11 +14,11 @@ from bayesbias.embeddings.readers.common import (
     Layout,
     Reading,
     Rows,
-    blocks_of_lines,
     check_utf8,
     is_number,
     misfit,
     opened,
+    position,
     skip_bytes,
 )
 
@@ -35,7 +36,7 @@ def read_text(reading: Reading) -> Rows:
     keys = None if reading.wanted is None else {word.encode() for word in reading.wanted}
     gathered = Gathered(reading, "<f8", 2)
     dim, before, count = layout.dim, int(layout.count is not None), 0
-    with opened(path, reading.compressed) as (stream, position):
+    with opened(path) as stream:
         skip_bytes(stream, layout.start)
         for lines in blocks_of_lines(stream, path):
             words: list[bytes] = []
@@ -54,7 +55,7 @@ def read_text(reading: Reading) -> Rows:
             if not b"".join(words).isascii():
                 gathered.skipped += check_utf8(reading, words, count + 1, "line", before)
             count += len(words)
-            reading.tick(position())
+            reading.tick(position(stream))
     if layout.count not in (None, count):
         raise misfit(path, f"{count:,} words", layout)
     return gathered.rows(count, "line", before)
