@@ -15,11 +15,6 @@ _OF_LEVEL = {
     "protected_class": "new words of the class",
     "attribute_class": "new words, and new attributes of the list",
 }
-_LEVELS = {
-    "protected_class": "class",
-    "attribute_class": "list of stereotypes",
-    "protected_word": "word",
-}
 
 
 def holds_for(
@@ -71,12 +66,6 @@ def words_scatter(spec: ModelSpec) -> bool:
 def words_said(spec: ModelSpec) -> str:
     """Say of which words the answers of a model are, overall and under ``population``."""
     return "new words like these" if words_scatter(spec) else "the listed words"
-
-
-def level_said(model: ModelSpec | Results, level: str) -> str:
-    """Name one of what a level has a row of each: a class, a list of stereotypes, a word."""
-    results = model if isinstance(model, Results) else model.results
-    return _LEVELS.get(results.levels[level].by, level.replace("_", " "))
 
 
 def same_for_all_words(spec: ModelSpec) -> bool:

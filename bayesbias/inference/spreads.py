@@ -21,7 +21,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words
-from bayesbias.inference.estimands import PREDICTIVE, combinations, sides_of
+from bayesbias.inference.estimands import PREDICTIVE, sides_of
 from bayesbias.inference.estimates import keys_of_rows, labelled_draws, labels_of_rows
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.models.design import Design, labels_of
@@ -50,33 +50,17 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
 def term_variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return draws of the variance of every random term, on average over some rows.
+    """Return draws of the variance of every random term, on average over some rows, by location parameter.
 
-    Parameters
-    ----------
-    design : Design
-    draws : Mapping of str to ndarray, shape (n, shape of the parameter)
-    rows : ndarray
-        Which rows of the table: a mask, or numbers.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (n,) or (1,)
-        Location parameter -> its variance; of random slopes times the mean square of the number they are multiplied by.
+    Rows are a mask, or numbers. Of random slopes it is times the mean square of the covariate.
     """
     spec = design.spec
     out = {}
     for name in spec.location_parameters():
         if spec.is_random(name):
-            parameter = spec.parameters[name]
             entries = design.parent[name, "sigma"][design.index[name][rows]]
-            factor = (
-                None
-                if parameter.times is None
-                else (parameter.times, design.index[parameter.times][rows])
-            )
-            lever = design.lever(name, rows)
-            out[name] = _variance(draws, parameter.args["sigma"], entries, factor, lever)
+            sigma = spec.parameters[name].args["sigma"]
+            out[name] = _variance(draws, sigma, entries, design.lever(name, rows))
     return out
 
 
@@ -139,8 +123,7 @@ def total_sd(
             parts.append(variance)
     lines = []
     for name in spec.mu:
-        covariate = spec.parameters[name].covariate
-        if covariate is not None and not spec.is_random(name):
+        if spec.parameters[name].covariate is not None and not spec.is_random(name):
             slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
             lines.append(slopes * design.lever(name, rows))
     if lines:  # words lie along one line, whichever slopes it is the sum of
@@ -153,18 +136,14 @@ def _variance(
     draws: Mapping[str, np.ndarray],
     spread: float | str,
     entries: np.ndarray,
-    factor: tuple[str, np.ndarray] | None = None,
     lever: np.ndarray | None = None,
 ) -> np.ndarray:
     if not isinstance(spread, str):
         return np.array([spread**2])
     flat = draws[spread].reshape(len(draws[spread]), -1)
-    used, which = combinations([entries] if factor is None else [entries, factor[1]])
-    weights = np.bincount(which, None if lever is None else lever**2) / len(entries)
-    own = flat[:, used[0]]
-    if factor is not None:
-        own = own * draws[factor[0]].reshape(len(flat), -1)[:, used[1]]
-    return own**2 @ weights
+    weights = np.bincount(entries, None if lever is None else lever**2, minlength=flat.shape[1])
+    used = np.flatnonzero(weights)
+    return flat[:, used] ** 2 @ (weights[used] / len(entries))
 
 
 def variance_partition_draws(
@@ -214,17 +193,6 @@ def pair_sd(
 
 def _unit(column: str, groups: Sequence[str]) -> str:
     return f"sd of {join_words(groups)} {'pairs' if column == 'connection' else 'rows'}"
-
-
-def unit_of_sides(contrast: str) -> str:
-    """Name what a contrast of connections is measured in where there are no neutral pairs, as in sentence tests.
-
-    Examples
-    --------
-    >>> unit_of_sides("associated - different")
-    'sd of associated and different pairs'
-    """
-    return _unit("connection", contrast.split(" - "))
 
 
 def in_full(unit: str) -> str:

@@ -14,9 +14,8 @@ from bayesbias.core import checks
 from bayesbias.core.digits import as_known, ends_as_known, error_of
 from bayesbias.core.formatting import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.spreads import in_full
-from bayesbias.inference.verdicts import LISTS_AGREE, contrast_verdict, disagreement, lists_agree
+from bayesbias.inference.verdicts import LISTS_AGREE, disagreement, lists_agree, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +90,11 @@ def _verdict(row: Any) -> str | None:
 
     if pd.isna(row.standardized) or pd.isna(row.trusted) or not row.trusted:
         return None
-    return contrast_verdict(*sure_ends(row, "standardized_low", "standardized_high"), row.rope)
+    errors = [
+        0.0 if pd.isna(error) else error
+        for error in (row.mcse_standardized_low, row.mcse_standardized_high)
+    ]
+    return verdict(row.standardized_low, row.standardized_high, row.rope, errors)
 
 
 def telling_labels(cells: pd.DataFrame) -> dict[str, list[str]]:
@@ -163,8 +166,7 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
         ]
     contrast = str(known["contrast"].iloc[0])
     each = [
-        f"{verdict} in {count}"
-        for verdict, count in known["verdict"].value_counts(sort=False).items()
+        f"{name} in {count}" for name, count in known["verdict"].value_counts(sort=False).items()
     ]
     out = [
         f"{contrast} in {number_of(len(known), 'cell')}, judged in {unit_of(known)} for new words like these; the first is "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 
 import matplotlib as mpl
 import numpy as np
@@ -21,9 +20,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.plots import sentiment
-from bayesbias.studies.sentiment.fitting import little_of_ratings
 
 pytestmark = pytest.mark.slow  # figures of whole analyses are drawn
 
@@ -123,27 +120,6 @@ def _differing(frame, by):
     return frame.assign(difference=by, p_male=0.5 - 0.5 * by, p_female=0.5 + 0.5 * by)
 
 
-def test_sentences_say_the_numbers(analysis, fit):
-    said = " ".join(findings_of(fit).parts[0].lines())
-    assert "t(399) = -5.91 (male - female), p = 7.5e-09 (2.2e-08 after Bonferroni for 3 tests)" in said
-    assert "t(19) = -1.34 (male - female), p = 0.19." in said  # of the control sentences
-    assert "Over the means of the noun pairs: t(19) = -1.36, p = 0.19" in said
-    assert "4 of 20 noun pairs carry the difference: without The male candidate" in said
-    assert "4 noun pairs make no difference at all, to the last digit (My nephew / My niece" in said
-    row = fit.summary().iloc[0]
-    assert (
-        f"female - male is {row['mean']:+.3f} (89% HPDI {row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}"
-        in said
-    )
-    little = little_of_ratings(fit)["m1"]
-    assert f"; {sentiment_verdict(row['hpdi_low'], row['hpdi_high'], little)})" in said
-    share = fit.variance_partition(group="m1").iloc[0]
-    assert share["source"] == "noun_pair"
-    printed = re.search(r"([\d.]+)% lies between noun pairs", said)
-    assert printed
-    assert float(printed[1]) == pytest.approx(100 * share["mean"], abs=0.5)
-    contrast = bb.studies.classifier_contrasts(fit).iloc[0]
-    assert f"differ by {contrast['mean']:+.3f}" in findings_of(fit).sentences[0]
 
 
 def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
@@ -260,9 +236,6 @@ def test_what_is_not_sentiment_is_refused():
         bb.plots.plot_professions(distances)
 
 
-def test_verdicts():
-    ends = ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))
-    assert [sentiment_verdict(*e) for e in ends] == ["female lower", "female higher", "the sign is open"]
 
 
 # -- figures -------------------------------------------------------------------------------------------

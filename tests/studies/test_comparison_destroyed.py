@@ -32,7 +32,7 @@ def destroyed() -> Comparison:
 
 def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
     between = destroyed.between_methods().set_index("method")
-    assert between.loc["copy", "verdict"] == "farther from zero"
+    assert between.loc["copy", "verdict"] == "above"
     assert between.loc["copy", "p_nearer_zero"] < 0.05
 
 

@@ -29,7 +29,7 @@ def test_cells_are_sorted_and_judged_in_standard_deviations_with_the_distance_be
     assert frame["standardized"].dropna().tolist() == [-0.9, -0.8, -0.35, -0.05]
     # All distances lie by themselves beyond, or within, a ROPE of 0.02 in another way.
     assert frame["verdict"].fillna("none").tolist() == [
-        "nearer", "none", "nearer, perhaps by little", "unclear", "none",
+        "below", "none", "below, size uncertain", "inconclusive", "none",
     ]  # fmt: skip
     assert frame["distance"].tolist() == [-0.02, -0.1, -0.01, -0.2, -0.5]
     ends = frame[["standardized_low", "standardized_high", "distance_low", "distance_high"]].iloc[0]
@@ -69,7 +69,7 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
     said = said_of(made_up_sweep(CELLS))
     assert said == [
         "associated - different in 3 cells, judged in standard deviations of neutral pairs for new words like these; the "
-        "first is nearer in 1; nearer, perhaps by little in 1; unclear in 1.",
+        "first is below in 1; below, size uncertain in 1; inconclusive in 1.",
         "Each cell is judged by itself: of 3 intervals of 89% some 1 would leave zero out where there is nothing, and the "
         "lowest and the highest are picked from all.",
         "The lowest is narrow (-0.90, 89% HPDI -1.20 to -0.60; -0.020 in cosine distance), the highest wide (-0.05, 89% HPDI "
@@ -177,11 +177,11 @@ def test_cells_are_named_by_what_tells_them_apart():
 
 def test_nothing_is_concluded_within_twice_the_error_of_an_end():
     frame = made_up_sweep([{"embedding": "e", "standardized": -0.5}]).frame
-    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["nearer"]
+    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["below"]
     (row,) = frame.index[frame["quantity"] == "standardized"].tolist()[:1]
     frame.loc[frame["quantity"] == "standardized", "mcse_high"] = 0.2
     assert frame.loc[row, "hpdi_high"] < -0.1
-    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["unclear"]
+    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["too close to call"]
 
 
 def test_a_path_that_leads_to_no_file_has_no_hash_and_stops_nothing(tmp_path):

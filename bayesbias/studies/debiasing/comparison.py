@@ -35,8 +35,6 @@ from bayesbias.inference.estimates import (
     relabelled,
 )
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
 from bayesbias.models.spec import Results
 from bayesbias.studies.debiasing.construction import Construction, Forced, control_changes
 from bayesbias.studies.debiasing.fits import (
@@ -174,7 +172,6 @@ class Comparison:
                 # The rows of the draws are those of the counts.
                 frame["n_pairs"] = list(pairs_by_level(item.pairs, self.levels_of(name)).values())
                 frame["exact"] = frame["connection"].isin(list(item.exact))
-                frame["verdict"] = [change_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
                 frames.append(frame)
         return pd.concat(frames, ignore_index=True)
 
@@ -223,7 +220,6 @@ class Comparison:
         if not draws.sizes["row"]:
             return None
         frame = described_changes(draws, prob, rope)
-        frame["verdict"] = [change_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
         rows = keys_of_rows(draws, "level", "name", "contrast")
         gaps = {
             "before": self.original.contrasts(prob, rope, which),
@@ -232,9 +228,7 @@ class Comparison:
         for label, gap in gaps.items():
             gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
             frame = frame.assign(**{key: of.to_numpy() for key, of in beside(gap, label).items()})
-        frame["verdict_after"] = [
-            gap_verdict(*sure_ends(r, "after_low", "after_high"), rope) for r in frame.itertuples()
-        ]
+        frame["verdict_after"] = gap["verdict"].to_numpy()
         # Of one class or word the contrast is between different attributes, which construction does not tie.
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
         forced = item.construction.forced.value
@@ -256,7 +250,7 @@ class Comparison:
             change_high, control_rms`` (root mean square change of the pairs with control words, the price), ``geometry,
             controls, controls_low, controls_high`` (what is left of the geometry, and the lower of the two
             correlations that say so; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
-            ``verdict_next`` (see `method_verdict`), both missing in the last row.
+            ``verdict_next``, both missing in the last row.
 
         Notes
         -----
@@ -407,7 +401,6 @@ class Comparison:
         flat = joined_chains(draws.to_numpy())
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
         frame["mcse_p_nearer_zero"] = error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
-        frame["verdict"] = [method_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
         return frame
 
     def results_of(self, method: str) -> Results:
