@@ -68,10 +68,10 @@ def debias(
     )
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)
-    settings = {"k": given["k"], "neutralise": given["neutralize"]}
+    settings = {"k": given["k"], "neutralize": given["neutralize"]}
     if method == "hard":
         result = bb.hard_debias(
-            vectors, listed, equalise=given["equalize"], overlap=given["overlap"], **settings
+            vectors, listed, equalize=given["equalize"], overlap=given["overlap"], **settings
         )
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)

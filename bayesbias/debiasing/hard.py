@@ -29,8 +29,8 @@ def hard_debias(
     *,
     sets: Iterable[Sequence[str]] | None = None,
     k: int | None = None,
-    neutralise: str | Sequence[str] = "attributes",
-    equalise: bool = True,
+    neutralize: str | Sequence[str] = "attributes",
+    equalize: bool = True,
     overlap: str = "merge",
 ) -> Debiased:
     """Neutralize words, and equalize the definitional sets.
@@ -46,10 +46,10 @@ def hard_debias(
     k : int, optional
         Components of the subspace; by default one less than the size of the largest set: 1 for two
         classes (Bolukbasi et al.) and 2 for three (Manzini et al.).
-    neutralise : "attributes", "all_others" or sequence of str
+    neutralize : "attributes", "all_others" or sequence of str
         The stereotypes of the list (as in the published tables); every word that is neither protected
         nor in a set; or your own words.
-    equalise : bool
+    equalize : bool
     overlap : {"merge", "last"}
         ``merge`` joins sets that share a word and equalizes the union, so that the order of sets does
         not matter. ``last`` equalizes set by set and lets the last one win, as the published race tables
@@ -68,7 +68,7 @@ def hard_debias(
     Notes
     -----
     The covariance is that of the words of each set around its mean, each set divided by its size. With unit
-    vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralised words become
+    vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralized words become
     ``(w - w_B) / |w - w_B|``, words of E become ``v + sqrt(1 - |v|^2) (w_B - m_B) / |w_B - m_B|`` with
     ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left as it is, so that
     applying the method twice is applying it once.
@@ -82,27 +82,27 @@ def hard_debias(
     (True, True)
     """
     checks.choice(overlap, ("merge", "last"), "treatment of overlapping sets")
-    job = prepare(embedding, wordlist, sets, k, neutralise)
+    job = prepare(embedding, wordlist, sets, k, neutralize)
     unit, row, basis = job.unit, job.row, job.basis
     out = unit.copy()
-    equalised: tuple[tuple[str, ...], ...] = ()
+    equalized: tuple[tuple[str, ...], ...] = ()
     notes = list(job.notes)
-    if equalise:
-        equalised, of_sets = _to_equalise(job.sets, overlap)
+    if equalize:
+        equalized, of_sets = _to_equalize(job.sets, overlap)
         notes += of_sets
-        taken = {word for group in equalised for word in group}
-        both = [word for word in job.neutralised if word in taken]
+        taken = {word for group in equalized for word in group}
+        both = [word for word in job.neutralized if word in taken]
         if both:
-            valid = "words outside the definitional sets, or equalise=False"
+            valid = "words outside the definitional sets, or equalize=False"
             problem = "a word cannot be both neutralized and equalized"
-            raise InputError(problem, where="neutralise", found=some(both), valid=valid)
-    rows = [row[word] for word in job.neutralised]
+            raise InputError(problem, where="neutralize", found=some(both), valid=valid)
+    rows = [row[word] for word in job.neutralized]
     if rows:
         rest = unit[rows] - _within(unit[rows], basis)
         # Once more, since the first pass leaves rounding errors of the size of the part taken away.
         rest -= _within(rest, basis)
         length = np.linalg.norm(rest, axis=1)
-        gone = [word for word, size in zip(job.neutralised, length, strict=True) if size < 1e-8]
+        gone = [word for word, size in zip(job.neutralized, length, strict=True) if size < 1e-8]
         if gone:
             problem, where = (
                 "some words lie wholly in the subspace",
@@ -110,11 +110,11 @@ def hard_debias(
             )
             raise InputError(problem, where=where, found=some(gone), hint="leave them out")
         out[rows] = rest / length[:, None]
-    for group in equalised:
+    for group in equalized:
         mine = [row[word] for word in group]
-        out[mine] = _equalised(unit[mine], basis, group)
+        out[mine] = _equalized(unit[mine], basis, group)
     return with_account(
-        job, out, "hard", equalised, notes, {"equalise": equalise, "overlap": overlap}
+        job, out, "hard", equalized, notes, {"equalize": equalize, "overlap": overlap}
     )
 
 
@@ -123,10 +123,10 @@ def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
     return (vectors @ basis.T) @ basis
 
 
-def _to_equalise(
+def _to_equalize(
     sets: Sequence[tuple[str, ...]], overlap: str
 ) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
-    """Return the sets as they are equalised, none sharing a word, and what was done to get there."""
+    """Return the sets as they are equalized, none sharing a word, and what was done to get there."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
         broken = [
@@ -150,10 +150,10 @@ def _to_equalise(
     if not joined:
         return tuple(merged), []
     large = [" / ".join(group) for group in merged if group not in sets]
-    return tuple(merged), [f"sets that share words were equalised as one: {'; '.join(large)}"]
+    return tuple(merged), [f"sets that share words were equalized as one: {'; '.join(large)}"]
 
 
-def _equalised(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -> np.ndarray:
+def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -> np.ndarray:
     """Make vectors of length 1 differ in the subspace alone, at the same length there."""
     inside = _within(vectors, basis)
     outside = vectors - inside

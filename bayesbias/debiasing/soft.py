@@ -33,13 +33,13 @@ def soft_debias(
     lam: float = LAM,
     sets: Iterable[Sequence[str]] | None = None,
     k: int | None = None,
-    neutralise: str | Sequence[str] = "attributes",
+    neutralize: str | Sequence[str] = "attributes",
 ) -> Debiased:
     """Apply one linear map that weighs keeping the vectors against leaving B.
 
     Parameters
     ----------
-    embedding, wordlist, sets, k, neutralise
+    embedding, wordlist, sets, k, neutralize
         As in `hard_debias`.
     lam : float >= 0
         Weight of taking the neutralized words out of B. The published 0.2 is against the *sum* over all
@@ -70,18 +70,18 @@ def soft_debias(
     Examples
     --------
     >>> vectors = {"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1], "day": [0.3, 1]}
-    >>> result = soft_debias(vectors, sets=[["he", "she"]], neutralise=["nurse"], lam=1)
+    >>> result = soft_debias(vectors, sets=[["he", "she"]], neutralize=["nurse"], lam=1)
     >>> result.settings["solver"], result.settings["kept_in_subspace"] < 1
     ('closed form', True)
     """
     checks.not_negative(lam, "lam")
-    job = prepare(embedding, wordlist, sets, k, neutralise)
-    if not job.neutralised:
+    job = prepare(embedding, wordlist, sets, k, neutralize)
+    if not job.neutralized:
         raise InputError(
-            "soft debiasing needs words to neutralise", where="neutralise", found="none"
+            "soft debiasing needs words to neutralize", where="neutralize", found="none"
         )
     transform, solved = _soft_map(
-        job.unit, job.unit[[job.row[word] for word in job.neutralised]], job.basis, float(lam)
+        job.unit, job.unit[[job.row[word] for word in job.neutralized]], job.basis, float(lam)
     )
     out = job.unit @ transform.T
     length = np.linalg.norm(out, axis=1, keepdims=True)
@@ -89,7 +89,7 @@ def soft_debias(
         word = job.embedding.words[int(length.argmin())]
         raise FitError(f"lam: the map leaves nothing of the vector of {word!r}; take a smaller one")
     out = out / length
-    mine = [job.row[word] for word in job.neutralised]
+    mine = [job.row[word] for word in job.neutralized]
     was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
     share = left / was if was else 1.0
     notes = [*job.notes, _said(share)]

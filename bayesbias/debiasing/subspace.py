@@ -44,9 +44,9 @@ class Debiased:
         Share of the variance within the definitional sets that lies along each component.
     sets : tuple of tuple of str
         The definitional sets that were used.
-    equalised : tuple of tuple of str
-        The sets as they were equalised; none for the soft method.
-    neutralised : tuple of str
+    equalized : tuple of tuple of str
+        The sets as they were equalized; none for the soft method.
+    neutralized : tuple of str
     changed, unchanged : tuple of str
         Words whose vector has another direction than before, and words whose vector has not.
     settings : Mapping
@@ -57,10 +57,10 @@ class Debiased:
     --------
     >>> from bayesbias import hard_debias
     >>> result = hard_debias({"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]}, sets=[["he", "she"]],
-    ...                      neutralise=["nurse"])
+    ...                      neutralize=["nurse"])
     >>> result
     Debiased: mapping, hard debiased; subspace of 1 component, which explains 100% within 1 set
-      1 word neutralised, 1 set equalised; 1 of 3 vectors changed, 2 did not
+      1 word neutralized, 1 set equalized; 1 of 3 vectors changed, 2 did not
     >>> np.round(result.embedding.vectors @ result.embedding["nurse"], 3)
     array([0.285, 0.285, 1.   ])
     """
@@ -70,8 +70,8 @@ class Debiased:
     subspace: np.ndarray
     explained: np.ndarray
     sets: tuple[tuple[str, ...], ...]
-    equalised: tuple[tuple[str, ...], ...]
-    neutralised: tuple[str, ...]
+    equalized: tuple[tuple[str, ...], ...]
+    neutralized: tuple[str, ...]
     changed: tuple[str, ...]
     unchanged: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Debiased:
             f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
             f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
             f"within {number_of(n, 'set')}\n"
-            f"  {number_of(len(self.neutralised), 'word')} neutralised, {number_of(len(self.equalised), 'set')} equalised; "
+            f"  {number_of(len(self.neutralized), 'word')} neutralized, {number_of(len(self.equalized), 'set')} equalized; "
             f"{self._changes()}{pieces}"
         )
 
@@ -117,8 +117,8 @@ class Debiased:
             "explained": [float(v) for v in self.explained],
             "subspace": self.subspace.tolist(),
             "sets": [list(s) for s in self.sets],
-            "equalised": [list(s) for s in self.equalised],
-            "neutralised": list(self.neutralised),
+            "equalized": [list(s) for s in self.equalized],
+            "neutralized": list(self.neutralized),
             "n_changed": len(self.changed),
             "n_unchanged": len(self.unchanged),
             "unchanged": list(self.unchanged[:100]),
@@ -137,7 +137,7 @@ class Prepared:
     basis: np.ndarray  # (k, d)
     explained: np.ndarray
     sets: tuple[tuple[str, ...], ...]
-    neutralised: tuple[str, ...]
+    neutralized: tuple[str, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
 
@@ -147,12 +147,12 @@ def prepare(
     wordlist: Any,
     sets: Iterable[Sequence[str]] | None,
     k: int | None,
-    neutralise: str | Sequence[str],
+    neutralize: str | Sequence[str],
 ) -> Prepared:
     """Check the words, find their rows, and take the subspace of the ``k`` leading directions."""
     words = None if wordlist is None else load_wordlist(wordlist)
     listed = _definitional_sets(words, sets)
-    own = [] if isinstance(neutralise, str) else checks.words(neutralise, "neutralise")
+    own = [] if isinstance(neutralize, str) else checks.words(neutralize, "neutralize")
     vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = np.array(vectors.vectors, dtype=float)
@@ -180,13 +180,13 @@ def prepare(
             found="; ".join("/".join(group) for group in listed[:4]),
         )
     basis, explained = _subspace(unit, row, present, k)
-    neutral = _neutralised(neutralise, words, vectors, spelling, present, notes)
+    neutral = _neutralized(neutralize, words, vectors, spelling, present, notes)
     settings = {
         "of": vectors.name,
         "k": len(basis),
-        "neutralise": neutralise if isinstance(neutralise, str) else "words of one's own",
+        "neutralize": neutralize if isinstance(neutralize, str) else "words of one's own",
         "wordlist": None if words is None else {"name": words.name, "sha256": words.sha256},
-        "normalised_first": True,
+        "normalized_first": True,
     }
     return Prepared(
         vectors, unit, row, basis, explained, tuple(present), neutral, settings, tuple(notes)
@@ -280,8 +280,8 @@ def _subspace(
     return basis * signs[:, None], lengths[:k] ** 2 / np.sum(lengths**2)
 
 
-def _neutralised(
-    neutralise: str | Sequence[str],
+def _neutralized(
+    neutralize: str | Sequence[str],
     words: WordList | None,
     vectors: Embedding,
     spelling: Mapping[str, str],
@@ -289,35 +289,35 @@ def _neutralised(
     notes: list[str],
 ) -> tuple[str, ...]:
     in_sets = {word for group in sets for word in group}
-    if not isinstance(neutralise, str):
-        lacking = [word for word in neutralise if word not in spelling]
+    if not isinstance(neutralize, str):
+        lacking = [word for word in neutralize if word not in spelling]
         if lacking:
             raise InputError(
-                "words to neutralise are not in the vocabulary",
+                "words to neutralize are not in the vocabulary",
                 where=f"embedding {vectors.name!r}",
                 found=some(lacking),
                 hint=nearest(str(lacking[0]), vectors.words) if len(vectors) < 10_000 else None,
             )
-        return tuple(dict.fromkeys(spelling[word] for word in neutralise))
-    if neutralise == "all_others":
+        return tuple(dict.fromkeys(spelling[word] for word in neutralize))
+    if neutralize == "all_others":
         kept = in_sets | {
             spelling.get(word, word) for word in (words.protected_words if words else ())
         }
         return tuple(word for word in vectors.words if word not in kept)
-    checks.choice(neutralise, ("attributes", "all_others"), "choice", "neutralise")
+    checks.choice(neutralize, ("attributes", "all_others"), "choice", "neutralize")
     if words is None:
         raise InputError(
-            "without a word list there are no attributes to neutralise",
-            where="neutralise",
+            "without a word list there are no attributes to neutralize",
+            where="neutralize",
             valid='"all_others", or a list of words',
         )
     lost = [word for word in words.attribute_words if word not in spelling]
     if lost:
-        notes.append(f"not in the vocabulary, so not neutralised: {', '.join(lost)}")
+        notes.append(f"not in the vocabulary, so not neutralized: {', '.join(lost)}")
     known = dict.fromkeys(spelling[word] for word in words.attribute_words if word in spelling)
     held = [word for word in known if word in in_sets]
     if held:
-        notes.append(f"in a definitional set, so not neutralised: {', '.join(held)}")
+        notes.append(f"in a definitional set, so not neutralized: {', '.join(held)}")
     return tuple(word for word in known if word not in in_sets)
 
 
@@ -325,7 +325,7 @@ def with_account(
     job: Prepared,
     out: np.ndarray,
     method: str,
-    equalised: tuple[tuple[str, ...], ...],
+    equalized: tuple[tuple[str, ...], ...],
     notes: list[str],
     settings: Mapping[str, Any],
 ) -> Debiased:
@@ -356,8 +356,8 @@ def with_account(
         subspace=job.basis,
         explained=job.explained,
         sets=job.sets,
-        equalised=equalised,
-        neutralised=job.neutralised,
+        equalized=equalized,
+        neutralized=job.neutralized,
         changed=tuple(words[moved]),
         unchanged=tuple(words[~moved]),
         settings=everything,

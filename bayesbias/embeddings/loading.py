@@ -199,9 +199,8 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     known = None if looks_like_path else nearest(text, [*list_embeddings(), *GENSIM_DATA])
     if text in list_names("wordlists"):
         known = "this is a word list: are the two exchanged?"
-    if not path.parent.is_dir():
-        hint = f"there is no folder {path.parent}"
-    else:
+    hint: str | None = f"there is no folder {path.parent}"
+    if path.parent.is_dir():
         hint = known or nearest_file(path.name, sorted(os.listdir(path.parent)))
     raise InputError(
         "no such vector file" if looks_like_path else "unknown embedding",

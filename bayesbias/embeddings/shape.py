@@ -89,7 +89,7 @@ class VectorShape:
         The five words that are among the nearest of most others, and of how many.
     never : float
         The share of words that are among the nearest of none.
-    neighbours : int
+    neighbors : int
         How many nearest words were looked at.
     n_compared : int
         Words that hubness is about: the first 5,000 where there are more.
@@ -115,7 +115,7 @@ class VectorShape:
     hubness: float
     hubs: tuple[tuple[str, int], ...]
     never: float
-    neighbours: int
+    neighbors: int
     n_compared: int
     histogram: npt.NDArray[np.int64]
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -145,7 +145,7 @@ class VectorShape:
             )
         hubs = ", ".join(f"{word} {count}" for word, count in self.hubs[:3])
         lines.append(
-            f"hubness {self.hubness:.2f} ({self.neighbours} nearest of {self.n_compared:,} words; most often near: {hubs}; "
+            f"hubness {self.hubness:.2f} ({self.neighbors} nearest of {self.n_compared:,} words; most often near: {hubs}; "
             f"never: {self.never:.0%})"
         )
         return lines
@@ -166,7 +166,7 @@ def describe_vectors(
     *,
     neutral: str = "2022",
     top: int | None = None,
-    neighbours: int | None = None,
+    neighbors: int | None = None,
 ) -> VectorShape:
     """Describe the shape of a set of vectors.
 
@@ -179,7 +179,7 @@ def describe_vectors(
         A control list, whose neutral words are also described alone; see `load_wordlist`.
     top : int, optional
         The number of leading dimensions whose share is given; by default 3.
-    neighbours : int, optional
+    neighbors : int, optional
         The number of nearest words that hubness counts; by default 10.
 
     Returns
@@ -218,16 +218,16 @@ def describe_vectors(
     top = min(_LEADING, dimensions) if top is None else checks.count(top, "top", most=dimensions)
     units = _units(held.vectors)
     others = min(len(units), _MOST_COMPARED) - 1
-    neighbours = (
+    neighbors = (
         min(_NEAREST, others)
-        if neighbours is None
-        else checks.count(neighbours, "neighbours", most=others)
+        if neighbors is None
+        else checks.count(neighbors, "neighbors", most=others)
     )
     contributions = dimension_shares(units)
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]
     few = held.words[:_MOST_COMPARED]
-    counts = _counts_of_nearness(units[:_MOST_COMPARED], neighbours)
+    counts = _counts_of_nearness(units[:_MOST_COMPARED], neighbors)
     centred = counts - counts.mean()
     spread = float(np.mean(centred**2))
     order = np.argsort(-counts, kind="stable")[:5]
@@ -241,7 +241,7 @@ def describe_vectors(
         hubness=float(np.mean(centred**3) / spread**1.5) if spread > 0 else 0.0,
         hubs=tuple((few[i], int(counts[i])) for i in order),
         never=float(np.mean(counts == 0)),
-        neighbours=neighbours,
+        neighbors=neighbors,
         n_compared=len(few),
         histogram=_in_bins(units[:_MOST_IN_BINS]),
         provenance=dict(held.provenance),

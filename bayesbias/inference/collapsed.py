@@ -288,7 +288,7 @@ def _collapsed(design: Design) -> Collapsed:
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:
         raise NotCollapsible(
-            "so many cells of the grid are missing, or labelled unlike their neighbours, "
+            "so many cells of the grid are missing, or labelled unlike their neighbors, "
             f"that the exact reduction would need vectors of {max(len(c.noise) for c in components)} rows"
         )
     arrays = _kernel_arrays(design, scales, np.array(constants, dtype=float), components)

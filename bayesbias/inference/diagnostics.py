@@ -125,7 +125,7 @@ def _effective(halves: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = 1 - (within - covariance) / total
     correlation[:, 0] = 1.0
-    # Sums of neighbours, from 0 and 1 on; the last that are looked at end short of the chain.
+    # Sums of neighbors, from 0 and 1 on; the last that are looked at end short of the chain.
     count = max(1, (length - 1) // 2)
     even = correlation[:, : 2 * count : 2]
     pairs = even + correlation[:, 1 : 2 * count : 2]

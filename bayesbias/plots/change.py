@@ -567,9 +567,9 @@ def _checked(comparison: Comparison) -> Comparison:
 
 def _warning(comparison: Comparison, name: str) -> str:
     flags: Any = set(comparison.methods[name].construction.flags)
-    if "equalised" in flags:
+    if "equalized" in flags:
         return ". By construction, stereotypes have one distance to all words of a definitional set"
-    if "equalised_partly" in flags:
+    if "equalized_partly" in flags:
         return (
             ". Partly by construction: stereotypes have one distance to the words of some definitional sets"
         )

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["figure_style"]
 
 # Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
-# in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbours apart in grey print.
+# in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbors apart in grey print.
 COLOUR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
 MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
 INK = "#222222"

@@ -140,7 +140,7 @@ def sign_flip_test(
     -----
     Under the hypothesis each score is as likely as its negative, so that all 2^n choices of signs are equally likely
     (Fisher, 1935). They are counted without rounding by splitting the scores into two halves. The interval
-    is made of the means of the 2^n - 1 subsets of the scores: between any two neighbours of them in order the center lies with
+    is made of the means of the 2^n - 1 subsets of the scores: between any two neighbors of them in order the center lies with
     probability 2^-n (Hartigan, 1969); of more than 14 scores it is made of 9,999 subsets drawn at random, of which
     the same is true with 1/10,000. Both are exact for independent scores that lie symmetrically around one center.
 

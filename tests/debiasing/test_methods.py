@@ -37,8 +37,8 @@ def unit(embedding: Embedding) -> np.ndarray:
 def test_hard_debiasing_of_the_embedded_default_keeps_its_promises(name):
     result = hard_debias("minilm-static", name)
     out = result.embedding
-    neutral = out.vectors_of(result.neutralised)
-    assert len(result.neutralised) == len(load_wordlist(name).attribute_words)
+    neutral = out.vectors_of(result.neutralized)
+    assert len(result.neutralized) == len(load_wordlist(name).attribute_words)
     assert np.abs(neutral @ result.subspace.T).max() < 1e-10
     for group in load_wordlist(name).definitional_sets:  # every set, those that overlap as well
         cosines = neutral @ out.vectors_of(group).T
@@ -57,7 +57,7 @@ def test_two_classes_follow_the_published_formulas():
         np.array([-0.5, 1.0, 0.0]),
     )
     result = hard_debias(
-        {"he": he, "she": she, "nurse": nurse}, sets=[["he", "she"]], neutralise=["nurse"]
+        {"he": he, "she": she, "nurse": nurse}, sets=[["he", "she"]], neutralize=["nurse"]
     )
     he, she, nurse = (v / np.linalg.norm(v) for v in (he, she, nurse))
     b = (he - she) / np.linalg.norm(he - she)  # Bolukbasi et al. (2016), section 6, for one pair
@@ -75,7 +75,7 @@ def test_two_classes_follow_the_published_formulas():
 
 def test_signs_order_and_rotation_change_nothing(monkeypatch):
     e = vectors()
-    plain = hard_debias(e, sets=THREE, neutralise=["w0", "w1"])
+    plain = hard_debias(e, sets=THREE, neutralize=["w0", "w1"])
     assert plain.subspace.shape == (2, 8)
     real = np.linalg.svd
 
@@ -84,11 +84,11 @@ def test_signs_order_and_rotation_change_nothing(monkeypatch):
         return -u, s, -vt
 
     monkeypatch.setattr(np.linalg, "svd", turned)
-    other = hard_debias(e, sets=[group[::-1] for group in THREE[::-1]], neutralise=["w1", "w0"])
+    other = hard_debias(e, sets=[group[::-1] for group in THREE[::-1]], neutralize=["w1", "w0"])
     assert np.abs(other.embedding.vectors - plain.embedding.vectors).max() < 1e-12
-    soft = soft_debias(e, sets=THREE, neutralise=["w0", "w1"], lam=3.0)
+    soft = soft_debias(e, sets=THREE, neutralize=["w0", "w1"], lam=3.0)
     monkeypatch.undo()
-    again = soft_debias(e, sets=THREE, neutralise=["w0", "w1"], lam=3.0)
+    again = soft_debias(e, sets=THREE, neutralize=["w0", "w1"], lam=3.0)
     assert (
         np.abs(
             unit(soft.embedding) @ unit(soft.embedding).T
@@ -100,13 +100,13 @@ def test_signs_order_and_rotation_change_nothing(monkeypatch):
 
 def test_what_changed_is_what_was_treated():
     e = vectors()
-    result = hard_debias(e, sets=THREE, neutralise=["w0", "w1"])
+    result = hard_debias(e, sets=THREE, neutralize=["w0", "w1"])
     assert set(result.changed) == {w for group in THREE for w in group} | {"w0", "w1"}
     assert set(result.unchanged) == {f"w{i}" for i in range(2, 20)}
-    bare = hard_debias(e, sets=THREE, neutralise=["w0"], equalise=False)
+    bare = hard_debias(e, sets=THREE, neutralize=["w0"], equalize=False)
     assert bare.changed == ("w0",)
-    assert bare.equalised == ()
-    every = hard_debias(e, sets=THREE, neutralise="all_others")
+    assert bare.equalized == ()
+    every = hard_debias(e, sets=THREE, neutralize="all_others")
     assert every.unchanged == ()
     assert "all 29 vectors changed" in every.sentences()
     account = json.loads(json.dumps(result.as_dict()))
@@ -116,10 +116,10 @@ def test_what_changed_is_what_was_treated():
 def test_sets_that_overlap_are_merged_or_the_last_wins():
     e = vectors()
     sets = [["a1", "b1", "c1"], ["a2", "b1", "c1"]]
-    merged = hard_debias(e, sets=sets, neutralise=["w0", "w1"])
-    assert [set(g) for g in merged.equalised] == [{"a1", "b1", "c1", "a2"}]
-    assert any("equalised as one" in note for note in merged.notes)
-    last = hard_debias(e, sets=sets, neutralise=["w0", "w1"], overlap="last")
+    merged = hard_debias(e, sets=sets, neutralize=["w0", "w1"])
+    assert [set(g) for g in merged.equalized] == [{"a1", "b1", "c1", "a2"}]
+    assert any("equalized as one" in note for note in merged.notes)
+    last = hard_debias(e, sets=sets, neutralize=["w0", "w1"], overlap="last")
     cosines = (
         last.embedding.vectors_of(["w0", "w1"])
         @ last.embedding.vectors_of(["a1", "a2", "b1", "c1"]).T
@@ -132,7 +132,7 @@ def test_sets_that_overlap_are_merged_or_the_last_wins():
 def test_the_soft_map_solves_the_published_problem():
     e = vectors(n_other=6, d=3, seed=2)
     sets, neutral, lam = [["a1", "b1"], ["a2", "b2"]], ["w0", "w1", "w2"], 5.0
-    result = soft_debias(e, sets=sets, neutralise=neutral, lam=lam, k=1)
+    result = soft_debias(e, sets=sets, neutralize=neutral, lam=lam, k=1)
     w = unit(e).T
     n, b = unit(e)[[e.words.index(x) for x in neutral]].T, result.subspace.T
 
@@ -172,12 +172,12 @@ def test_the_bounded_soft_problem_meets_its_optimality_conditions():
     assert abs(np.trace(y @ gradient)) < 1e-8
 
 
-def test_soft_debiasing_without_weight_changes_nothing_and_with_much_neutralises():
+def test_soft_debiasing_without_weight_changes_nothing_and_with_much_neutralizes():
     e = vectors(n_other=40)
-    none = soft_debias(e, sets=THREE, neutralise=["w0"], lam=0)
+    none = soft_debias(e, sets=THREE, neutralize=["w0"], lam=0)
     assert none.changed == ()
     parts = [
-        soft_debias(e, sets=THREE, neutralise=["w0", "w1"], lam=lam).settings["kept_in_subspace"]
+        soft_debias(e, sets=THREE, neutralize=["w0", "w1"], lam=lam).settings["kept_in_subspace"]
         for lam in (0.2, 20, 2000)
     ]
     assert 1 > parts[0] > parts[1] > parts[2]
@@ -186,7 +186,7 @@ def test_soft_debiasing_without_weight_changes_nothing_and_with_much_neutralises
 
 @pytest.mark.parametrize(("lam", "hardly"), [(0.0, True), (1e-3, True), (2000.0, False)])
 def test_a_soft_map_that_takes_hardly_anything_away_says_so(lam, hardly):
-    result = soft_debias(vectors(), sets=THREE, neutralise=["w0", "w1"], lam=lam)
+    result = soft_debias(vectors(), sets=THREE, neutralize=["w0", "w1"], lam=lam)
     assert (result.settings["kept_in_subspace"] > 0.95) is hardly
     (said,) = [note for note in result.notes if "of their length in the subspace" in note]
     assert ("hardly anything was removed" in said) is hardly
@@ -195,7 +195,7 @@ def test_a_soft_map_that_takes_hardly_anything_away_says_so(lam, hardly):
 
 def test_more_dimensions_than_words_leave_the_rest_alone():
     e = vectors(n_other=4, d=40)
-    result = soft_debias(e, sets=THREE, neutralise=["w0"], lam=0.5)
+    result = soft_debias(e, sets=THREE, neutralize=["w0"], lam=0.5)
     assert result.settings["kept_dimensions"] == 13
     assert np.isfinite(result.embedding.vectors).all()
 
@@ -204,7 +204,7 @@ def test_more_dimensions_than_words_leave_the_rest_alone():
 def test_gensim_reads_what_was_debiased(tmp_path, binary):
     from gensim.models import KeyedVectors
 
-    result = hard_debias(vectors(), sets=THREE, neutralise=["w0"])
+    result = hard_debias(vectors(), sets=THREE, neutralize=["w0"])
     path = tmp_path / ("out.bin" if binary else "out.vec")
     save_embedding(result.embedding, path)
     read = KeyedVectors.load_word2vec_format(path, binary=binary)
@@ -216,9 +216,9 @@ def test_gensim_reads_what_was_debiased(tmp_path, binary):
 
 def test_another_spelling_is_the_same_word():
     e = load_embedding({"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]})
-    result = hard_debias(e, sets=[["He", "She"]], neutralise=["Nurse"])
+    result = hard_debias(e, sets=[["He", "She"]], neutralize=["Nurse"])
     assert result.embedding.words == ("he", "she", "nurse")
-    assert result.neutralised == ("nurse",)
+    assert result.neutralized == ("nurse",)
 
 
 @pytest.mark.parametrize(
@@ -229,15 +229,15 @@ def test_another_spelling_is_the_same_word():
         ({"sets": [["a1", "a1"]]}, "two different words"),
         ({"k": 9}, "k: must be a whole number from 1 to 6"),
         ({"k": 0}, "k: must be a whole number"),
-        ({"neutralise": ["w0", "nope"]}, "not in the vocabulary; found: 'nope'"),
-        ({"neutralise": ["a1"]}, "both neutralized and equalized"),
-        ({"neutralise": "attribute"}, "did you mean 'attributes'"),
-        ({"neutralise": "attributes"}, "without a word list"),
+        ({"neutralize": ["w0", "nope"]}, "not in the vocabulary; found: 'nope'"),
+        ({"neutralize": ["a1"]}, "both neutralized and equalized"),
+        ({"neutralize": "attribute"}, "did you mean 'attributes'"),
+        ({"neutralize": "attributes"}, "without a word list"),
         ({"overlap": "first"}, "overlapping sets"),
     ],
 )
 def test_what_cannot_be_done_is_refused(change, says):
-    arguments = {"sets": THREE, "neutralise": ["w0"]} | change
+    arguments = {"sets": THREE, "neutralize": ["w0"]} | change
     with pytest.raises(InputError) as raised:
         hard_debias(vectors(), **arguments)
     # The message lists the words as one string.
@@ -247,14 +247,14 @@ def test_what_cannot_be_done_is_refused(change, says):
 def test_soft_debiasing_refuses_a_weight_that_is_none():
     for lam in (-1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="lam: must be a finite number of at least 0"):
-            soft_debias(vectors(), sets=THREE, neutralise=["w0"], lam=lam)
+            soft_debias(vectors(), sets=THREE, neutralize=["w0"], lam=lam)
     with pytest.raises(InputError, match="nothing says what to debias"):
         soft_debias(vectors())
 
 
 def test_sets_whose_words_are_missing_are_named():
     result = hard_debias(
-        vectors(), sets=[*THREE, ["a1", "gone"], ["b1", "c2", "lost"]], neutralise=["w0"]
+        vectors(), sets=[*THREE, ["a1", "gone"], ["b1", "c2", "lost"]], neutralize=["w0"]
     )
     assert "the definitional set a1/gone is left out, for want of gone" in result.notes
     assert "the definitional set b1/c2/lost is used without lost" in result.notes
@@ -268,7 +268,7 @@ def test_a_weight_beyond_double_precision_is_refused_and_one_below_is_solved():
             "abcdefghij", np.random.default_rng(5).normal(size=(10, 5)), strict=True
         )
     }
-    how = {"sets": [["a", "b"], ["c", "d"]], "neutralise": ["e", "f", "g", "h"]}
+    how = {"sets": [["a", "b"], ["c", "d"]], "neutralize": ["e", "f", "g", "h"]}
     for lam in (1e7, 1e12, 1e18, 1e300):
         with pytest.raises(
             InputError, match=r"^lam: is more than double precision allows.*valid: 0 to \d"

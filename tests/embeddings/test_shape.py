@@ -53,7 +53,7 @@ def test_its_error_is_the_jackknife_over_words() -> None:
 
 def test_hubness_is_the_skewness_of_how_often_a_word_is_near() -> None:
     held = lopsided(3)
-    shape = describe_vectors(held, top=2, neighbours=5)
+    shape = describe_vectors(held, top=2, neighbors=5)
     counts = dict.fromkeys(WORDS, 0)
     for word in WORDS:
         others = sorted((w for w in WORDS if w != word), key=lambda w: -cosine(held[word], held[w]))
@@ -87,15 +87,15 @@ def test_three_dimensions_carry_the_cosine_of_glove_but_not_of_googlenews(
 
 def test_what_is_told_of_the_words_asked_for() -> None:
     shape = describe_vectors(
-        "minilm-static", ["clock", "grass", "table", "river", "rabbi"], neighbours=2
+        "minilm-static", ["clock", "grass", "table", "river", "rabbi"], neighbors=2
     )
     assert (shape.words.n_words, shape.n_compared) == (5, 5)
     assert shape.neutral.n_words > 200  # of an open vocabulary all neutral words are to be had
     assert json.dumps(shape.as_dict(), allow_nan=False)
     for options, said in [
         ({"top": 200}, "top"),
-        ({"neighbours": 5}, "neighbours"),
-        ({"neutral": "2020", "neighbours": 2}, "2020"),
+        ({"neighbors": 5}, "neighbors"),
+        ({"neutral": "2020", "neighbors": 2}, "2020"),
     ]:
         with pytest.raises(InputError, match=said):
             describe_vectors(

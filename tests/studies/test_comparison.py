@@ -80,7 +80,7 @@ def test_the_draws_behind_every_row(found, which, arguments):
     np.testing.assert_allclose(inside.mean(axis=0)[moving], arguments.get("prob", 0.89), rtol=0, atol=0.001)
 
 
-def test_methods_are_told_apart_by_the_table_of_neighbours(found):
+def test_methods_are_told_apart_by_the_table_of_neighbors(found):
     ranking, between = found.ranking(), found.between_methods()
     assert between["method"].tolist() == ranking["method"].tolist()[:-1]
     assert between["next"].tolist() == ranking["method"].tolist()[1:]
@@ -242,7 +242,7 @@ def test_connections_that_no_method_touched_are_left_out_of_the_fit():
     )
 
 
-def test_methods_are_ranked_with_what_tells_neighbours_apart(found):
+def test_methods_are_ranked_with_what_tells_neighbors_apart(found):
     frame = found.ranking()
     assert list(frame["method"]) == ["strong", "weak", "same"]
     assert (frame["p_nearer_zero_than_next"].dropna() > 0.8).all()
@@ -305,9 +305,9 @@ def test_of_many_methods_the_first_are_shown_and_the_warning_is_not_lost(monkeyp
 @pytest.mark.parametrize(
     ("group", "flags", "n_sets", "means"),
     [
-        ("Religion", ("equalised", "controls_moved"), 5, (0.9428, 0.9428, 0.8869, 0.9420)),
-        ("Gender", ("equalised", "controls_moved"), 7, None),
-        ("Race", ("equalised_partly", "controls_moved"), 4, None),
+        ("Religion", ("equalized", "controls_moved"), 5, (0.9428, 0.9428, 0.8869, 0.9420)),
+        ("Gender", ("equalized", "controls_moved"), 7, None),
+        ("Race", ("equalized_partly", "controls_moved"), 4, None),
     ],
 )
 def test_construction_is_found_in_the_published_tables(shared, group, flags, n_sets, means):
@@ -342,10 +342,10 @@ def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing
     hard = bb.hard_debias(vectors, words)
     bb.save_embedding(hard.embedding, tmp_path / "hard.bin")
     after = bb.distance_table(bb.load_embedding(tmp_path / "hard.bin", words=words.words), words)
-    assert find_construction(join_pairs(before, after)[0]).flags == ("equalised", "controls_moved")
+    assert find_construction(join_pairs(before, after)[0]).flags == ("equalized", "controls_moved")
     soft = bb.distance_table(bb.soft_debias(vectors, words, lam=100).embedding, words)
     assert not find_construction(join_pairs(before, soft)[0]).found
-    bare = bb.distance_table(bb.hard_debias(vectors, words, equalise=False).embedding, words)
+    bare = bb.distance_table(bb.hard_debias(vectors, words, equalize=False).embedding, words)
     assert find_construction(join_pairs(before, bare)[0]).flags == ("controls_untouched",)
 
 

@@ -210,8 +210,8 @@ def treated(vectors: Mapping[str, np.ndarray], words: bb.WordList, how: str) -> 
     names = list(vectors)
     if how == "hard":
         return bb.hard_debias(vectors, words).embedding
-    if how == "hard without equalising":
-        return bb.hard_debias(vectors, words, equalise=False).embedding
+    if how == "hard without equalizing":
+        return bb.hard_debias(vectors, words, equalize=False).embedding
     if how == "soft":
         return bb.soft_debias(vectors, words).embedding
     if how == "quarter noise":
@@ -239,7 +239,7 @@ def treated(vectors: Mapping[str, np.ndarray], words: bb.WordList, how: str) -> 
     ("how", "left"),
     [
         ("hard", Left.KEPT),
-        ("hard without equalising", Left.KEPT),
+        ("hard without equalizing", Left.KEPT),
         ("soft", Left.KEPT),
         ("quarter noise", Left.KEPT),
         ("half noise", Left.MOSTLY_DESTROYED),

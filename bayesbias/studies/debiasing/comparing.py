@@ -84,7 +84,7 @@ def compare(
     >>> after = bb.distance_table(vectors, "religion", controls="2021")
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> found.methods["debiased"].construction.flags
-    ('equalised', 'controls_moved')
+    ('equalized', 'controls_moved')
     """
     from bayesbias.core.progress import ticking
 

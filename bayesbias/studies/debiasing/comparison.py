@@ -190,7 +190,7 @@ class Comparison:
             made stereotypes lie nearer closed), then ``before, before_low, before_high, after, after_low,
             after_high`` of the gap itself from the fits of either table, ``verdict_after``, and ``by_construction``: how
             much of the gap after could not have come out otherwise, a value of `Forced`. Of ``associated - different``
-            overall it is ``wholly`` where all sets of words are equalised and ``partly`` where some are, of all else ``no``: of
+            overall it is ``wholly`` where all sets of words are equalized and ``partly`` where some are, of all else ``no``: of
             one class or word that contrast compares different attributes and stays open, and a class whose stereotypes lie
             near everything keeps its gap.
         """
@@ -549,7 +549,7 @@ class Comparison:
         return "\n".join(lines)
 
     def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name: the original, then of each method the change and what is after, then neighbours."""
+        """Return every fit by its name: the original, then of each method the change and what is after, then neighbors."""
         out = {"original": self.original}
         for name, item in self.methods.items():
             out |= {f"{name}, change": item.change} if item.change is not None else {}

@@ -63,8 +63,8 @@ class Construction:
     Attributes
     ----------
     flags : tuple of str
-        ``equalised``: every protected word has, to rounding, the same distance to stereotypes as words of all
-        other classes, so that associated = different holds whatever the vectors were. ``equalised_partly``: so for
+        ``equalized``: every protected word has, to rounding, the same distance to stereotypes as words of all
+        other classes, so that associated = different holds whatever the vectors were. ``equalized_partly``: so for
         some words or classes. ``controls_moved``: words that were made equal also moved against control words.
         ``controls_untouched``: no distance to a control word changed, so that no drift could come out.
     sets : DataFrame
@@ -92,7 +92,7 @@ class Construction:
     >>> after = before.frame.assign(distance=same)
     >>> found = bb.studies.find_construction(bb.tables.join_pairs(before, after)[0])
     >>> found.flags
-    ('equalised', 'controls_moved')
+    ('equalized', 'controls_moved')
     """
 
     flags: tuple[str, ...]
@@ -105,20 +105,20 @@ class Construction:
     @property
     def found(self) -> bool:
         """Whether distances were made equal by construction, wholly or partly."""
-        return bool({"equalised", "equalised_partly"} & set(self.flags))
+        return bool({"equalized", "equalized_partly"} & set(self.flags))
 
     @property
     def forces_gap(self) -> bool:
-        """Whether associated = different overall holds whatever the vectors were: all sets of words are equalised."""
+        """Whether associated = different overall holds whatever the vectors were: all sets of words are equalized."""
         return self.forced is Forced.WHOLLY
 
     @property
     def forced(self) -> Forced:
         """How much of associated - different overall the method makes zero: of all sets of words, of some, of none."""
-        if "equalised" in self.flags:
+        if "equalized" in self.flags:
             return Forced.WHOLLY
         # A set that lacks a class draws no word to all others.
-        return Forced.PARTLY if "equalised_partly" in self.flags and self.share else Forced.NO
+        return Forced.PARTLY if "equalized_partly" in self.flags and self.share else Forced.NO
 
     def __repr__(self) -> str:
         sets = f"; {number_of(len(self.sets), 'set')} of words" if len(self.sets) else ""
@@ -156,7 +156,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
     >>> found = find_construction(bb.tables.join_pairs(before, after)[0])
     >>> found.flags, len(found.sets)
-    (('equalised', 'controls_moved'), 5)
+    (('equalized', 'controls_moved'), 5)
     >>> find_construction(bb.tables.join_pairs(before, before)[0]).found
     False
     """
@@ -214,7 +214,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     share = len(bound) / len(word_class)
     flags = []
     if rows and len(classes) > 1:
-        flags.append("equalised" if share == 1 else "equalised_partly")
+        flags.append("equalized" if share == 1 else "equalized_partly")
         tied = {word for row in rows for word in row["words"]}
         if (drift.loc[drift["protected_word"].isin(tied), "max_change"].abs() > rope).any():
             flags.append("controls_moved")

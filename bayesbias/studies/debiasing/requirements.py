@@ -239,7 +239,7 @@ class _Quantity:
     unknown: str = "the tables hold no such control words"
     interval: bool = True
     size: bool = False  # without its sign
-    of_gap: bool = False  # overall, which a method that equalises all sets of words makes zero
+    of_gap: bool = False  # overall, which a method that equalizes all sets of words makes zero
     least: float = -math.inf
     most: float = math.inf
 
