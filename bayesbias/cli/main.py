@@ -19,6 +19,7 @@ COMMANDS = {
     "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
+    "Many fits": {"sweep": "sweep"},
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}

@@ -68,7 +68,9 @@ class Column:
 
 
 def _known(value: Any) -> bool:
-    return value is not None and value == value and (isinstance(value, str) or math.isfinite(value))
+    import pandas as pd
+
+    return isinstance(value, str) or (not pd.isna(value) and math.isfinite(value))
 
 
 def decimals(frame: pd.DataFrame) -> int:

@@ -195,7 +195,9 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
 
 
 def _sort_key(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    import pandas as pd
+
+    return "" if pd.isna(value) else str(value)
 
 
 def svg_of(figure: Figure, name: str) -> str:

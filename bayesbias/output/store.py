@@ -343,7 +343,7 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
         items = [_encoded(part, parts, f"{name}.{i}") for i, part in enumerate(value)]
         return {"_tuple": items} if isinstance(value, tuple) else items
     if isinstance(value, Path):
-        return str(value)
+        return {"_path": str(value)}
     return value
 
 
@@ -358,6 +358,8 @@ def _decoded(value: Any, parts: Path) -> Any:
         return value
     if "_fit" in value:
         return load_fit(parts / value["_fit"])
+    if "_path" in value:
+        return Path(value["_path"])
     if "_frame" in value:
         return pd.read_parquet(parts / value["_frame"])
     if "_array" in value:

@@ -157,7 +157,7 @@ def _drawn(result: SweepResult, contrast: str | None, estimand: str) -> pd.DataF
         (cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]).fillna(False)
         for side in ("protected", "stereotypes")
     ]
-    doubted = (cells["look_again"].notna() | few[0] | few[1]).to_numpy(bool)
+    doubted = (cells["warnings"].notna() | few[0] | few[1]).to_numpy(bool)
     return frame.assign(
         mark=[
             f"{_STAR if star else ''}{_DAGGER if dagger else ''}"

@@ -54,6 +54,8 @@ class SweepResult:
     (['religion'], 0)
     """
 
+    study = "sweep"  # whose sections show it, see bayesbias.output
+
     frame: pd.DataFrame
     timing: pd.DataFrame
     out: Path
@@ -160,7 +162,7 @@ _CELL_COLUMNS = {
     "min_ess_bulk": "Float64",
     "trusted": "boolean",
     "problems": "string",
-    "look_again": "string",
+    "warnings": "string",
 }
 _ROW_COLUMNS = {
     "quantity": "string",
@@ -237,7 +239,7 @@ def _rows_of(cell: SweepCell, record: Mapping[str, Any]) -> list[dict[str, Any]]
         **{key: diagnostics[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
         "trusted": diagnostics["ok"],
         "problems": "; ".join(diagnostics["problems"]) or None,
-        "look_again": "; ".join(record["look_again"]) or None,
+        "warnings": "; ".join(record["warnings"]) or None,
     }
     unit = {"unit": "cosine distance" if record["outcome"] == "distance" else record["outcome"]}
     mean = {**unit, "quantity": "mean", "level": "overall", "name": "all"}

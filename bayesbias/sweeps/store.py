@@ -111,7 +111,7 @@ def read_json_or_nothing(path: Path) -> dict[str, Any]:
 
 
 _RECORD_KEYS = {
-    "n_pairs", "group", "outcome", "summary", "contrasts", "standardized", "diagnostics", "look_again", "coverage",
+    "n_pairs", "group", "outcome", "summary", "contrasts", "standardized", "diagnostics", "warnings", "coverage",
     "provenance", "timing",
 }  # fmt: skip
 

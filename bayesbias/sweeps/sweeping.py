@@ -71,7 +71,7 @@ def run_sweep(
         (``standardized``; none for a model whose pairs need have no variance): ``cell,
         embedding, wordlist, controls, distances, model, seed, fit_seed, status, error, n_pairs, missing_words,
         protected_listed, protected_found (and used), stereotypes_listed, stereotypes_found, classes_left_out, method,
-        divergences, max_r_hat, min_ess_bulk, trusted, problems (why not), look_again (what a fit of the cell is doubted for, see
+        divergences, max_r_hat, min_ess_bulk, trusted, problems (why not), warnings (what a fit of the cell is doubted for, see
         `Findings`), quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
         r_hat, p_below_zero, p_in_rope, rope, probability_of_superiority`` with ``_low`` and ``_high`` (the last three as in
         `BiasFit.standardized`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in

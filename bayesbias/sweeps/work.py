@@ -126,7 +126,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         "contrasts": contrasts,
         "standardized": standardized,
         "diagnostics": plain(result.diagnostics()),
-        "look_again": list(interpret_fit(result, View(prob, rope)).warnings),
+        "warnings": list(interpret_fit(result, View(prob, rope)).warnings),
         "coverage": coverage,
         "provenance": provenance,
         "timing": {

@@ -59,7 +59,7 @@ def test_cells_of_another_unit_and_cells_that_lack_their_words_are_marked(ax: An
         {**CELLS[0], "protected_listed": 10, "protected_found": 4},
         {**CELLS[3], "stereotypes_listed": 10, "stereotypes_found": 9},
         {"embedding": "bare", "standardized": -0.5, "unit": "sd of associated and different pairs"},
-        {"embedding": "again", "standardized": -0.3, "look_again": "one class lost its words"},
+        {"embedding": "again", "standardized": -0.3, "warnings": "one class lost its words"},
     ]
     plot_sweep(made_up_sweep(cells), ax=ax)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["narrow", "bare*", "again†", "wide†"]
