@@ -110,13 +110,25 @@ def weat(
     if set(a) == set(b):
         notes.append("A and B are the same words, so every score is 0 and there is no effect size")
     elif both := [v for v in a if v in set(b)]:
-        notes.append(f"in both A and B: {some(both)}; their similarities cancel as far as the sizes of the sets agree")
+        notes.append(
+            f"in both A and B: {some(both)}; their similarities cancel as far as the sizes of the sets agree"
+        )
     scores_x, scores_y = [scores[w] for w in x], [scores[w] for w in y]
     effect = effect_size(scores_x, scores_y, denominator)
     if effect is None and set(a) != set(b):
         notes.append("the scores do not vary, so there is no effect size")
-    test = permutation_test(scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width)
-    columns = ["protected_word", "set", "attribute", "attribute_set", "distance", "similarity", "weight"]
+    test = permutation_test(
+        scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
+    )
+    columns = [
+        "protected_word",
+        "set",
+        "attribute",
+        "attribute_set",
+        "distance",
+        "similarity",
+        "weight",
+    ]
     return Score(
         name="weat",
         data=grid.name,
@@ -144,7 +156,9 @@ def weat(
     )
 
 
-def effect_size(scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1") -> float | None:
+def effect_size(
+    scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1"
+) -> float | None:
     """Return WEAT's effect size: the difference of the mean scores over their standard deviation.
 
     Parameters
@@ -178,7 +192,10 @@ def effect_size(scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: s
     True
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
-    x, y = (finite_scores(s, name).tolist() for s, name in ((scores_x, "scores_x"), (scores_y, "scores_y")))
+    x, y = (
+        finite_scores(s, name).tolist()
+        for s, name in ((scores_x, "scores_x"), (scores_y, "scores_y"))
+    )
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     if denominator == "pooled":
         squares = [(v - mean_x) ** 2 for v in x] + [(v - mean_y) ** 2 for v in y]
@@ -286,13 +303,20 @@ def sc_weat(
         rows = []
         for word in grid.words_of(c):
             near, far = (
-                [1.0 - d for d in grid.near(word, side, letter).values()] for side, letter in ((a, "A"), (b, "B"))
+                [1.0 - d for d in grid.near(word, side, letter).values()]
+                for side, letter in ((a, "A"), (b, "B"))
             )
             mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
             sd = statistics.stdev([*near, *far])
-            rows.append((word, mean_a, mean_b, sd, (mean_a - mean_b) / sd if sd > ROUNDING else None))
+            rows.append(
+                (word, mean_a, mean_b, sd, (mean_a - mean_b) / sd if sd > ROUNDING else None)
+            )
         test = sign_flip_test(
-            [sign * (row[1] - row[2]) for row in rows], sides=sides, prob=prob, samples=samples, seed=seed
+            [sign * (row[1] - row[2]) for row in rows],
+            sides=sides,
+            prob=prob,
+            samples=samples,
+            seed=seed,
         )
         seed = test.seed if seed is None else seed
         ends = [test.low, test.high][::sign]
@@ -320,7 +344,8 @@ def sc_weat(
                 "mean_score": math.fsum(scores.values()) / len(scores) if scores else None,
                 "coverage": test.coverage,
                 "sides": sides,
-                "nearer": "A where positive" + ("; p asks for its own attributes" if sides == 1 else ""),
+                "nearer": "A where positive"
+                + ("; p asks for its own attributes" if sides == 1 else ""),
                 "p_lower": test.p_lower,
                 "p_upper": test.p_upper,
                 "seed": test.seed,
@@ -434,7 +459,9 @@ def mac(
     if other is not None:
         second = math.fsum(mean_of["distance_against"]) / len(mean_of)
         difference = value - second
-        changes = np.sort((averages["distance"] - averages["distance_against"]).to_numpy(dtype=float))
+        changes = np.sort(
+            (averages["distance"] - averages["distance_against"]).to_numpy(dtype=float)
+        )
         df = len(changes) - 1
         if df and float(np.std(changes, ddof=1)) > ROUNDING:
             test = stats.ttest_1samp(changes, 0.0)
@@ -448,7 +475,11 @@ def mac(
         value=value,
         p_value=p_value,
         p_method=None if p_value is None else "paired t-test, two-sided",
-        n={"words": pairs["protected_word"].nunique(), "averages": len(averages), "pairs": len(pairs)},
+        n={
+            "words": pairs["protected_word"].nunique(),
+            "averages": len(averages),
+            "pairs": len(pairs),
+        },
         dropped=tuple(
             dict.fromkeys(
                 [

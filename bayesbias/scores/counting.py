@@ -26,7 +26,9 @@ _MOST_PARTIAL_SUMS = 2**25  # in each half: all subsets of 25 words, 256 MiB
 _COARSE = 2**11  # steps of the grid on which partial sums are counted before they are listed
 MOST_WORDS_COUNTED = 1000  # beyond, the number of subsets leaves the range of double precision
 _MOST_CELLS = 100_000_000  # of the tables of counts; as their rows are cut short, about 400 MB
-_MOST_ADDITIONS = 20_000_000_000  # for the tables of counts, before rows are cut short; a few seconds
+_MOST_ADDITIONS = (
+    20_000_000_000  # for the tables of counts, before rows are cut short; a few seconds
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +65,9 @@ class Question:
         values, allowance = _as_integers(np.concatenate([x, y]))
         n, n_x = len(values), len(x)
         observed = n * int(values[:n_x].sum()) - n_x * int(values.sum())
-        return cls(np.sort(values), n_x, sides, observed if sides == 1 else abs(observed), n * allowance)
+        return cls(
+            np.sort(values), n_x, sides, observed if sides == 1 else abs(observed), n * allowance
+        )
 
     @property
     def bars(self) -> tuple[int, int]:
@@ -133,7 +137,9 @@ def is_upper_part(tail: Tail) -> bool:
     return tail.limit * len(tail.deficits) > tail.size * int(tail.deficits.sum())
 
 
-def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, tuple[float, float], str]:
+def p_by_sampling(
+    question: Question, samples: int, seed: int
+) -> tuple[float, tuple[float, float], str]:
     """Estimate p from random partitions, one of them counted in advance (May et al., 2019, appendix A).
 
     The values are in ascending order and the smaller set is the one drawn, so that the result depends
@@ -197,7 +203,10 @@ def p_by_normal(question: Question) -> tuple[float, str]:
     difference = question.observed / (n_x * n_y)
     z = difference / math.sqrt(float(np.var(values, ddof=1)) * (1 / n_x + 1 / n_y))
     p = question.sides * 0.5 * math.erfc(z / math.sqrt(2))
-    return p, "normal tail with the exact mean and variance over all partitions; its error is not known"
+    return (
+        p,
+        "normal tail with the exact mean and variance over all partitions; its error is not known",
+    )
 
 
 def count_all(question: Question) -> tuple[int, int, str] | None:
@@ -224,8 +233,14 @@ def count_all(question: Question) -> tuple[int, int, str] | None:
 def _enumerate(tail: Tail) -> tuple[int, int]:
     """Count with and without ties by looking at each subset."""
     subsets = math.comb(len(tail.deficits), tail.size)
-    chosen = itertools.chain.from_iterable(itertools.combinations(tail.deficits.tolist(), tail.size))
-    sums = np.fromiter(chosen, dtype=np.int64, count=subsets * tail.size).reshape(subsets, tail.size).sum(axis=1)
+    chosen = itertools.chain.from_iterable(
+        itertools.combinations(tail.deficits.tolist(), tail.size)
+    )
+    sums = (
+        np.fromiter(chosen, dtype=np.int64, count=subsets * tail.size)
+        .reshape(subsets, tail.size)
+        .sum(axis=1)
+    )
     return int(np.count_nonzero(sums <= tail.limit)), int(np.count_nonzero(sums <= tail.strict))
 
 
@@ -272,13 +287,17 @@ def _surely_too_many(tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray
     if 2 ** len(half) <= _MOST_PARTIAL_SUMS or len(tail.deficits) > MOST_WORDS_COUNTED:
         return False
     step = max(1, -(-tail.limit // _COARSE))
-    counts = _counts_by_sum(-(-tail.deficits // step), -(-half // step), tail.size, tail.limit // step)
+    counts = _counts_by_sum(
+        -(-tail.deficits // step), -(-half // step), tail.size, tail.limit // step
+    )
     smallest = np.concatenate([[0], np.cumsum(other)])
     at_least = 0.0
     for j, by_sum in enumerate(counts):
         missing = tail.size - j
         if missing < len(smallest):
-            at_least += float(by_sum[: max(0, (tail.limit - int(smallest[missing])) // step + 1)].sum())
+            at_least += float(
+                by_sum[: max(0, (tail.limit - int(smallest[missing])) // step + 1)].sum()
+            )
     return at_least > 1.001 * _MOST_PARTIAL_SUMS  # far more than rounding can add
 
 
@@ -343,7 +362,11 @@ def bound_all(question: Question, rel_width: float, samples: int | None) -> tupl
             cells = most_cells
     note = f"subsets of scores rounded to a grid of {cells:,} steps were counted by size and sum"
     if not met:
-        why = "a finer grid than fits the time allowed" if not stuck else "ties to be resolved, which no grid does"
+        why = (
+            "a finer grid than fits the time allowed"
+            if not stuck
+            else "ties to be resolved, which no grid does"
+        )
         note += f"; a relative width of {rel_width:g} would need {why}"
     return lower, upper, note
 
@@ -358,7 +381,9 @@ def _bound_tail(tail: Tail, cells: int) -> tuple[int, int]:
     return _bound_count(tail.deficits, tail.size, tail.limit, cells)
 
 
-def _bound_count(deficits: npt.NDArray[np.int64], size: int, limit: int, cells: int) -> tuple[int, int]:
+def _bound_count(
+    deficits: npt.NDArray[np.int64], size: int, limit: int, cells: int
+) -> tuple[int, int]:
     """Bound the count by rounding each deficit down to the grid.
 
     Write a deficit as step * q + r with 0 <= r < step. For a subset with grid sum Q, the true sum lies
@@ -390,7 +415,9 @@ def _bound_count(deficits: npt.NDArray[np.int64], size: int, limit: int, cells: 
     return lower, min(subsets, upper)
 
 
-def _count_on_grid(grid: npt.NDArray[np.int64], size: int, surely: int, possibly: int) -> tuple[float, float]:
+def _count_on_grid(
+    grid: npt.NDArray[np.int64], size: int, surely: int, possibly: int
+) -> tuple[float, float]:
     """Count subsets with a grid sum of at most `surely` and of at most `possibly`, which is no smaller."""
     # The two halves are counted apart and then combined, which takes a quarter of the additions.
     left = _counts_by_sum(grid, grid[::2], size, possibly)
@@ -407,7 +434,9 @@ def _count_on_grid(grid: npt.NDArray[np.int64], size: int, surely: int, possibly
     return low, high
 
 
-def _pairs_within(for_each: npt.NDArray[np.float64], down_from: npt.NDArray[np.float64], limit: int) -> float:
+def _pairs_within(
+    for_each: npt.NDArray[np.float64], down_from: npt.NDArray[np.float64], limit: int
+) -> float:
     """Return the sum over q of for_each[q] * up_to[limit - q], where `up_to` stays flat beyond its end.
 
     `down_from` is `up_to` read from its end.
@@ -428,11 +457,14 @@ def _counts_by_sum(
     # A subset of j needs size - j more, whose sum is at least that of the smallest ones of the whole grid.
     smallest = np.concatenate([[0], np.cumsum(grid)])
     rows = [
-        np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=np.float64) for j in range(min(size, len(half)) + 1)
+        np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=np.float64)
+        for j in range(min(size, len(half)) + 1)
     ]
     if rows[0].size:
         rows[0][0] = 1.0
-    reach = np.concatenate([[0], np.cumsum(half)])  # half is ascending, so its last j are its largest
+    reach = np.concatenate(
+        [[0], np.cumsum(half)]
+    )  # half is ascending, so its last j are its largest
     for done, number in enumerate(half.tolist()):
         for j in range(min(done + 1, len(rows) - 1), 0, -1):
             end = int(reach[done] - reach[done - j + 1]) + 1  # past the largest sum of j - 1 so far

@@ -41,7 +41,9 @@ class Grid:
         chosen = pair_of_classes(list(self.own), classes, self.name)
         for c in chosen:
             if not self.own[c]:
-                raise InputError(f"no attribute is associated with the protected class {c!r}", where=self.name)
+                raise InputError(
+                    f"no attribute is associated with the protected class {c!r}", where=self.name
+                )
         return chosen
 
     def words_of(self, c: str) -> list[str]:
@@ -55,7 +57,9 @@ class Grid:
     def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the missing words of some protected classes and of their attributes."""
         words = [w for c in classes for w in self.missing_words.get(c, [])]
-        words += [w for c in classes for s in self.sets_of[c] for w in self.missing_attributes.get(s, [])]
+        words += [
+            w for c in classes for s in self.sets_of[c] for w in self.missing_attributes.get(s, [])
+        ]
         return tuple(dict.fromkeys(words))
 
     def near(self, word: str, attributes: Sequence[str], letter: str) -> dict[str, float]:
@@ -74,9 +78,14 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
     """Return the stereotype pairs of a table, a frame, a file, or vectors and a word list."""
     if wordlist is not None:
         if holds_pairs(source):
-            raise InputError("a table already holds the words and their distances", hint="leave out the word list")
+            raise InputError(
+                "a table already holds the words and their distances",
+                hint="leave out the word list",
+            )
         return _grid(distance_table(source, load_wordlist(wordlist, controls="none")))
-    named = isinstance(source, str | os.PathLike) and not os.fspath(source).endswith((".csv", ".parquet"))
+    named = isinstance(source, str | os.PathLike) and not os.fspath(source).endswith(
+        (".csv", ".parquet")
+    )
     if named or isinstance(source, Embedding):
         raise InputError(
             "not a table of distances",
@@ -99,7 +108,14 @@ def _grid(table: PairTable) -> Grid:
     own: dict[str, dict[str, None]] = {}
     sets: dict[str, dict[str, None]] = {}
     sets_of: dict[str, dict[str, None]] = {}
-    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    columns = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "connection",
+        "distance",
+    ]
     for word, c, attribute, set_name, connection, value in zip(
         *(frame.loc[~repeated, column].tolist() for column in columns), strict=True
     ):
@@ -121,7 +137,9 @@ def _grid(table: PairTable) -> Grid:
         {key: list(group["missing"]) for key, group in side.items()}
         for side in (coverage.protected, coverage.attributes)
     ]
-    return Grid(name, word_class, lists[0], lists[1], lists[2], distance, missing[0], missing[1], notes)
+    return Grid(
+        name, word_class, lists[0], lists[1], lists[2], distance, missing[0], missing[1], notes
+    )
 
 
 def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
@@ -177,7 +195,9 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     held = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=asked)
     present = [w for w in asked if w in held]
     if not present:
-        raise InputError("none of the words is in the vocabulary", where=held.name, found=some(asked))
+        raise InputError(
+            "none of the words is in the vocabulary", where=held.name, found=some(asked)
+        )
     matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
     array = np.asarray(held.vectors_of(present), dtype=float)

@@ -81,7 +81,11 @@ class PermutationResult:
     note: str
 
     def __repr__(self) -> str:
-        within = f" ({self.p_lower:.3g} to {self.p_upper:.3g})" if self.p_lower not in (None, self.p_upper) else ""
+        within = (
+            f" ({self.p_lower:.3g} to {self.p_upper:.3g})"
+            if self.p_lower not in (None, self.p_upper)
+            else ""
+        )
         return (
             f"PermutationResult: p = {self.p_value:.3g}{within}, {self.sides}-sided, statistic {self.statistic:.6g} of "
             f"{self.n_x} and {self.n_y} words\n  {self.method}: {self.note}"
@@ -214,10 +218,20 @@ def permutation_test(
             hint="use method='montecarlo'",
         )
     if method in ("auto", "bounds") and n <= counting.MOST_WORDS_COUNTED:
-        lower, upper, note = counting.bound_all(question, rel_width, samples if method == "auto" else None)
+        lower, upper, note = counting.bound_all(
+            question, rel_width, samples if method == "auto" else None
+        )
         # Rounded outward, so that the bounds stay certain.
-        p_lower = lower / partitions if lower in (0, partitions) else math.nextafter(lower / partitions, 0.0)
-        p_upper = upper / partitions if upper in (0, partitions) else math.nextafter(upper / partitions, 1.0)
+        p_lower = (
+            lower / partitions
+            if lower in (0, partitions)
+            else math.nextafter(lower / partitions, 0.0)
+        )
+        p_upper = (
+            upper / partitions
+            if upper in (0, partitions)
+            else math.nextafter(upper / partitions, 1.0)
+        )
         width = p_upper - p_lower
         # A sample is taken instead only where its interval would be the narrower of the two.
         good = width <= rel_width * p_upper or width <= counting.sampling_width(p_upper, samples)

@@ -53,11 +53,16 @@ def percentile_interval(
     checks.count(resamples, "resamples", 99, checks.MOST_RESAMPLES)
     seed = secrets.randbits(32) if seed is None else checks.seed(seed)
     random = np.random.default_rng(seed)
-    drawn = [statistic(*(random.multinomial(n, np.full(n, 1.0 / n)) for n in sizes)) for _ in range(resamples)]
+    drawn = [
+        statistic(*(random.multinomial(n, np.full(n, 1.0 / n)) for n in sizes))
+        for _ in range(resamples)
+    ]
     values = [value for value in drawn if value is not None and math.isfinite(value)]
     notes = []
     if few := sorted({n for n in sizes if n < 8}):
-        notes.append(f"groups of {', '.join(map(str, few))} are small for a bootstrap: it is too narrow")
+        notes.append(
+            f"groups of {', '.join(map(str, few))} are small for a bootstrap: it is too narrow"
+        )
     lost = resamples - len(values)
     if lost > resamples / 20:
         return None, None, seed, [*notes, f"{lost} of {resamples} bootstrap draws have no value"]
@@ -154,7 +159,9 @@ def sign_flip_test(
     checks.choice(sides, (1, 2), "number of sides", "sides")
     prob = checks.probability(prob)
     checks.count(samples, "samples", most=checks.MOST_SAMPLES)
-    values = np.sort(finite_scores(scores, "scores"))  # one seed flips the same scores whatever their order
+    values = np.sort(
+        finite_scores(scores, "scores")
+    )  # one seed flips the same scores whatever their order
     n = len(values)
     if n <= _ALL_SUBSETS:
         seed = None  # everything is counted
@@ -184,7 +191,9 @@ def sign_flip_test(
 
 def _signs_at_least(values: npt.NDArray[np.float64], least: float) -> int:
     """Count the choices of signs whose sum is at least so much, without rounding: two halves, one of them sorted."""
-    first, second = (_all_sums(part) for part in (values[: len(values) // 2], values[len(values) // 2 :]))
+    first, second = (
+        _all_sums(part) for part in (values[: len(values) // 2], values[len(values) // 2 :])
+    )
     second.sort()
     return int((len(second) - np.searchsorted(second, least - first, side="left")).sum())
 

@@ -115,7 +115,11 @@ class Score:
         if len(self.classes) == 2:
             rows.append(("classes", "X {}, Y {}".format(*self.classes)))
         rows.append(("n", ", ".join(f"{name} {count:,}" for name, count in self.n.items())))
-        rows += [(name.replace("_", " "), text) for name, detail in self.details.items() if (text := _short(detail))]
+        rows += [
+            (name.replace("_", " "), text)
+            for name, detail in self.details.items()
+            if (text := _short(detail))
+        ]
         rows += [("note", note) for note in self.notes]
         rows += [("missing words", ", ".join(self.dropped))] if self.dropped else []
         rows += [("known", declared.known), ("source", declared.source)] if declared else []
@@ -158,7 +162,9 @@ class Declared:
     about: str
     known: str
     source: str
-    needs: tuple[str, ...] = ()  # of "vectors", "two classes", "definitional pairs", "own attributes"
+    needs: tuple[
+        str, ...
+    ] = ()  # of "vectors", "two classes", "definitional pairs", "own attributes"
     settings: tuple[Setting, ...] = ()
 
     def compute(self, given: Given, **settings: Any) -> list[Score]:
@@ -168,7 +174,9 @@ class Declared:
         if "two classes" in self.needs:
             settings["classes"] = given.classes
         source = (given.table,) if given.vectors is None else (given.vectors, given.words)
-        result = function(*source, **{key.removeprefix(f"{name}_"): x for key, x in settings.items()})
+        result = function(
+            *source, **{key.removeprefix(f"{name}_"): x for key, x in settings.items()}
+        )
         return [result] if isinstance(result, Score) else list(result.values())
 
     def why_not(self, given: Given, classes: list[str]) -> str | None:
@@ -185,7 +193,9 @@ class Declared:
             hint = "; name two with --classes X,Y" if len(classes) > 2 else ""
             return f"it compares two protected classes, and there are {len(classes)}{hint}"
         if "own attributes" in self.needs and words is not None:
-            sides = [set(c.attributes) for c in words.classes if c.name in (given.classes or classes)]
+            sides = [
+                set(c.attributes) for c in words.classes if c.name in (given.classes or classes)
+            ]
             both = sorted(set.intersection(*sides)) if len(sides) == 2 else []
             if both:
                 return f"attributes of both classes: {', '.join(both[:4])}"
@@ -193,10 +203,14 @@ class Declared:
 
 
 _SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
-_SAMPLES = Setting("samples", 99_999, "Partitions or signs to draw.", least=1, most=checks.MOST_SAMPLES)
+_SAMPLES = Setting(
+    "samples", 99_999, "Partitions or signs to draw.", least=1, most=checks.MOST_SAMPLES
+)
 _SEED = Setting("seed", None, "Seed for what is drawn.", kind=int, least=0, most=checks.MOST_SEED)
 _PROB = Setting("prob", 0.89, "Probability of the intervals.", least=0, most=1, ends=False)
-_RESAMPLES = Setting("resamples", 999, "Bootstrap draws of RIPA, ECT and RNSB.", least=99, most=checks.MOST_RESAMPLES)
+_RESAMPLES = Setting(
+    "resamples", 999, "Bootstrap draws of RIPA, ECT and RNSB.", least=99, most=checks.MOST_RESAMPLES
+)
 _BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
 
 SCORES: Mapping[str, Declared] = {
@@ -210,7 +224,10 @@ SCORES: Mapping[str, Declared] = {
         needs=("two classes",),
         settings=(
             Setting(
-                "p", "auto", "How WEAT's p-value is found.", choices=("auto", "exact", "bounds", "montecarlo", "normal")
+                "p",
+                "auto",
+                "How WEAT's p-value is found.",
+                choices=("auto", "exact", "bounds", "montecarlo", "normal"),
             ),
             _SIDES,
             Setting(
@@ -240,8 +257,15 @@ SCORES: Mapping[str, Declared] = {
         known="a mean of means without an interval; nothing says how near ordinary words are; the t-test treats averages over "
         "the same attributes as independent",
         settings=(
-            Setting("against", None, "A second table, for MAC and its paired t-test.", metavar="FILE"),
-            Setting("convention", "class_means", "What MAC averages.", choices=("class_means", "all_pairs")),
+            Setting(
+                "against", None, "A second table, for MAC and its paired t-test.", metavar="FILE"
+            ),
+            Setting(
+                "convention",
+                "class_means",
+                "What MAC averages.",
+                choices=("class_means", "all_pairs"),
+            ),
             Setting(
                 "mac_words",
                 "evaluation",

@@ -77,7 +77,9 @@ def direct_bias(
         sets = listed.definitional_sets if sets is None else sets
     wanted = checks.distinct(checks.several(words or (), "word", "words"), "a word", "words")
     if not wanted:
-        raise InputError("no words are given to measure", where=where, valid="a word list, or words=[...]")
+        raise InputError(
+            "no words are given to measure", where=where, valid="a word list, or words=[...]"
+        )
     couples = defining_pairs(sets, where)
     held = vectors_of(embedding, [*(w for couple in couples for w in couple), *wanted])
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
@@ -92,7 +94,9 @@ def direct_bias(
         )
     notes = list(held.notes)
     if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
-        notes.append(f"against the direction of the others: {some('/'.join(pair) for pair in against)}")
+        notes.append(
+            f"against the direction of the others: {some('/'.join(pair) for pair in against)}"
+        )
     cosines = held.rows(present) @ direction
     cosines[np.abs(cosines) <= ROUNDING] = 0.0
     parts = np.where(cosines == 0, 0.0, np.minimum(np.abs(cosines), 1.0) ** strictness)
@@ -166,11 +170,16 @@ def relative_norm_distance(
 
     listed = load_wordlist(wordlist, controls="none")
     x, y = classes_of_list(listed, classes)
-    wanted = [*x.attributes, *y.attributes] if words is None else checks.several(words, "word", "words")
+    wanted = (
+        [*x.attributes, *y.attributes] if words is None else checks.several(words, "word", "words")
+    )
     held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
     own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
     present = held.known(wanted, "word")
-    far = [np.linalg.norm(held.rows(present) - held.rows(sorted(side)).mean(axis=0), axis=1) for side in own]
+    far = [
+        np.linalg.norm(held.rows(present) - held.rows(sorted(side)).mean(axis=0), axis=1)
+        for side in own
+    ]
     value = math.fsum(far[0] - far[1])
     return Score(
         name="relative_norm_distance",
@@ -187,7 +196,12 @@ def relative_norm_distance(
             **{"x": tuple(own[0]), "y": tuple(own[1]), "words": tuple(present)},
         },
         table=pd.DataFrame(
-            {"word": present, "distance_x": far[0], "distance_y": far[1], "difference": far[0] - far[1]}
+            {
+                "word": present,
+                "distance_x": far[0],
+                "distance_y": far[1],
+                "difference": far[0] - far[1],
+            }
         ),
     )
 
@@ -244,7 +258,9 @@ def ripa(
 
     listed = load_wordlist(wordlist, controls="none")
     sides = classes_of_list(listed, classes)
-    couples = defining_pairs(listed.definitional_sets if sets is None else sets, f"word list {listed.name}")
+    couples = defining_pairs(
+        listed.definitional_sets if sets is None else sets, f"word list {listed.name}"
+    )
     held = vectors_of(
         embedding,
         [*(w for couple in couples for w in couple), *(v for c in sides for v in c.attributes)],
@@ -252,18 +268,26 @@ def ripa(
     )
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
-    own = [sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}")) for c in sides]
+    own = [
+        sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}"))
+        for c in sides
+    ]
     differences = _differences(held, used, couples)
     direction, _ = _main_direction(differences) or (None, 0.0)
     if direction is None:
-        raise InputError("the differences of the pairs cancel, so no direction is theirs", where=held.name)
+        raise InputError(
+            "the differences of the pairs cancel, so no direction is theirs", where=held.name
+        )
     vectors = [held.rows(words) for words in own]
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
         found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
         if found is None:
             return None
-        means = [counts @ (v @ found[0]) / counts.sum() for counts, v in zip((first, second), vectors, strict=True)]
+        means = [
+            counts @ (v @ found[0]) / counts.sum()
+            for counts, v in zip((first, second), vectors, strict=True)
+        ]
         return float(means[0] - means[1])
 
     low, high, seed, notes = percentile_interval(
@@ -357,15 +381,21 @@ def ect(
     own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
     present = held.known(wanted, "attribute")
     if len(present) < 3:
-        raise InputError("fewer than three attributes are in the vocabulary", where=held.name, found=present)
+        raise InputError(
+            "fewer than three attributes are in the vocabulary", where=held.name, found=present
+        )
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     sides = [held.rows(sorted(words)) for words in own]
     in_order = sorted(present)
     attributes = held.rows(in_order)
     attributes /= np.linalg.norm(attributes, axis=1, keepdims=True)
-    cosines = [c for c in (_cosines(side.mean(axis=0), attributes) for side in sides) if c is not None]
+    cosines = [
+        c for c in (_cosines(side.mean(axis=0), attributes) for side in sides) if c is not None
+    ]
     if len(cosines) < 2:
-        raise InputError("the mean vector of a class is zero, so it has no direction", where=held.name)
+        raise InputError(
+            "the mean vector of a class is zero, so it has no direction", where=held.name
+        )
     value = _spearman(cosines[0], cosines[1])
 
     def correlation(first: Array, second: Array, drawn: Array) -> float | None:
@@ -460,9 +490,13 @@ def rnsb(
     x, y = classes_of_list(listed, classes)
     if both := [w for w in x.attributes if w in set(y.attributes)]:
         raise InputError(
-            "attributes of both classes cannot be told apart", where=f"word list {listed.name}", found=both
+            "attributes of both classes cannot be told apart",
+            where=f"word list {listed.name}",
+            found=both,
         )
-    held = vectors_of(embedding, [*x.protected, *y.protected, *x.attributes, *y.attributes], unit=False)
+    held = vectors_of(
+        embedding, [*x.protected, *y.protected, *x.attributes, *y.attributes], unit=False
+    )
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     sets = [
         held.known(words, f"{noun} of the protected class {c.name!r}")
@@ -483,10 +517,14 @@ def rnsb(
         return -np.logaddexp(0.0, -(judged @ coefficients + intercept))
 
     def divergence(first: Array, second: Array, a: Array, b: Array) -> float:
-        return _divergence(log_probabilities(np.concatenate([a, b])), np.concatenate([first, second]))
+        return _divergence(
+            log_probabilities(np.concatenate([a, b])), np.concatenate([first, second])
+        )
 
     sizes = [len(side) for side in sets]
-    low, high, seed, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
+    low, high, seed, notes = percentile_interval(
+        divergence, sizes, prob=prob, resamples=resamples, seed=seed
+    )
     logs, every = log_probabilities(np.ones(len(trained))), np.ones(len(words))
     table = pd.DataFrame(
         {
@@ -497,7 +535,8 @@ def rnsb(
         }
     )
     order = {
-        (c.name, w): i for i, (c, w) in enumerate((c, w) for c, side in ((x, sets[0]), (y, sets[1])) for w in side)
+        (c.name, w): i
+        for i, (c, w) in enumerate((c, w) for c, side in ((x, sets[0]), (y, sets[1])) for w in side)
     }
     places = [order[key] for key in zip(table["protected_class"], words, strict=True)]
     return Score(
@@ -514,7 +553,9 @@ def rnsb(
         notes=(*held.notes, *notes),
         details={
             "largest": math.log(len(words)),
-            "mean_probability": table.groupby("protected_class", sort=False)["probability"].mean().to_dict(),
+            "mean_probability": table.groupby("protected_class", sort=False)["probability"]
+            .mean()
+            .to_dict(),
             "shrinkage": shrinkage,
             **dict(zip("xyab", map(tuple, sets), strict=True)),
             **{"resamples": resamples, "seed": seed},
@@ -586,7 +627,9 @@ def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array,
     at = np.zeros(design.shape[1])
 
     def total(point: Array) -> float:
-        return float(weights @ np.logaddexp(0.0, -signs * (design @ point)) + 0.5 * ridge @ point**2)
+        return float(
+            weights @ np.logaddexp(0.0, -signs * (design @ point)) + 0.5 * ridge @ point**2
+        )
 
     value = total(at)
     for _ in range(100):
@@ -597,7 +640,9 @@ def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array,
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
-            raise InputError("the classifier cannot be fitted to vectors of such lengths", where="rnsb") from None
+            raise InputError(
+                "the classifier cannot be fitted to vectors of such lengths", where="rnsb"
+            ) from None
         if float(gradient @ step) < 1e-20:
             break
         size = 1.0

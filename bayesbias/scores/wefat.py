@@ -101,19 +101,24 @@ def wefat_score(
     wanted = [word for word in chosen.values if word not in both]
     notes = []
     if len(wanted) < len(chosen.values):
-        notes.append(f"words of the two sets are not scored: {some(w for w in chosen.values if w in both)}")
+        notes.append(
+            f"words of the two sets are not scored: {some(w for w in chosen.values if w in both)}"
+        )
     if chosen.without:
         notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
         raise InputError("no word has the covariate", where=chosen.source, found=chosen.name)
     every = [*own[0], *own[1], *wanted]
-    loaded = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
+    loaded = (
+        embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
+    )
     held = vectors_of(loaded, every)
     if pieces := [word for word in dict.fromkeys(every) if word in set(loaded.composed)]:
         notes.append(f"built from subwords: {some(pieces)}")
     kept, doubled = _once(held.known(wanted, "word"), held.of, chosen)
     sides = [
-        held.known(words, f"word of the protected class {c.name!r}") for words, c in zip(own, both_classes, strict=True)
+        held.known(words, f"word of the protected class {c.name!r}")
+        for words, c in zip(own, both_classes, strict=True)
     ]
     a, b = (held.rows(sorted(side)) for side in sides)
     rows, still = [], []
@@ -122,7 +127,9 @@ def wefat_score(
         mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
         sd = float(np.std(np.concatenate([near, far]), ddof=1))
         if sd > ROUNDING:
-            rows.append((word, mean_a, mean_b, sd, (mean_a - mean_b) / sd, float(chosen.values[word])))
+            rows.append(
+                (word, mean_a, mean_b, sd, (mean_a - mean_b) / sd, float(chosen.values[word]))
+            )
         else:
             still.append(word)
     if still:
@@ -135,11 +142,14 @@ def wefat_score(
         )
     # In alphabetical order, so that one seed draws the same orders whatever that of the covariates.
     away, scores, values = (
-        np.array(column) for column in zip(*((r[1] - r[2], r[4], r[5]) for r in sorted(rows)), strict=True)
+        np.array(column)
+        for column in zip(*((r[1] - r[2], r[4], r[5]) for r in sorted(rows)), strict=True)
     )
     for what, numbers in ((f"the covariate {chosen.name!r}", values), ("the score", scores)):
         if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
-            raise InputError(f"{what} is the same for all words", where=chosen.source, found=float(numbers[0]))
+            raise InputError(
+                f"{what} is the same for all words", where=chosen.source, found=float(numbers[0])
+            )
     r = _correlation(scores, values)
     p, method, seed = _permutation_p(scores, values, samples, seed)
     low, high = fisher_interval(r, len(rows), prob)
@@ -183,7 +193,9 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
     names = [g.name for g in given]
     if covariate is None and len(given) > 1:
         raise InputError(f"name the covariate, of {len(given)}", where="covariate", valid=names)
-    name = names[0] if covariate is None else checks.choice(covariate, names, "covariate", "covariate")
+    name = (
+        names[0] if covariate is None else checks.choice(covariate, names, "covariate", "covariate")
+    )
     chosen = given[names.index(name)]
     if not chosen.numeric:
         word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
@@ -196,7 +208,9 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
     return chosen
 
 
-def _once(words: Sequence[str], vectors: Mapping[str, Array], covariate: Given) -> tuple[list[str], list[str]]:
+def _once(
+    words: Sequence[str], vectors: Mapping[str, Array], covariate: Given
+) -> tuple[list[str], list[str]]:
     """Keep one of the spellings of a word that have the same vector; their covariates must agree."""
     first: dict[tuple[str, bytes], str] = {}
     notes = []
@@ -233,7 +247,9 @@ def _centered(values: Array) -> Array:
     return away / np.linalg.norm(away)
 
 
-def _permutation_p(scores: Array, values: Array, samples: int, seed: int | None) -> tuple[float, str, int | None]:
+def _permutation_p(
+    scores: Array, values: Array, samples: int, seed: int | None
+) -> tuple[float, str, int | None]:
     """Return the share of orders that correlate as strongly, the observed one among them; all orders of few words."""
     a, b = _centered(scores), _centered(values)
     least = abs(float(a @ b)) - ROUNDING

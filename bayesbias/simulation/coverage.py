@@ -30,7 +30,13 @@ from bayesbias.inference.repeated import Repeated, repeated
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.permutation import permutation_test
 from bayesbias.simulation.grid import YARDSTICKS, Key, by_yardstick, contrast_weights, grid_of
-from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table, sizes_of, true_contrasts
+from bayesbias.simulation.scenario import (
+    Scenario,
+    scenario_frame,
+    simulate_table,
+    sizes_of,
+    true_contrasts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +129,10 @@ def coverage_simulated(
     settings = settings_of(prob, draws, tune, chains, engine)
     if "weat" in methods and len(scenario.words) < 2:
         raise InputError(
-            "WEAT compares two classes", where="methods", found="a scenario with one", hint="leave out weat"
+            "WEAT compares two classes",
+            where="methods",
+            found="a scenario with one",
+            hint="leave out weat",
         )
     truth = {(contrast,): value for contrast, value in true_contrasts(scenario).items()}
     identity = {
@@ -146,7 +155,13 @@ def settings_of(prob: float, draws: int, tune: int, chains: int, engine: str) ->
     """Return the settings of every fit of a simulation, checked."""
     checks.sampling(draws, tune, chains)
     checks.choice(engine, ENGINES, "engine")
-    return {"prob": checks.probability(prob), "draws": draws, "tune": tune, "chains": chains, "engine": engine}
+    return {
+        "prob": checks.probability(prob),
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "engine": engine,
+    }
 
 
 def model_hashes(methods: Sequence[str]) -> dict[str, str]:
@@ -160,7 +175,12 @@ def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
     names = [str(method) for method in checks.several(methods, "method", "methods")]
     for name in names:
         if name not in known and not os.path.isfile(name):
-            raise InputError("unknown method", found=name, valid=[*known, "or a model file"], hint=nearest(name, known))
+            raise InputError(
+                "unknown method",
+                found=name,
+                valid=[*known, "or a model file"],
+                hint=nearest(name, known),
+            )
     return list(dict.fromkeys(names))
 
 
@@ -187,7 +207,10 @@ def analyse_table(
         quick = laid.intervals(outcome, {**sampling, "seed": seed}, settings["prob"])
         if quick is not None:
             contrasts, engine = quick
-            return [{"contrast": key[2], **answer, "quick": float(engine.name == "quick")} for key, answer in contrasts]
+            return [
+                {"contrast": key[2], **answer, "quick": float(engine.name == "quick")}
+                for key, answer in contrasts
+            ]
     result = fit_of(table, method, seed, settings)
     if not any({a, b} <= set(map(str, table["connection"].unique())) for a, b in CONTRASTS):
         return []
@@ -205,7 +228,9 @@ def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, An
     return fit(table, model, seed=seed, **sampling, pointwise=False, progress=False)
 
 
-def answers_of_fit(fit: BiasFit, prob: float, levels: Sequence[str]) -> list[tuple[Key, dict[str, float]]]:
+def answers_of_fit(
+    fit: BiasFit, prob: float, levels: Sequence[str]
+) -> list[tuple[Key, dict[str, float]]]:
     """Return what a fit says of the population: the very intervals that its table of contrasts prints."""
     out = []
     for level in levels:
@@ -235,13 +260,17 @@ def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
         return []
     # A list need not be called as the class is that it belongs to.
     associated = table[table["connection"].astype(str) == "associated"]
-    a, b = (list(associated.loc[associated["protected_class"] == c, "attribute"].unique()) for c in classes)
+    a, b = (
+        list(associated.loc[associated["protected_class"] == c, "attribute"].unique())
+        for c in classes
+    )
     if not a or not b:
         return []
     # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0 and 2.
     own = table[table["attribute"].isin([*a, *b]) & table["protected_class"].isin(classes)]
     near, far = (
-        own[own["attribute"].isin(side)].groupby("protected_word", observed=True)["distance"].mean() for side in (a, b)
+        own[own["attribute"].isin(side)].groupby("protected_word", observed=True)["distance"].mean()
+        for side in (a, b)
     )
     score = far - near
     group = own.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
@@ -259,7 +288,10 @@ def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]
     for a, b in CONTRASTS:
         one, two = table[table["connection"] == a], table[table["connection"] == b]
         if method == "averages_t":
-            means = [part.groupby("protected_word", observed=True)["distance"].mean() for part in (one, two)]
+            means = [
+                part.groupby("protected_word", observed=True)["distance"].mean()
+                for part in (one, two)
+            ]
             difference = (means[0] - means[1]).dropna()
             if len(difference) < 2:
                 continue
@@ -276,7 +308,12 @@ def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]
 
 
 def analyse_batch(
-    scenario: Scenario, methods: Sequence[str], seed: int, first: int, count: int, settings: Mapping[str, Any]
+    scenario: Scenario,
+    methods: Sequence[str],
+    seed: int,
+    first: int,
+    count: int,
+    settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """Simulate and analyse `count` tables; every table has its own seed, so batches may come in any order."""
     laid = {
@@ -332,50 +369,51 @@ def accounts(
     """
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=["method", *labels, *_ANSWER]).astype(dict.fromkeys(_ANSWER, float))
+    frame = pd.DataFrame(rows, columns=["method", *labels, *_ANSWER]).astype(
+        dict.fromkeys(_ANSWER, float)
+    )
     groups = dict(iter(frame.groupby(["method", *labels], sort=False)))
+    names = ["method", *labels]
+    keys = [(method, *key) for method in methods for key in truth if (method, *key) in groups]
     out = [
-        {"method": method, **dict(zip(labels, key, strict=True)), **_account(groups[method, *key], true, prob)}
-        for method in methods
-        for key, true in truth.items()
-        if (method, *key) in groups
+        dict(zip(names, key, strict=True)) | _account(groups[key], truth[key[1:]], prob)
+        for key in keys
     ]
-    return pd.DataFrame(out).reindex(columns=["method", *labels, *_COLUMNS])
+    return pd.DataFrame(out).reindex(columns=[*names, *_COLUMNS])
 
 
 def _account(part: pd.DataFrame, true: float, prob: float) -> dict[str, Any]:
     n = len(part)
-    row: dict[str, Any] = {"truth": true, "tables": n}
-    if part["p_value"].isna().all():
-        covered = ((part["low"] <= true) & (true <= part["high"])).mean()
-        above, below = (part["low"] > 0).mean(), (part["high"] < 0).mean()
-        called = above + below
-        off = part["estimate"] - true
-        row |= {"coverage": covered, "coverage_se": standard_error_of_share(covered, n)}
-        if true:
-            wrong = below if true > 0 else above
-            row |= {"wrong_sign": wrong, "wrong_sign_se": standard_error_of_share(wrong, n)}
-        width, rmse = part["high"] - part["low"], float(np.sqrt((off**2).mean()))
-        row |= {"bias": off.mean(), "rmse": rmse, "width": width.mean()}
-        if n > 1:
-            row |= {
-                "bias_se": part["estimate"].std(ddof=1) / np.sqrt(n),
-                "width_se": width.std(ddof=1) / np.sqrt(n),
-            }
-            # Of a root the error is that of the square over twice the root (delta method).
-            row |= {"rmse_se": (off**2).std(ddof=1) / np.sqrt(n) / (2 * rmse)} if rmse > 0 else {}
-    else:
-        called = (part["p_value"] < 1 - prob).mean()
-    seconds = part["seconds"].dropna()
-    row |= {
-        "seconds": seconds.median() if len(seconds) else float("nan"),
-        "converged": part["converged"].mean(),
+    row = {
+        "truth": true,
+        "tables": n,
+        **part[["converged", "quick"]].mean(),
+        "seconds": part["seconds"].median(),
     }
-    row["quick"] = part["quick"].mean()
-    return {**row, "called": called, "called_se": standard_error_of_share(called, n)}
+    if part["p_value"].notna().any():
+        row["called"] = (part["p_value"] < 1 - prob).mean()
+    else:
+        low, high, off = part["low"], part["high"], part["estimate"] - true
+        above, below = (low > 0).mean(), (high < 0).mean()
+        rmse = float(np.sqrt((off**2).mean()))
+        row |= {"called": above + below, "coverage": ((low <= true) & (true <= high)).mean()}
+        row |= {"bias": off.mean(), "width": (high - low).mean(), "rmse": rmse}
+        row |= {"wrong_sign": below if true > 0 else above} if true else {}
+        if n > 1:
+            # Of a root the error is that of the square over twice the root (delta method).
+            sds = {
+                "bias": off.std(),
+                "width": (high - low).std(),
+                "rmse": (off**2).std() / (2 * rmse or np.nan),
+            }
+            row |= {f"{name}_se": sd / np.sqrt(n) for name, sd in sds.items()}
+    shares = [name for name in ("called", "coverage", "wrong_sign") if name in row]
+    return row | {f"{name}_se": standard_error_of_share(row[name], n) for name in shares}
 
 
-def batch_folder(out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool) -> Path | None:
+def batch_folder(
+    out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool
+) -> Path | None:
     """Return the folder for finished batches, which says in ``coverage.json`` what they are batches of.
 
     Raises
@@ -389,9 +427,13 @@ def batch_folder(out: str | os.PathLike[str] | None, identity: Mapping[str, Any]
     state = folder / "coverage.json"
     if state.is_file():
         if not resume:
-            raise InputError("holds a run already", where=folder, hint="resume it, or name another folder")
+            raise InputError(
+                "holds a run already", where=folder, hint="resume it, or name another folder"
+            )
         if state.read_text(encoding="utf-8") != text:
-            raise InputError("holds a run with other settings", where=folder, hint="name another folder")
+            raise InputError(
+                "holds a run with other settings", where=folder, hint="name another folder"
+            )
     elif folder.is_dir() and any(folder.iterdir()):
         raise InputError("the output folder is not empty", where=folder, hint="name another folder")
     else:
@@ -453,7 +495,12 @@ def in_batches(
             raise InputError(f"a batch of {label} failed: {error}")
 
         tasks = deque(
-            Task(with_version, (work, first, count), then=functools.partial(finished, first), fail=failed)
+            Task(
+                with_version,
+                (work, first, count),
+                then=functools.partial(finished, first),
+                fail=failed,
+            )
             for first, count in counts.items()
             if first not in done
         )

@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-_SPREADS = (1e-9, 1e9)  # of pairs; no result depends on the unit, and squares of these are numbers still
-_PERMUTATIONS = 2000  # drawn afresh for each block of tables where there are more than can be listed
+_SPREADS = (
+    1e-9,
+    1e9,
+)  # of pairs; no result depends on the unit, and squares of these are numbers still
+_PERMUTATIONS = (
+    2000  # drawn afresh for each block of tables where there are more than can be listed
+)
 _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations
 
@@ -105,11 +110,17 @@ class NullDistribution:
         p = np.asarray(prob, dtype=float)
         outside = ~((p >= 0) & (p <= 1))
         if outside.any():
-            raise InputError("not a probability", where="prob", found=float(p[outside].flat[0]), valid="0 to 1")
+            raise InputError(
+                "not a probability", where="prob", found=float(p[outside].flat[0]), valid="0 to 1"
+            )
         n = self.n_x + self.n_y
         if n == 2:
             return np.where(p < 0.5, -self.largest, self.largest)
-        return self.largest * np.sign(p - 0.5) * np.sqrt(stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2))
+        return (
+            self.largest
+            * np.sign(p - 0.5)
+            * np.sqrt(stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2))
+        )
 
     def above(self, size: float) -> float:
         """Return the exact probability that the absolute effect size is at least `size`.
@@ -152,7 +163,14 @@ class NullDistribution:
             )
         for size in (0.5, 0.8, 1.0, 1.5):
             share = float(np.mean(np.abs(d) >= size))
-            rows.append((f"|d| >= {size:g}", share, math.sqrt(share * (1 - share) / len(d)), self.above(size)))
+            rows.append(
+                (
+                    f"|d| >= {size:g}",
+                    share,
+                    math.sqrt(share * (1 - share) / len(d)),
+                    self.above(size),
+                )
+            )
         most = float(np.abs(d).max())
         rows.append(("largest |d|", most, self.largest - most, self.largest))
         return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
@@ -205,7 +223,9 @@ def null_distribution(
     sd = checks.within(sd, "sd", *_SPREADS)
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:
-        raise InputError("this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2])
+        raise InputError(
+            "this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2]
+        )
     random = np.random.default_rng(checks.seed(seed, most=None))
     n = n_x + n_y
     d = np.empty(draws)
@@ -311,23 +331,17 @@ def simulate_grid(
         key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
         random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
         cell = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
-        for (question, method), result in cell.items():
-            rows.append(
-                {
-                    "n_words": n,
-                    "n_attributes": n_attributes,
-                    "pair_sd": pair,
-                    "attribute_sd": attribute,
-                    "question": question,
-                    "method": method,
-                    **_describe_calls(result, difference, draws),
-                    "draws": draws,
-                }
-            )
-    frame = pd.DataFrame(rows)
-    for column in ("effect_low", "effect_high"):
-        frame[column] = frame[column].astype("Float64")
-    return frame
+        settings = {
+            "n_words": n,
+            "n_attributes": n_attributes,
+            "pair_sd": pair,
+            "attribute_sd": attribute,
+        }
+        for (question, method), calls in cell.items():
+            about = {**settings, "question": question, "method": method}
+            rows.append({**about, **_describe_calls(calls, difference, draws), "draws": draws})
+    effects = ["effect_low", "effect_high"]
+    return pd.DataFrame(rows).astype(dict.fromkeys(effects, "Float64"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +374,9 @@ def _simulate_cell(
         # A quarter with one sign in each of the four blocks makes a difference of means of s of one.
         first += difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
         changes = tables[:, 0] + difference - tables[:, 1]
-        calls = {("classes", name): call for name, call in _ask_classes(first, alpha, random).items()}
+        calls = {
+            ("classes", name): call for name, call in _ask_classes(first, alpha, random).items()
+        }
         calls |= {("tables", name): call for name, call in _ask_tables(changes, alpha).items()}
         parts.append(calls)
     return {key: _joined_calls([part[key] for part in parts]) for key in METHODS}
@@ -380,7 +396,9 @@ def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> di
         "weat_two_sided": _Calls(both < alpha, score, error, effect),
     }
     # Associated pairs are X with A and Y with B; their mean less that of the others is half the score.
-    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1).reshape(len(first), -1)
+    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1).reshape(
+        len(first), -1
+    )
     other = np.concatenate([first[:, 0, :, 1], first[:, 1, :, 0]], axis=1).reshape(len(first), -1)
     variance = (associated.var(axis=1, ddof=1) + other.var(axis=1, ddof=1)) / (2 * n * k)
     out["pairs"] = _t_test(score, 2 * np.sqrt(variance), 2 * (2 * n * k - 1), alpha)
@@ -401,7 +419,9 @@ def _ask_tables(changes: Floats, alpha: float) -> dict[str, _Calls]:
     for name, values in units.items():
         flat = values.reshape(len(values), -1)
         n = flat.shape[1]
-        out[name] = _t_test(flat.mean(axis=1), flat.std(axis=1, ddof=1) / math.sqrt(n), n - 1, alpha)
+        out[name] = _t_test(
+            flat.mean(axis=1), flat.std(axis=1, ddof=1) / math.sqrt(n), n - 1, alpha
+        )
     return out
 
 
@@ -420,7 +440,9 @@ def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floa
     n = s.shape[1] // 2
     centred = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums
     observed = centred[:, :n].sum(axis=1, keepdims=True)
-    slack = 1e-12 * np.abs(centred).sum(axis=1, keepdims=True)  # the observed partition must meet itself
+    slack = 1e-12 * np.abs(centred).sum(
+        axis=1, keepdims=True
+    )  # the observed partition must meet itself
     listed = math.comb(2 * n, n) <= _LISTED
     chosen = _partitions(n) if listed else None
     upper, both = np.empty(len(s)), np.empty(len(s))

@@ -148,7 +148,11 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     if (twice := frame.duplicated(["protected_word", "attribute"])).any():
         found = frame.loc[twice, ["protected_word", "attribute"]].iloc[0]
         raise InputError("a pair stands twice", where=where, found=tuple(map(str, found)))
-    words = frame.drop_duplicates("protected_word").set_index("protected_word")["protected_class"].astype(str)
+    words = (
+        frame.drop_duplicates("protected_word")
+        .set_index("protected_word")["protected_class"]
+        .astype(str)
+    )
     about = frame.drop_duplicates("attribute").set_index("attribute")
     distances = frame.pivot(index="protected_word", columns="attribute", values="distance").reindex(
         index=words.index, columns=about.index
@@ -180,7 +184,9 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     )
 
 
-def contrast_weights(grid: Grid, words: np.ndarray, attributes: np.ndarray) -> dict[Key, np.ndarray]:
+def contrast_weights(
+    grid: Grid, words: np.ndarray, attributes: np.ndarray
+) -> dict[Key, np.ndarray]:
     """Return every contrast of a grid as weights of its blocks, shape (classes, lists).
 
     Parameters
@@ -233,15 +239,22 @@ def scatter(
             score = score + row
             columns[j] = columns[j] + column
             inside = d - d.mean() - row[:, None] - column
-            left.append(float((inside**2).sum() / max((d.shape[0] - lost) * (d.shape[1] - lost), 1)))
+            left.append(
+                float((inside**2).sum() / max((d.shape[0] - lost) * (d.shape[1] - lost), 1))
+            )
         rows.append(score)
         rest.append(left)
-    squares = [[float((x**2).sum() / max(len(x) - lost, 1)) for x in scores] for scores in (rows, columns)]
+    squares = [
+        [float((x**2).sum() / max(len(x) - lost, 1)) for x in scores] for scores in (rows, columns)
+    ]
     return squares[0], squares[1], rest
 
 
 def sampling_variance(
-    grid: Grid, weights: np.ndarray, words: Sequence[int] | np.ndarray, attributes: Sequence[int] | np.ndarray
+    grid: Grid,
+    weights: np.ndarray,
+    words: Sequence[int] | np.ndarray,
+    attributes: Sequence[int] | np.ndarray,
 ) -> float:
     """Return the exact variance of a contrast over tables of words and attributes drawn with replacement from a grid.
 
@@ -252,7 +265,11 @@ def sampling_variance(
     rows, columns, rest = scatter(grid, weights, freedom=False)
     out = sum(v / n for v, n in zip(rows, words, strict=True))
     out += sum(v / m for v, m in zip(columns, attributes, strict=True))
-    out += sum(v / (n * m) for n, left in zip(words, rest, strict=True) for m, v in zip(attributes, left, strict=True))
+    out += sum(
+        v / (n * m)
+        for n, left in zip(words, rest, strict=True)
+        for m, v in zip(attributes, left, strict=True)
+    )
     return float(out)
 
 
@@ -263,11 +280,15 @@ def by_yardstick(
     if min(size.min() for size in grid.sizes()) < 2:
         return {}
     return (
-        by_moments(grid, weights, prob) if method == "moments" else by_bootstrap(grid, weights, prob, seed, _RESAMPLES)
+        by_moments(grid, weights, prob)
+        if method == "moments"
+        else by_bootstrap(grid, weights, prob, seed, _RESAMPLES)
     )
 
 
-def by_moments(grid: Grid, weights: Mapping[Key, np.ndarray], prob: float) -> dict[Key, tuple[float, float, float]]:
+def by_moments(
+    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
+) -> dict[Key, tuple[float, float, float]]:
     """Return the simple estimates with intervals from the two-way random-effects analysis of variance.
 
     With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the scores of words, of
@@ -291,11 +312,19 @@ def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
     """Return the variance of a contrast by the method of moments, and its degrees of freedom."""
     words, attributes = grid.sizes()
     rows, columns, rest = (np.array(squares) for squares in scatter(grid, weights))
-    of_words, of_attributes, of_pairs = rows / words, columns / attributes, rest / np.outer(words, attributes)
+    of_words, of_attributes, of_pairs = (
+        rows / words,
+        columns / attributes,
+        rest / np.outer(words, attributes),
+    )
     noise = of_pairs.sum()
     counted = int(of_words.sum() > noise), int(of_attributes.sum() > noise)
-    terms = np.concatenate([counted[0] * of_words, counted[1] * of_attributes, (1 - sum(counted)) * of_pairs.ravel()])
-    freedom = np.concatenate([words - 1, attributes - 1, np.outer(words - 1, attributes - 1).ravel()])
+    terms = np.concatenate(
+        [counted[0] * of_words, counted[1] * of_attributes, (1 - sum(counted)) * of_pairs.ravel()]
+    )
+    freedom = np.concatenate(
+        [words - 1, attributes - 1, np.outer(words - 1, attributes - 1).ravel()]
+    )
     variance, squares = float(terms.sum()), float((terms**2 / freedom).sum())
     return variance, variance**2 / squares if squares > 0 else np.inf
 
@@ -329,7 +358,9 @@ def resampled_means(grid: Grid, seed: int, resamples: int) -> np.ndarray:
         out = np.zeros((resamples, groups, len(of)))
         for group in range(groups):
             mine = np.flatnonzero(of == group)
-            out[:, group, mine] = rng.multinomial(len(mine), np.full(len(mine), 1 / len(mine)), resamples) / len(mine)
+            out[:, group, mine] = rng.multinomial(
+                len(mine), np.full(len(mine), 1 / len(mine)), resamples
+            ) / len(mine)
         return out
 
     rows, columns = shares(grid.class_of, len(grid.classes)), shares(grid.list_of, len(grid.lists))

@@ -109,9 +109,13 @@ def negative_controls(
                 valid="two words or more in some class, and as many stereotypes",
             )
     size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
-    work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
+    work = functools.partial(
+        _analyse_controls, real, words, size, model, seed, numbers, settings=settings
+    )
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
-        rows = coverage.in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
+        rows = coverage.in_batches(
+            work, len(numbers), None, hands, "negative controls", progress, _BATCH
+        )
     out, expected = [], expected_of_deals(real, words)
     for kind in ("real", *kinds):
         part = pd.DataFrame([row for row in rows if row["kind"] == kind])
@@ -124,7 +128,9 @@ def negative_controls(
                 "called": called,
                 "called_se": np.nan
                 if kind == "real"
-                else coverage.standard_error_of_share(called, max(1, min(len(part), ways.get(kind, len(part))))),
+                else coverage.standard_error_of_share(
+                    called, max(1, min(len(part), ways.get(kind, len(part))))
+                ),
                 "mean": part["estimate"].mean(),
                 "sd": part["estimate"].std(ddof=1),
                 "width": (part["high"] - part["low"]).mean(),
@@ -162,7 +168,10 @@ def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
         return {}
     near = pairs["connection"].astype(str) == "associated"
     out = {}
-    for kind, side in (("shuffled_classes", "attribute_class"), ("shuffled_attributes", "protected_class")):
+    for kind, side in (
+        ("shuffled_classes", "attribute_class"),
+        ("shuffled_attributes", "protected_class"),
+    ):
         means = pairs.groupby(side, observed=True)["distance"].transform("mean")
         out[kind] = float(means[near].mean() - means[~near].mean())
     return out
@@ -240,7 +249,9 @@ def without_meaning(
         return real
     table = real.copy()
     if kind == "random_vectors":
-        names = sorted({*table["protected_word"], *table["attribute"]})  # draws do not depend on the order of a list
+        names = sorted(
+            {*table["protected_word"], *table["attribute"]}
+        )  # draws do not depend on the order of a list
         random = rng.standard_normal((len(names), size))
         random /= np.linalg.norm(random, axis=1, keepdims=True)
         at = {name: i for i, name in enumerate(names)}
@@ -254,7 +265,9 @@ def without_meaning(
     if kind == "shuffled_classes":
         each = table.drop_duplicates("protected_word").sort_values("protected_word")
         dealt = _dealt(each["protected_class"].astype(str).tolist(), rng)
-        table["protected_class"] = table["protected_word"].map(dict(zip(each["protected_word"], dealt, strict=True)))
+        table["protected_class"] = table["protected_word"].map(
+            dict(zip(each["protected_word"], dealt, strict=True))
+        )
     else:
         # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
         listed = np.array(sorted(set(table.loc[stereotype, "attribute"])), dtype=object)
@@ -262,7 +275,9 @@ def without_meaning(
         places = _dealt([tuple(classes) for classes in given], rng)
         owners = {str(word): list(classes) for word, classes in zip(listed, places, strict=True)}
     called = {group.name: group.attribute_class for group in words.classes}
-    connection, label = (table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class"))
+    connection, label = (
+        table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class")
+    )
     for row in np.flatnonzero(stereotype):
         of, own = owners[table["attribute"].iloc[row]], table["protected_class"].iloc[row]
         connection[row] = "associated" if own in of else "different"

@@ -152,7 +152,10 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     return PaperDraws(
         case,
         first[0],
-        {formula: {key: float(x[0]) for key, x in values.items()} for formula, values in single.items()},
+        {
+            formula: {key: float(x[0]) for key, x in values.items()}
+            for formula, values in single.items()
+        },
         {formula: values["bias"] for formula, values in effects.items()},
     )
 
@@ -195,7 +198,9 @@ def _r_normals(stream: np.random.MT19937, n: int) -> Floats:
     """Draw standard normals as R's ``rnorm``: two uniforms make one of 59 bits, which is inverted."""
     from scipy.special import ndtri
 
-    uniforms = stream.random_raw(2 * n).reshape(n, 2) * 2.3283064365386963e-10  # 2 ** -32, as R has it
+    uniforms = (
+        stream.random_raw(2 * n).reshape(n, 2) * 2.3283064365386963e-10
+    )  # 2 ** -32, as R has it
     big = 134217728.0  # 2 ** 27
     return ndtri((np.floor(big * uniforms[:, 0]) + uniforms[:, 1]) / big)
 

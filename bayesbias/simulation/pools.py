@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -154,7 +153,13 @@ def coverage_on_pools(
     checks.count(tables, "tables", most=checks.MOST_TABLES)
     settings = coverage.settings_of(prob, draws, tune, chains, engine)
     pool = drawn_pool(
-        vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral, controls=controls
+        vectors,
+        pools,
+        words=words,
+        attributes=attributes,
+        human=human,
+        neutral=neutral,
+        controls=controls,
     )
     _check_usable(methods, pool)
     identity = {
@@ -211,28 +216,27 @@ class Pool:
         What is drawn does not depend on the order of words, classes and lists in the pool.
         """
 
-        def draw(of: np.ndarray, numbers: np.ndarray, groups: Sequence[str], names: Sequence[str]) -> np.ndarray:
+        def draw(
+            of: np.ndarray, sizes: np.ndarray, groups: Sequence[str], names: Sequence[str]
+        ) -> np.ndarray:
             parts: dict[int, np.ndarray] = {}
-            for group in sorted(range(len(groups)), key=lambda group: groups[group]):
-                members = sorted(np.flatnonzero(of == group).tolist(), key=lambda place: names[place])
-                parts[group] = rng.choice(members, int(numbers[group]), replace=False)
+            for group in sorted(range(len(groups)), key=groups.__getitem__):
+                members = sorted(np.flatnonzero(of == group).tolist(), key=names.__getitem__)
+                parts[group] = rng.choice(members, int(sizes[group]), replace=False)
             return np.concatenate([parts[group] for group in range(len(groups))])
 
         grid = self.grid
-        return (
-            draw(grid.class_of, self.words, grid.classes, grid.words),
-            draw(grid.list_of, self.attributes, grid.lists, grid.attributes),
-        )
+        words = draw(grid.class_of, self.words, grid.classes, grid.words)
+        return words, draw(grid.list_of, self.attributes, grid.lists, grid.attributes)
 
     def ideal_widths(self, prob: float) -> dict[Key, float]:
         """Return the width of an interval of each contrast by one who knows its standard deviation."""
         from scipy import stats
 
         z = float(stats.norm.ppf((1 + prob) / 2))
-        return {
-            key: 2 * z * float(np.sqrt(sampling_variance(self.grid, w, self.words, self.attributes)))
-            for key, w in self.weights.items()
-        }
+        of = (self.grid, self.words, self.attributes)
+        variances = {key: sampling_variance(of[0], w, *of[1:]) for key, w in self.weights.items()}
+        return {key: 2 * z * float(np.sqrt(variance)) for key, variance in variances.items()}
 
     def flawless(self, prob: float, seed: int) -> dict[Key, float]:
         """Return how often the simple mean of a drawn table lies within half the ideal width of the pool's value."""
@@ -241,15 +245,20 @@ class Pool:
         means = np.empty((_DRAWN_FOR_FLAWLESS, len(rows), columns.shape[1]))
         for number in range(_DRAWN_FOR_FLAWLESS):
             means[number] = rows @ self.grid.distances[np.ix_(*self.places(rng))] @ columns
-        off = {key: np.abs(np.einsum("bkl,kl->b", means - self.grid.means(), w)) for key, w in self.weights.items()}
-        return {key: float((off[key] <= width / 2).mean()) for key, width in self.ideal_widths(prob).items()}
+        off, out = means - self.grid.means(), {}
+        for key, width in self.ideal_widths(prob).items():
+            apart = np.einsum("bkl,kl->b", off, self.weights[key])
+            out[key] = float((np.abs(apart) <= width / 2).mean())
+        return out
 
     def sha256(self) -> str:
-        """Return the hash of words, classes and distances."""
-        grid = self.grid
-        about = [grid.words, grid.attributes, grid.class_of.tolist(), grid.list_of.tolist(), grid.connections]
-        content = json.dumps(about).encode() + np.ascontiguousarray(grid.distances).tobytes()
-        return hashlib.sha256(content).hexdigest()
+        """Return the hash of the pairs."""
+        import pandas as pd
+
+        rows = pd.util.hash_pandas_object(
+            self.grid.frame().astype({"connection": str}), index=False
+        )
+        return hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()
 
 
 def drawn_pool(
@@ -266,79 +275,84 @@ def drawn_pool(
     if holds_pairs(vectors):
         if pools is not None or controls is not None:
             raise InputError(
-                "a table of pairs holds the pools already", where="pools", hint="leave out pools and controls"
+                "a table of pairs holds the pools already",
+                where="pools",
+                hint="leave out pools and controls",
             )
         table = as_pair_table(vectors)
     elif pools is None:
         raise InputError(
-            "nothing to draw words from", where="pools", valid="a word list, or a table of pairs for vectors"
+            "nothing to draw words from", where="pools", valid="a word list, or a table for vectors"
         )
     else:
         table = distance_table(vectors, pools, controls=controls)
     where = str(table.provenance.get("name", "pools"))
-    pool = _pool(grid_of(table.frame, where), words, attributes, {"human": human, "neutral": neutral}, where)
+    grid = grid_of(table.frame, where)
+    kinds = dict(zip(grid.lists, grid.kinds, strict=True))
+    stereotypes = [name for name, kind in kinds.items() if kind not in CONTROLS]
+    sizes = [
+        dict(zip(n, size.tolist(), strict=True))
+        for n, size in zip((grid.classes, grid.lists), grid.sizes(), strict=True)
+    ]
+    of_class, of_list = (
+        _numbers(words, grid.classes, "words"),
+        _numbers(attributes, stereotypes, "attributes"),
+    )
+    for kind, asked in (("human", human), ("neutral", neutral)):
+        names = [name for name, own in kinds.items() if own == kind]
+        if asked is not None and checks.count(asked, kind, 0) and not names:
+            raise InputError(
+                f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0"
+            )
+        for name in names:
+            of_list[name] = min(_USUAL_CONTROLS, sizes[1][name] // 2) if asked is None else asked
+    for noun, drawn, there in (
+        ("words of class", of_class, sizes[0]),
+        ("attributes of list", of_list, sizes[1]),
+    ):
+        for name, n in drawn.items():
+            if n and n >= there[name]:
+                raise InputError(
+                    f"the pool holds no more than is to be drawn: {n} {noun} {name}",
+                    where=where,
+                    found=there[name],
+                    hint="draw fewer, or make the pool several times as large",
+                )
+    grid = grid.of_lists([name for name in grid.lists if of_list[name]])
+    pool = Pool.of(
+        grid,
+        np.array([of_class[c] for c in grid.classes]),
+        np.array([of_list[j] for j in grid.lists]),
+    )
     if not pool.weights:
         raise InputError(
             "the pools make no two connections that are contrasted",
             where=where,
-            found=list(pool.grid.lists),
+            found=list(grid.lists),
             valid="two protected classes, or control words",
         )
     return pool
 
 
-def _pool(
-    grid: Grid,
-    words: int | Sequence[int],
-    attributes: int | Sequence[int],
-    controls: Mapping[str, int | None],
-    where: str,
-) -> Pool:
-    """Return the pool with what is drawn from each class and list, checked against what there is."""
-    stereotypes = [name for name, kind in zip(grid.lists, grid.kinds, strict=True) if kind not in CONTROLS]
-    of_class = dict(zip(grid.classes, _numbers(words, grid.classes, "words", "class"), strict=True))
-    of_list = dict(zip(stereotypes, _numbers(attributes, stereotypes, "attributes", "list"), strict=True))
-    there = dict(zip(grid.lists, grid.sizes()[1].tolist(), strict=True))
-    for kind, asked in controls.items():
-        names = [name for name, own in zip(grid.lists, grid.kinds, strict=True) if own == kind]
-        if asked is not None and checks.count(asked, kind, 0) and not names:
-            raise InputError(f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0")
-        for name in names:
-            of_list[name] = min(_USUAL_CONTROLS, there[name] // 2) if asked is None else int(asked)
-    grid = grid.of_lists([name for name in grid.lists if of_list[name]])
-    drawn = np.array([of_class[c] for c in grid.classes]), np.array([of_list[j] for j in grid.lists])
-    nouns = [("words of class", grid.classes), ("attributes of list", grid.lists)]
-    for (noun, all_names), wanted, present in zip(nouns, drawn, grid.sizes(), strict=True):
-        for name, n, total in zip(all_names, wanted.tolist(), present.tolist(), strict=True):
-            if n >= total:
-                raise InputError(
-                    f"the pool holds no more than is to be drawn: {n} {noun} {name}",
-                    where=where,
-                    found=total,
-                    hint="draw fewer, or make the pool several times as large",
-                )
-    return Pool.of(grid, *drawn)
-
-
-def _numbers(given: int | Sequence[int], names: Sequence[str], where: str, noun: str) -> list[int]:
+def _numbers(given: int | Sequence[int], names: Sequence[str], where: str) -> dict[str, int]:
     """Return a number for each name: one for all, or one for each."""
-    if not isinstance(given, list | tuple):
-        return [checks.count(given, where, 2)] * len(names)
-    numbers = [checks.count(n, where, 2) for n in given]
-    if len(numbers) == 1:
-        return numbers * len(names)
-    if len(numbers) != len(names):
+    numbers = [
+        checks.count(n, where, 2) for n in (given if isinstance(given, list | tuple) else [given])
+    ]
+    if len(numbers) not in (1, len(names)):
         raise InputError(
-            f"needs one number, or one for each {noun}",
-            where=where,
-            found=numbers,
-            valid=f"{len(names)} ({', '.join(names)})",
+            "needs one number, or one for each", where=where, found=numbers, valid=names
         )
-    return numbers
+    return dict(zip(names, numbers * (len(names) if len(numbers) == 1 else 1), strict=True))
 
 
 def analyse_drawn(
-    pool: Pool, methods: Sequence[str], seed: int, first: int, count: int, settings: Mapping[str, Any]
+    pool: Pool,
+    methods: Sequence[str],
+    seed: int,
+    first: int,
+    count: int,
+    settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """Draw and analyse `count` tables; every table has its own seed, so batches may come in any order."""
     rows = []
@@ -349,18 +363,32 @@ def analyse_drawn(
         for method in methods:
             start = time.perf_counter()
             answers, about = _answers(grid, pool.weights, method, own, settings)
-            about = {"table": number, "method": method, **about, "seconds": time.perf_counter() - start}
-            rows += [{**about, **dict(zip(_LABELS, key, strict=True)), **answer} for key, answer in answers.items()]
+            about = {
+                "table": number,
+                "method": method,
+                **about,
+                "seconds": time.perf_counter() - start,
+            }
+            rows += [
+                {**about, **dict(zip(_LABELS, key, strict=True)), **answer}
+                for key, answer in answers.items()
+            ]
     return rows
 
 
 def _answers(
-    grid: Grid, weights: Mapping[Key, np.ndarray], method: str, seed: int, settings: Mapping[str, Any]
+    grid: Grid,
+    weights: Mapping[Key, np.ndarray],
+    method: str,
+    seed: int,
+    settings: Mapping[str, Any],
 ) -> tuple[dict[Key, dict[str, float]], dict[str, Any]]:
     """Return what a method says of each contrast, and of a fit whether it converged."""
     if method in YARDSTICKS:
         ends = by_yardstick(grid, method, weights, settings["prob"], seed)
-        return {key: dict(zip(("estimate", "low", "high"), x, strict=True)) for key, x in ends.items()}, {}
+        return {
+            key: dict(zip(("estimate", "low", "high"), x, strict=True)) for key, x in ends.items()
+        }, {}
     table = grid.frame()
     if method in coverage.AVERAGED:
         rows = coverage.analyse_table(table, method, seed, settings)
@@ -368,11 +396,18 @@ def _answers(
     fit = coverage.fit_of(table, method, seed, settings)
     # The levels of the model that pools have values of, and what each is called here.
     names = {column: level for level, column in LEVEL_COLUMNS.items()}
-    levels = {level: names[about.by] for level, about in fit.spec.results.levels.items() if about.by in names}
+    levels = {
+        level: names[about.by]
+        for level, about in fit.spec.results.levels.items()
+        if about.by in names
+    }
     levels["overall"] = "overall"
     found = coverage.answers_of_fit(fit, settings["prob"], list(levels))
     answers = {(levels[level], name, contrast): answer for (level, name, contrast), answer in found}
-    return answers, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
+    return answers, {
+        "converged": fit.diagnostics()["ok"],
+        "quick": float(fit.engine.name == "quick"),
+    }
 
 
 def _check_usable(methods: Sequence[str], pool: Pool) -> None:
@@ -390,4 +425,9 @@ def _check_usable(methods: Sequence[str], pool: Pool) -> None:
                 valid="a model of pairs of words",
             )
     if "weat" in methods and len(pool.grid.classes) < 2:
-        raise InputError("WEAT compares two classes", where="methods", found="pools of one", hint="leave out weat")
+        raise InputError(
+            "WEAT compares two classes",
+            where="methods",
+            found="pools of one",
+            hint="leave out weat",
+        )

@@ -27,7 +27,13 @@ from bayesbias.inference.reliability import (
     score_components,
 )
 from bayesbias.simulation.coverage import analyse_batch, in_batches, settings_of
-from bayesbias.simulation.scenario import Scenario, scenario_frame, sizes_of, true_contrasts, true_parameters
+from bayesbias.simulation.scenario import (
+    Scenario,
+    scenario_frame,
+    sizes_of,
+    true_contrasts,
+    true_parameters,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,9 +119,16 @@ def sample_size(
     rows: list[dict[str, Any]] = []
     with ticking("combinations", len(words) * len(attributes), progress) as tick:
         for n_words, n_attributes in itertools.product(words, attributes):
-            sized = dataclasses.replace(scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes)
+            sized = dataclasses.replace(
+                scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
+            )
             pairs, sd = _known_sd(sized, contrast)
-            row = {"words": n_words, "attributes": n_attributes, "pairs": pairs, "known_width": z * sd}
+            row = {
+                "words": n_words,
+                "attributes": n_attributes,
+                "pairs": pairs,
+                "known_width": z * sd,
+            }
             rows.append({**row, "enough": bool(z * sd <= width), "sized": sized})
             tick(1)
     # A lean design is little work to set up, whichever of its words are hard to find.
@@ -123,7 +136,9 @@ def sample_size(
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         for row in (row for row in rows if row["enough"] and check):
             label = f"simulating {row['words']} x {row['attributes']}"
-            work = functools.partial(analyse_batch, row["sized"], [scenario.model], seed, settings=settings)
+            work = functools.partial(
+                analyse_batch, row["sized"], [scenario.model], seed, settings=settings
+            )
             analysed = in_batches(work, check, None, hands, label, progress, _BATCH)
             widths = [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
             row["simulated_width"] = float(np.mean(widths))
@@ -230,7 +245,11 @@ class ReliabilityPlan:
         return row.to_dict() if row["enough"] else None
 
     def __repr__(self) -> str:
-        best = "none of those tried" if self.best is None else "{words:g} x {attributes:g}".format(**self.best)
+        best = (
+            "none of those tried"
+            if self.best is None
+            else "{words:g} x {attributes:g}".format(**self.best)
+        )
         return (
             f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with {self.listed_words:.3g} words x "
             f"{self.listed_attributes:.3g} attributes; for {self.target:g}: {best}>"
@@ -310,14 +329,19 @@ def plan_reliability(
         (summary,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
         reached = float((draws >= target).mean())
         errors = {f"mcse_{of}": summary[f"mcse_{of}"] for of in ("mean", "sd", "low", "high")}
-        errors["mcse_p_reached"] = float(error_of_share(np.array(reached), np.array(summary["ess_bulk"])))
+        errors["mcse_p_reached"] = float(
+            error_of_share(np.array(reached), np.array(summary["ess_bulk"]))
+        )
         out = {name: summary[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
         return {**out, "p_reached": reached, **errors}
 
     def mean(k: float, m: float) -> float:
         return float(parts.coefficient(k, m).mean())
 
-    rows = [{"words": k, "attributes": m, **described(k, m)} for k, m in itertools.product(words, attributes)]
+    rows = [
+        {"words": k, "attributes": m, **described(k, m)}
+        for k, m in itertools.product(words, attributes)
+    ]
     for row in rows:
         row["enough"] = row["mean"] >= target
     # A list is easier found the fewer words it takes, whichever they are.
@@ -325,7 +349,11 @@ def plan_reliability(
     of_words = 1 if measure == "word" else math.inf
     endless_words, endless_attributes = mean(of_words, m), mean(k, math.inf)
     short = {"attributes": endless_words < target, "words": endless_attributes < target}
-    limit = "both" if all(short.values()) else next((name for name, is_short in short.items() if is_short), "")
+    limit = (
+        "both"
+        if all(short.values())
+        else next((name for name, is_short in short.items() if is_short), "")
+    )
     return ReliabilityPlan(
         measure=measure,
         coefficient=kind,

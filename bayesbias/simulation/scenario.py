@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.formatting import number_of
+from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
@@ -25,45 +24,47 @@ from bayesbias.wordlists.pairing import CONNECTIONS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RELIGION_REDDIT", "Scenario", "scenario_from_fit", "simulate_table"]
+
+def _by(labels: Sequence[str], *numbers: Any) -> dict[str, Any]:
+    return dict(zip(labels, numbers, strict=True))
+
 
 RELIGION_REDDIT: Mapping[str, Any] = {
-    "connection_mean": {"associated": 0.842, "different": 0.895, "human": 0.907, "neutral": 0.954},
-    "word_by_connection_sd": {"associated": 0.128, "different": 0.101, "human": 0.058, "neutral": 0.038},
+    "connection_mean": _by(CONNECTIONS, 0.842, 0.895, 0.907, 0.954),
+    "word_by_connection_sd": _by(CONNECTIONS, 0.128, 0.101, 0.058, 0.038),
     "attribute_sd": 0.137,
-    "sigma": {"associated": 0.115, "different": 0.113, "human": 0.116, "neutral": 0.119},
+    "sigma": _by(CONNECTIONS, 0.115, 0.113, 0.116, 0.119),
 }
-"""Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
-_LISTS = ("class0", "class1", "class2", "human", "neutral")
-_CLASSES = _LISTS[:3]
+"""Posterior means of the crossed model on the published religion/Reddit table of 2022."""
+_CLASSES = ("class0", "class1", "class2")
+_SETS = (*_CLASSES, "human", "neutral")
+_KINDS = ("stereotype", "human", "neutral")
 
 
-def _by_list(*rows: tuple[float, ...]) -> dict[str, dict[str, dict[str, float]]]:
-    """Return an effect of classes (rows) and lists; a class meets a list in one connection, and the others play no part."""
-    return {
-        own: {listed: dict.fromkeys(CONNECTIONS, x) for listed, x in zip(_LISTS, row, strict=True)}
-        for own, row in zip(_CLASSES, rows, strict=True)
-    }
+def _by_set(*rows: tuple[float, ...]) -> dict[str, Any]:
+    """Return an effect of classes (rows) and sets; a class meets a set in one connection, and the others play no part."""
+    each = [[dict.fromkeys(CONNECTIONS, x) for x in row] for row in rows]
+    return _by(_CLASSES, *(_by(_SETS, *row) for row in each))
 
 
-RELIGION_REDDIT_CELLS: Mapping[str, Any] = {
+RELIGION_REDDIT_DEFAULT: Mapping[str, Any] = {
     "intercept": 0.915,
-    "connection_mean": {"associated": -0.055, "different": -0.012, "human": -0.005, "neutral": 0.024},
-    "set_mean": {"class0": 0.041, "class1": -0.038, "class2": -0.035, "human": -0.003, "neutral": 0.01},
-    "class_by_set": _by_list(
+    "connection_mean": _by(CONNECTIONS, -0.055, -0.012, -0.005, 0.024),
+    "set_mean": _by(_SETS, 0.041, -0.038, -0.035, -0.003, 0.01),
+    "class_by_set": _by_set(
         (0.03, -0.017, 0.008, -0.02, -0.003),
         (-0.012, -0.022, -0.009, 0.007, 0.008),
         (0.024, 0.002, -0.034, 0.011, 0.011),
     ),
-    "word_by_connection_sd": {"associated": 0.031, "different": 0.022, "human": 0.046, "neutral": 0.026},
-    "attribute_sd": {"stereotype": 0.156, "human": 0.127, "neutral": 0.137},
-    "class_by_attribute_sd": {"stereotype": 0.009, "human": 0.004, "neutral": 0.003},
-    "class_by_own_attribute_sd": {"class0": 0.027, "class1": 0.031, "class2": 0.059},
+    "word_by_connection_sd": _by(CONNECTIONS, 0.031, 0.022, 0.046, 0.026),
+    "attribute_sd": _by(_KINDS, 0.156, 0.127, 0.137),
+    "class_by_attribute_sd": _by(_KINDS, 0.009, 0.004, 0.003),
+    "class_by_own_attribute_sd": _by(_CLASSES, 0.027, 0.031, 0.059),
     "word_to_stereotypes_sd": 0.119,
     "word_sd": 0.026,
-    "sigma": {"associated": 0.108, "different": 0.111, "human": 0.116, "neutral": 0.119},
+    "sigma": _by(CONNECTIONS, 0.108, 0.111, 0.116, 0.119),
 }
-"""Posterior means of the default model on the same table, as `scenario_from_fit` gives them (4 x 1000 draws, seed 1)."""
+"""Posterior means of the default model on the same table (4 x 1000 draws, seed 1)."""
 
 
 @dataclass(frozen=True)
@@ -100,35 +101,23 @@ class Scenario:
 
     def __post_init__(self) -> None:
         for name in ("words", "attributes"):
-            object.__setattr__(self, name, tuple(checks.several(getattr(self, name), "number", name)))
+            numbers = checks.several(getattr(self, name), "number", name)
+            object.__setattr__(self, name, tuple(checks.count(n, name) for n in numbers))
         if len(self.words) != len(self.attributes) or not self.words:
             raise InputError(
                 "words and attributes need one number for each protected class",
-                found=f"{number_of(len(self.words), 'number')} of words, {len(self.attributes)} of attributes",
+                found=f"{len(self.words)} of words, {len(self.attributes)} of attributes",
             )
-        for name, numbers, least in (
-            ("words", self.words, 1),
-            ("attributes", self.attributes, 1),
-            ("human", (self.human,), 0),
-            ("neutral", (self.neutral,), 0),
-        ):
-            checked = tuple(checks.count(n, name, least) for n in numbers)
-            object.__setattr__(self, name, checked if name in ("words", "attributes") else checked[0])
-        pairs = sum(self.words) * (sum(self.attributes) + self.human + self.neutral)
+        controls = checks.count(self.human, "human", 0) + checks.count(self.neutral, "neutral", 0)
+        pairs = sum(self.words) * (sum(self.attributes) + controls)
         if pairs > checks.MOST_PAIRS:
             raise InputError(
                 "a simulated table would have more pairs than are simulated",
                 found=f"{pairs:,} pairs",
-                valid=f"at most {checks.MOST_PAIRS:,}, the words of all classes times their stereotypes and controls",
+                valid=f"at most {checks.MOST_PAIRS:,}",
             )
-        object.__setattr__(
-            self,
-            "values",
-            {
-                name: _own_numbers(value, f"values, {name}")
-                for name, value in checks.table(self.values, "values").items()
-            },
-        )
+        values = {name: _each(value, float) for name, value in self.values.items()}
+        object.__setattr__(self, "values", values)
 
     @classmethod
     def for_claims(cls) -> Scenario:
@@ -140,36 +129,28 @@ class Scenario:
         >>> bb.simulation.Scenario.for_claims().model
         'default'
         """
-        return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_CELLS)
+        return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_DEFAULT)
 
     def without_difference(self) -> Scenario:
         """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
         values = dict(self.values)
         for name, value in self.values.items():
             if isinstance(value, Mapping) and not load_model(self.model).parameters[name].positive:
-                values[name] = _levelled(value, float(np.mean(_leaves(value))))
+                leaves: list[float] = []
+                _each(value, leaves.append)
+                values[name] = _each(value, functools.partial(_constant, float(np.mean(leaves))))
         return dataclasses.replace(self, values=values)
 
 
-def _leaves(value: Any) -> list[float]:
-    return [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
+def _constant(number: float, _: Any) -> float:
+    return number
 
 
-def _levelled(value: Any, mean: float) -> Any:
-    return {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
-
-
-def _own_numbers(value: Any, where: str) -> Any:
-    """Turn numbers of any kind into Python's own, which a file can hold."""
+def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Apply a change to a number, or to each of numbers by label."""
     if isinstance(value, Mapping):
-        return {str(label): _own_numbers(x, f"{where}, {label}") for label, x in value.items()}
-    try:
-        own = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        own = np.array(np.nan)
-    if not np.isfinite(own).all():
-        raise checks.wrong_kind(value, where, "a number, or numbers by label")
-    return own.tolist()
+        return {str(label): _each(own, change) for label, own in value.items()}
+    return change(value)
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
@@ -184,7 +165,6 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
     ('default', True)
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     if not os.path.exists(fit.spec.name) and fit.spec.name not in list_models():
         raise InputError(
             "only shipped models can be simulated from a fit",
@@ -193,38 +173,30 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
             hint="give a fit of the same pairs without slopes" if fit.spec.covariates() else None,
         )
     table = fit.table
-    checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of distances of pairs of words")
+    checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of pairs of words")
     words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
-    own = table[table["connection"] == "associated"].groupby("protected_class", sort=False, observed=True)
+    own = table[table["connection"] == "associated"].groupby("protected_class", observed=True)
     attributes = own["attribute"].nunique()
     if lacking := [str(name) for name in words.index if name not in attributes.index]:
         raise InputError(
-            "a scenario has stereotypes of every class, and the table of the fit has none of these",
-            found=lacking,
+            "a scenario has stereotypes of every class; there are none of", found=lacking
         )
     kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
     values: dict[str, Any] = {}
-    draws = fit.draws()
-    called = _names_in_scenario(table, list(words.index))
+    draws, called = fit.draws(), _names_in_scenario(table, list(words.index))
     for name in _population_parameters(fit.spec):
-        mean, dims = draws[name].mean(axis=0), fit.spec.parameters[name].dims
-        if not set(dims) <= _CARRIED:
-            raise InputError(
-                "belongs to the words of the table, and cannot be carried over to simulated ones",
-                where=f"{fit.spec.name}, {name}",
-                found=f"dims {', '.join(dims)}",
-                valid=sorted(_CARRIED),
-                hint="fit cells, crossed, or shared",
-            )
+        where, dims = f"{fit.spec.name}, {name}", fit.spec.parameters[name].dims
         labels = [[called.get(dim, {}).get(x, x) for x in fit.design.coords[dim]] for dim in dims]
-        if twice := next((own for own in labels if len(set(own)) < len(own)), None):
-            raise InputError(
-                "a scenario has one list of stereotypes for each class",
-                where=f"{fit.spec.name}, {name}",
-                found=twice,
-                hint="fit crossed, or shared",
+        if not set(dims) <= _CARRIED:
+            problem = (
+                "belongs to the words of the table, and cannot be carried over to simulated ones"
             )
-        values[name] = _by_label(mean, labels)
+        elif any(len(set(own)) < len(own) for own in labels):
+            problem = "a scenario has one set of stereotypes for each class"
+        else:
+            values[name] = _by_label(draws[name].mean(axis=0), labels)
+            continue
+        raise InputError(problem, where=where, found=dims, hint="fit default, crossed, or shared")
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),
@@ -240,9 +212,11 @@ def _names_in_scenario(table: pd.DataFrame, classes: Sequence[Any]) -> dict[str,
     names = {str(label): f"class{place}" for place, label in enumerate(classes)}
     out = {"protected_class": names}
     if "attribute_class" in table.columns:
-        associated = table.loc[table["connection"] == "associated", ["protected_class", "attribute_class"]]
-        pairs = associated.astype(str).drop_duplicates().itertuples(index=False, name=None)
-        out["attribute_class"] = {listed: names[own] for own, listed in pairs}
+        own = table[table["connection"] == "associated"]
+        pairs = own[["protected_class", "attribute_class"]].astype(str).drop_duplicates()
+        out["attribute_class"] = {
+            listed: names[own] for own, listed in pairs.itertuples(index=False)
+        }
     return out
 
 
@@ -264,23 +238,29 @@ def _population_parameters(spec: ModelSpec) -> list[str]:
     return [
         name
         for name, parameter in spec.parameters.items()
-        if parameter.positive or not spec.is_random(name) or set(parameter.dims) <= set(spec.results.fixed)
+        if parameter.positive
+        or not spec.is_random(name)
+        or set(parameter.dims) <= set(spec.results.fixed)
     ]
 
 
 @functools.lru_cache(maxsize=8)
-def scenario_frame(words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int) -> pd.DataFrame:
+def scenario_frame(
+    words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
+) -> pd.DataFrame:
+    """Return the pairs of a scenario, with distances of zero."""
     import pandas as pd
 
-    columns = [(f"a{k}.{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
-    columns += [(f"{kind}.{i}", kind, kind) for kind, n in (("human", human), ("neutral", neutral)) for i in range(n)]
+    sets = [(f"a{k}", f"class{k}", "stereotype", n) for k, n in enumerate(attributes)]
+    sets += [("human", "human", "human", human), ("neutral", "neutral", "neutral", neutral)]
+    columns = [(f"{short}.{i}", name, kind) for short, name, kind, n in sets for i in range(n)]
     right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
     rows = [(f"w{k}.{i}", f"class{k}") for k, n in enumerate(words) for i in range(n)]
-    frame = pd.DataFrame(rows, columns=["protected_word", "protected_class"]).merge(right, how="cross")
+    left = pd.DataFrame(rows, columns=["protected_word", "protected_class"])
+    frame = left.merge(right, how="cross")
     own = np.where(frame["attribute_class"] == frame["protected_class"], "associated", "different")
-    frame["connection"] = np.where(frame["attribute_kind"] == "stereotype", own, frame["attribute_kind"])
-    frame["distance"] = 0.0
-    return frame
+    kind = frame["attribute_kind"]
+    return frame.assign(connection=np.where(kind == "stereotype", own, kind), distance=0.0)
 
 
 def sizes_of(scenario: Scenario) -> tuple[tuple[int, ...], tuple[int, ...], int, int]:
@@ -297,31 +277,17 @@ def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
     wanted = _population_parameters(spec)
     for name in scenario.values:
         if name not in wanted:
-            raise InputError(
-                "no population parameter of the model",
-                where=spec.name,
-                found=name,
-                valid=wanted,
-                hint=nearest(name, wanted),
-            )
+            raise checks.unknown(name, wanted, "population parameter", spec.name)
     given = {}
     for name in wanted:
+        where = f"{spec.name}, {name}"
         if name not in scenario.values:
-            raise InputError("a population parameter has no value", where=spec.name, found=name, valid=wanted)
-        value, dims = scenario.values[name], spec.parameters[name].dims
-        value = _in_order(value, [design.coords[dim] for dim in dims], f"{spec.name}, {name}")
-        numbers = np.asarray(value, dtype=float)
-        try:
-            given[name] = np.broadcast_to(numbers, design.shape(name))
-        except ValueError:
-            raise InputError(
-                "has other labels than the model",
-                where=f"{spec.name}, {name}",
-                found=f"numbers of shape {numbers.shape}",
-                valid=f"a number, or numbers of shape {design.shape(name)}",
-            ) from None
-        if spec.parameters[name].positive and not (given[name] > 0).all():
-            raise InputError("a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name])
+            raise InputError("a population parameter has no value", where=where, valid=wanted)
+        labels = [design.coords[dim] for dim in spec.parameters[name].dims]
+        numbers = np.array(_in_order(scenario.values[name], labels, where))
+        if spec.parameters[name].positive and not (numbers > 0).all():
+            raise InputError("a spread must be positive", where=where, found=scenario.values[name])
+        given[name] = np.broadcast_to(numbers, design.shape(name))
     return design, given
 
 
@@ -329,8 +295,7 @@ def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
     """Return numbers by label as lists in the order of the labels."""
     if not isinstance(value, Mapping) or not labels:
         return value
-    lacking = [label for label in labels[0] if label not in value]
-    if lacking:
+    if lacking := [label for label in labels[0] if label not in value]:
         raise InputError(f"no value for {lacking[0]!r}", where=where, found=list(value))
     return [_in_order(value[label], labels[1:], where) for label in labels[0]]
 
@@ -359,9 +324,8 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     design, given = true_parameters(scenario)
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
     frame = scenario_frame(*sizes_of(scenario))
-    table = frame.assign(
-        distance=design.outcome_draws(drawn, seed=np.random.SeedSequence([seed, 1]).generate_state(1)[0])
-    )
+    own = int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
+    table = frame.assign(distance=design.outcome_draws(drawn, seed=own))
     table.attrs[SIMULATED] = True
     return table
 
@@ -372,6 +336,7 @@ def true_contrasts(scenario: Scenario) -> dict[str, float]:
     drawn = design.prior_draws(1, 0, given)
     frame = scenario_frame(*sizes_of(scenario))
     keys, means = level_means(design, frame, drawn, "population")
-    at = {connection: means[0, i] for i, (level, _, connection) in enumerate(keys) if level == "overall"}
+    at = {name: means[0, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
+    pairs = [(a, b) for a, b in CONTRASTS if a in at and b in at]
     # Averaging over the grid leaves 1e-15 where the difference is none at all.
-    return {f"{a} - {b}": round(float(at[a] - at[b]), 12) + 0.0 for a, b in CONTRASTS if a in at and b in at}
+    return {f"{a} - {b}": round(float(at[a] - at[b]), 12) + 0.0 for a, b in pairs}

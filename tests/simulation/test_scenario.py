@@ -74,7 +74,7 @@ def test_a_list_need_not_be_called_as_its_class():
         ({"words": (5,), "attributes": (4, 3)}, "one number for each"),
         ({"words": (5, 0), "attributes": (4, 3)}, "at least 1"),
         ({"values": {MEAN: 1.0}}, "has no value"),
-        ({"values": {**RELIGION_REDDIT, "wz": 1.0}}, "no population parameter"),
+        ({"values": {**RELIGION_REDDIT, "wz": 1.0}}, "unknown population parameter"),
         ({"values": {**RELIGION_REDDIT, ATTRIBUTE_SD: 0.0}}, "must be positive"),
         ({"values": {**RELIGION_REDDIT, WORD_SD: {"human": 1.0}}}, "no value for"),
     ],
