@@ -41,7 +41,7 @@ from .models.loading import load_model as load_model
 from .inference.fitting import fit as fit
 from .inference.posterior import BiasFit as BiasFit
 from .inference.fitting import load_fit as load_fit
-from .inference.loo import compare_models as compare_models
+from .inference.cross_validation import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
 from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
 from .studies.sentences.seat import seat as seat

@@ -56,9 +56,9 @@ def at_four_truths(model, n):
     parts = []
     for difference in TRUTHS:
         scenario = bb.simulation.Scenario()
-        means = dict(scenario.values["cbar"])
+        means = dict(scenario.values["connection_mean"])
         means["associated"] = means["different"] + difference
-        scenario = replace(scenario, values={**scenario.values, "cbar": means})
+        scenario = replace(scenario, values={**scenario.values, "connection_mean": means})
         report = bb.coverage_simulated(scenario, tables=n, methods=[model], seed=0, progress=False)
         parts.append(report[report["contrast"].isin(["associated - different", "associated - neutral"])])
     report = pd.concat(parts, ignore_index=True)

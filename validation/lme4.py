@@ -32,8 +32,8 @@ LISTS = ("religion", "gender", "race")
 def reduced_of(table: bb.PairTable) -> Collapsed:
     """Return the exact reduction of `crossed` with flat means."""
     spec = load_model("crossed")
-    flat = replace(spec.parameters["cbar"], args={"mu": 0.0, "sigma": FLAT})
-    spec = replace(spec, parameters={**spec.parameters, "cbar": flat})
+    flat = replace(spec.parameters["connection_mean"], args={"mu": 0.0, "sigma": FLAT})
+    spec = replace(spec, parameters={**spec.parameters, "connection_mean": flat})
     return collapse(Design.of(spec, table.frame))
 
 
@@ -60,7 +60,7 @@ def ours(reduced: Collapsed, theta: np.ndarray) -> dict[str, float]:
     criterion, factor = at_best_factor(reduced, theta)
     connections = design.coords["connection"]
     rows = Linear(
-        np.zeros(len(connections)), (Part("cbar", None, sparse.csr_array(np.eye(len(connections)))),)
+        np.zeros(len(connections)), (Part("connection_mean", None, sparse.csr_array(np.eye(len(connections)))),)
     )
     mean, variance = conditional_moments(reduced, theta[None], rows)  # the factor changes no mean
     out = {"criterion": criterion, "factor": factor}
@@ -82,9 +82,9 @@ def points(reduced: Collapsed, n: int, seed: int) -> np.ndarray:
 def named(reduced: Collapsed, theta: np.ndarray) -> pd.DataFrame:
     """Return points as the columns that the script reads."""
     scales, connections = reduced.split(theta), reduced.design.coords["connection"]
-    columns = {"ws": scales["ws"].ravel()}
-    for name in ("csd", "sigma"):
-        columns |= {f"{name}.{c}": scales[name][:, k] for k, c in enumerate(connections)}
+    columns = {"ws": scales["attribute_sd"].ravel()}
+    for name, column in (("word_by_connection_sd", "csd"), ("sigma", "sigma")):
+        columns |= {f"{column}.{c}": scales[name][:, k] for k, c in enumerate(connections)}
     return pd.DataFrame(columns)
 
 

@@ -18,10 +18,10 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.engine import ENGINES, Engine
 from bayesbias.inference.graph import pymc_model
-from bayesbias.inference.loo import with_pointwise
 from bayesbias.inference.pairwise import sample_pairwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import TARGETS, sample_collapsed

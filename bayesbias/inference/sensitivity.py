@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core.errors import FitError
+from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH, pareto_smoothed, power_scaling_of
 from bayesbias.inference.estimands import (
     contrast_rows,
     contrasted_groups,
@@ -22,7 +23,6 @@ from bayesbias.inference.estimands import (
     times_of,
 )
 from bayesbias.inference.linear import Linear, joined
-from bayesbias.inference.loo import LEAST_TO_SMOOTH, pareto_smoothed, power_scaling_of
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 

@@ -12,8 +12,8 @@ import xarray as xr
 from helpers.definitions import FITS, SETTINGS
 
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.inference.cross_validation import loo, with_pointwise
 from bayesbias.inference.fitting import fit, load_fit
-from bayesbias.inference.loo import loo, with_pointwise
 from bayesbias.tables.distances import distance_table
 
 pytestmark = pytest.mark.slow  # fits are written and read

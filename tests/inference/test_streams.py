@@ -48,7 +48,7 @@ def test_draws_of_two_fits_are_independent(fits, table):
 
 
 def test_effects_and_predictions_of_two_fits_are_independent(fits):
-    one, other, _ = (bb.inference.loo.with_pointwise(fit) for fit in fits)
+    one, other, _ = (bb.inference.cross_validation.with_pointwise(fit) for fit in fits)
     for group in ("posterior_predictive", "prior_predictive"):
         a, b = (fit.idata[group]["distance"].to_numpy()[0] for fit in (one, other))
         noise = [np.corrcoef(x, y)[0, 1] for x, y in zip(a.T, b.T, strict=True)]

@@ -16,7 +16,7 @@ from helpers.seeds import shifted
 from matplotlib.figure import Figure
 
 from bayesbias.core.errors import InputError
-from bayesbias.inference.loo import with_pointwise
+from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import marks
 from bayesbias.plots.predictive import plot_ppc, unlike_replicated

@@ -9,14 +9,14 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.fitting import fit
-from bayesbias.inference.loo import (
+from bayesbias.inference.cross_validation import (
     answers_by_model,
     compare_models,
     error_of_elpd,
     loo,
     with_pointwise,
 )
+from bayesbias.inference.fitting import fit
 
 QUICK = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}
 
