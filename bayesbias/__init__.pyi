@@ -25,7 +25,7 @@ from .encoders.loading import load_encoder as load_encoder
 from .encoders.encoding import encode as encode
 from .classifiers.loading import load_classifier as load_classifier
 from .classifiers.predicting import score_sentences as score_sentences
-from .classifiers.prediction_files import (
+from .classifiers.predictions import (
     load_predictions as load_predictions,
     list_predictions as list_predictions,
 )

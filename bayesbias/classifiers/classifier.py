@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,15 +66,9 @@ class Classifier:
             Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
         """
         sentences = checks.several(sentences, "sentence", "sentences")
-        handed = list(sentences)
-        answer = self.predict(handed)
-        if handed != sentences:
-            raise InputError(
-                "changed the list of sentences that it was given: whose probabilities these are, nobody knows",
-                where=f"classifier {self.name!r}",
-                hint="let it work on a copy",
-            )
-        return checked_probabilities(answer, sentences, f"classifier {self.name!r}")
+        return checked_probabilities(
+            self.predict(list(sentences)), sentences, f"classifier {self.name!r}"
+        )
 
     def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
         """Return the words the classifier knows nothing about; None where it cannot tell.
@@ -95,7 +89,9 @@ class Classifier:
                 where=f"classifier {self.name!r}",
                 valid="classifiers made by train_bow and train_bilstm",
             )
-        return _write_folder(self, model, Path(checks.path(folder, "folder", "the path of a folder")))
+        return _write_folder(
+            self, model, Path(checks.path(folder, "folder", "the path of a folder"))
+        )
 
     def weaknesses(self) -> list[str]:
         """Say what is known to be weak about it.
@@ -111,7 +107,9 @@ class Classifier:
                 "alone, and what it makes of rare words means little"
             )
         others = [
-            label for label in self.provenance.get("labels", ()) if label != self.provenance.get("positive")
+            label
+            for label in self.provenance.get("labels", ())
+            if label != self.provenance.get("positive")
         ]
         if len(others) > 1:
             weaknesses.append(
@@ -143,7 +141,7 @@ def checked_probabilities(
             found=Shortened(values),
             valid="one probability a sentence",
         ) from None
-    if array.ndim != 1:
+    if array.shape != (len(sentences),):
         raise InputError(
             "must return one number a sentence",
             where=where,
@@ -151,27 +149,15 @@ def checked_probabilities(
             valid=f"shape ({len(sentences)},)",
             hint="hand over the column of the positive class" if array.ndim == 2 else None,
         )
-    if len(array) != len(sentences):
-        raise InputError(
-            "the number of predictions is wrong",
-            where=where,
-            found=len(array),
-            valid=f"{len(sentences)}, one a sentence",
-        )
     wrong = np.flatnonzero(~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)))
     if len(wrong):
         first = int(wrong[0])
-        place = rows[first] if rows is not None else repr(sentences[first])
-        number = array[first]
         raise InputError(
-            "is not a probability" if np.isfinite(number) else "is not a number",
-            where=f"{where}, {place}",
-            found=float(number),
+            "is not a probability" if np.isfinite(array[first]) else "is not a number",
+            where=f"{where}, {rows[first] if rows is not None else repr(sentences[first])}",
+            found=float(array[first]),
             valid="a number in [0, 1]",
-            hint="are these scores or logits? then hand over probabilities"
-            + (f" ({len(wrong)} such predictions)" if len(wrong) > 1 else "")
-            if np.isfinite(number)
-            else number_of(len(wrong), "such prediction"),
+            hint=f"{number_of(len(wrong), 'such prediction')}; scores and logits are no probabilities",
         )
     return np.clip(array, 0.0, 1.0)
 
@@ -196,17 +182,10 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
         "vocabulary": words,
     }
     with whole_file(folder / _SETTINGS) as temporary:
-        temporary.write_text(json.dumps(description, ensure_ascii=False, indent=1), encoding="utf-8")
+        temporary.write_text(
+            json.dumps(description, ensure_ascii=False, indent=1), encoding="utf-8"
+        )
     return folder
-
-
-def _check_facts(facts: Mapping[str, Any], where: str) -> None:
-    """Refuse facts about a classifier of which no weakness could be told."""
-    checks.texts(facts.get("labels", ()), f"{where}, labels")
-    checks.not_negative(facts.get("dev_accuracy", 0), f"{where}, dev_accuracy", 1)
-    if coverage := checks.table(facts.get("coverage", {}), f"{where}, coverage"):
-        for key in ("words", "words_with_vector", "tokens_with_vector"):
-            checks.not_negative(coverage.get(key), f"{where}, coverage, {key}")
 
 
 def open_folder(folder: Path, name: str | None = None) -> Classifier:
@@ -224,20 +203,7 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
             else None,
         )
     description = read_json(where)
-    needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
-    if (
-        not isinstance(description, dict)
-        or any(key not in description for key in needed)
-        or description["schema"] != 1
-    ):
-        raise InputError(
-            "is no description of a classifier", where=where, valid=f"the keys {', '.join(needed)}; schema 1"
-        )
-    checks.text(description["name"], f"{where}, name")
-    words = checks.texts(description["vocabulary"], f"{where}, vocabulary")
-    for key in ("settings", "provenance"):
-        checks.table(description[key], f"{where}, {key}")
-    _check_facts(description["provenance"], f"{where}, provenance")
+    checks.schema(description, 1, where)
     checks.choice(description["kind"], REFERENCE_KINDS, "kind of classifier", where)
     sha256 = sha256_file(folder / _WEIGHTS) if os.path.isfile(folder / _WEIGHTS) else None
     if sha256 != description["weights_sha256"]:
@@ -250,15 +216,10 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
     with guarded(folder / _WEIGHTS, "is damaged"):
         weights = load_file(str(folder / _WEIGHTS))
     if set(weights) != set(names):
-        raise InputError("holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names)
-    rows = len(weights["vectors"] if description["kind"] == "bilstm" else weights["idf"])
-    if len(words) != rows:
         raise InputError(
-            "the vocabulary does not fit the weights",
-            where=where,
-            found=len(words),
-            valid=str(rows),
+            "holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names
         )
+    words = description["vocabulary"]
     model = kind({word: row for row, word in enumerate(words)}, weights, description["settings"])
     provenance = {
         "kind": description["kind"],

@@ -4,160 +4,28 @@ A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face mode
 predictions. Which class is positive is stated, or told from a name that leaves no doubt; never guessed.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.classifiers import classifier
-from bayesbias.classifiers.classifier import Classifier
-from bayesbias.classifiers.outputs import Answers, positive_column
-from bayesbias.classifiers.prediction_files import Predictions, load_predictions
+from bayesbias.classifiers.classifier import Classifier, open_folder
+from bayesbias.classifiers.predictions import load_predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import lies_at, path_of, sha256_file, state_of
+from bayesbias.core.files import guarded, path_of, sha256_file
+from bayesbias.core.formatting import some
+from bayesbias.core.frames import in_order_of, plain_numbers
 from bayesbias.core.packages import needed
 
 __all__ = ["load_classifier"]
 
-
-def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
-    """Make a classifier of a fitted scikit-learn pipeline (anything with predict_proba and classes_)."""
-    try:
-        classes = list(x.classes_)
-    except AttributeError:
-        raise InputError(
-            "has no classes",
-            where=name,
-            found=f"a {type(x).__name__} that was not fitted",
-            valid="a fitted classifier",
-        ) from None
-    column = positive_column(classes, positive, name)
-
-    def predict(sentences: list[str]) -> npt.ArrayLike:
-        return np.asarray(x.predict_proba(sentences))[:, column]
-
-    facts = {"positive": str(classes[column]), "labels": [str(label) for label in classes]}
-    return Classifier(name, predict, {**provenance, **facts})
-
-
-def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
-    """Read a pipeline from a joblib file or pickle."""
-    state_of(path)  # which says what is the matter
-    if not allow_pickle:
-        raise InputError(
-            "is a pickle: loading it runs code from the file",
-            where=path,
-            hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
-        )
-    needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
-    import joblib
-
-    try:
-        x = joblib.load(path)
-    except Exception as error:  # a pickle may raise anything
-        raise InputError(f"cannot be loaded: {type(error).__name__}: {error}", where=path) from error
-    if not hasattr(x, "predict_proba"):
-        raise InputError(
-            "holds no classifier with probabilities",
-            where=path,
-            found=type(x).__name__,
-            valid="a fitted scikit-learn pipeline with predict_proba",
-        )
-    facts = {"kind": f"scikit-learn {type(x).__name__}", "file": path.name, "sha256": sha256_file(path)}
-    return from_estimator(x, name or path.stem, positive, facts)
-
-
-def from_transformers(source: str, name: str | None, positive: Any) -> Classifier:
-    """Load a Hugging Face text-classification model, from the hub or a folder."""
-    torch, _ = needed("encoders", "torch", "transformers", purpose="a Hugging Face model", where=source)
-    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-
-    try:
-        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
-    except Exception as error:  # from damaged files to a broken line: the libraries raise anything
-        raise _not_loaded(source, error) from error
-    architectures = config.architectures or []
-    if not any(a.endswith("ForSequenceClassification") for a in architectures):
-        # Loading it all the same would put a head of random numbers on it.
-        raise InputError(
-            "is not a text-classification model",
-            where=source,
-            found=", ".join(architectures) or "no architecture",
-            valid="a model fine-tuned for sequence classification",
-        )
-    labels = labels_of(config, source)
-    column = positive_column(labels, positive, source)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = AutoModelForSequenceClassification.from_pretrained(
-            source, trust_remote_code=False, config=config
-        )
-    except Exception as error:
-        raise _not_loaded(source, error) from error
-    model.eval()
-
-    def predict(sentences: list[str]) -> npt.ArrayLike:
-        inputs = tokenizer(sentences, padding=True, truncation=True, return_tensors="pt")
-        with torch.no_grad():
-            return torch.softmax(model(**inputs).logits.double(), dim=1)[:, column].numpy()
-
-    facts = {
-        "kind": "Hugging Face model",
-        "source": source,
-        "positive": labels[column],
-        "labels": labels,
-        "revision": getattr(config, "_commit_hash", None),
-    }
-    return Classifier(name or Path(source).name, predict, facts)
-
-
-def _not_loaded(source: str, error: Exception) -> InputError:
-    reason = str(error).strip().splitlines()
-    return InputError(
-        f"cannot be loaded: {reason[0] if reason else type(error).__name__}",
-        where=source,
-        valid="the folder of a model, or the name of one on the Hugging Face hub",
-        hint="models that bring code of their own are refused" if "trust_remote_code" in str(error) else None,
-    )
-
-
-def from_pipeline(x: Any, name: str | None, positive: Any) -> Classifier:
-    """Make a classifier of a text-classification pipeline of Hugging Face's transformers."""
-    config = x.model.config
-    source = str(getattr(config, "_name_or_path", "") or type(x.model).__name__)
-    labels = labels_of(config, source)
-    column = positive_column(labels, positive, source)
-
-    def all_labels(sentences: list[str]) -> Any:
-        return x(sentences, top_k=None, function_to_apply="softmax")
-
-    facts = {
-        "kind": "Hugging Face pipeline",
-        "source": source,
-        "positive": labels[column],
-        "labels": labels,
-        "revision": getattr(config, "_commit_hash", None),
-    }
-    called = name or Path(source).name
-    return Classifier(called, Answers(all_labels, labels[column], called), facts)
-
-
-def labels_of(config: Any, source: str) -> list[str]:
-    """Return the labels of a Hugging Face model by its configuration; refuse one that does not choose between classes."""
-    labels = [str(config.id2label[i]) for i in range(config.num_labels)]
-    if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
-        raise InputError(
-            "does not choose between classes",
-            where=source,
-            found=config.problem_type or f"{config.num_labels} output",
-            valid="a model with two or more exclusive classes",
-        )
-    return labels
+_POSITIVE = ("positive", "pos")
+_OTHERS = ("negative", "neg", "neutral", "neu", "mixed")
+_ONE = 1e-3  # how far from one the probabilities of all classes may sum, in half precision
 
 
 def load_classifier(
@@ -173,18 +41,18 @@ def load_classifier(
     Parameters
     ----------
     x : Classifier, callable, pipeline of scikit-learn or Hugging Face, str or path
-        A callable from a list of n sentences to n positive-class probabilities, to n rows of a probability for each class
-        (an array, or a frame with their names), to n labels, or to n lists of labels with scores, as
-        pipelines of transformers answer with ``top_k=None``; such a pipeline itself, for text classification; a fitted
-        pipeline of scikit-learn that takes sentences and has ``predict_proba``; the folder of a classifier made by
-        `train_bow` or `train_bilstm`; a file of predictions (see `load_predictions`); ``"joblib:PATH"``, a pipeline saved
-        with joblib, which is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face text-classification model (extra
-        ``encoders``).
+        * A callable from a list of n sentences to n positive-class probabilities, to n rows of a probability for each class
+          (an array, or a frame with their names), to n labels, or to n lists of labels with scores, as pipelines of
+          transformers answer with ``top_k=None``.
+        * Such a pipeline itself, for text classification; a fitted pipeline of scikit-learn with ``predict_proba``.
+        * The folder of a classifier made by `train_bow` or `train_bilstm`; a file of predictions (see `load_predictions`).
+        * ``"joblib:PATH"``, a pipeline saved with joblib, which is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face
+          text-classification model (extra ``encoders``).
     name : str, optional
         A short name, for tables and figures.
     positive : optional
-        Which class is positive, by its label, where it is called neither "positive" nor, of two numbers, 1.
-        It is never guessed. Of columns without names, in a file or an array: the column, counted from 0.
+        Which class is positive, by its label, if it is called neither "positive" nor, of two numbers, 1. Of columns without
+        names, in a file or an array: the column, counted from 0.
     allow_pickle : bool
         Loading a pickle runs code from the file: allow it for files you trust.
     corpus
@@ -197,7 +65,7 @@ def load_classifier(
     Raises
     ------
     InputError
-        Where there is no such thing, the positive class is in doubt, or an extra is not installed.
+        If there is no such thing, the positive class is in doubt, or an extra is not installed.
 
     Examples
     --------
@@ -212,35 +80,37 @@ def load_classifier(
     if isinstance(x, str | os.PathLike):
         text = checks.path(x, "x", "a name, or the path of a file or folder")
         scheme, colon, rest = text.partition(":")
-        if colon and scheme in ("joblib", "transformers"):
-            if not rest:
-                raise InputError(
-                    "names nothing",
-                    found=text,
-                    valid=f"{scheme}:{'PATH' if scheme == 'joblib' else 'NAME_OR_PATH'}",
-                )
-            if scheme == "joblib":
-                return from_joblib(path_of(rest), name, positive, allow_pickle)
-            return from_transformers(rest, name, positive)
+        if colon and scheme == "joblib" and rest:
+            return _from_joblib(path_of(rest), name, positive, allow_pickle)
+        if colon and scheme == "transformers" and rest:
+            return _from_transformers(rest, name, positive)
         path = Path(os.path.expanduser(text))
         if os.path.isdir(path):
-            return classifier.open_folder(path, name)
-        there = lies_at(path)
-        if path.suffix in (".joblib", ".pkl", ".pickle") and there:
-            return from_joblib(path, name, positive, allow_pickle)
-        if there:
-            return _from_predictions(load_predictions(path, corpus, name=name, positive=positive), path)
+            return open_folder(path, name)
+        if os.path.exists(path):
+            if path.suffix in (".joblib", ".pkl", ".pickle"):
+                return _from_joblib(path, name, positive, allow_pickle)
+            return _from_predictions(path, corpus, name, positive)
         raise InputError(
             "no such classifier",
             found=text,
-            valid="a file of predictions, a folder made by `bayesbias sentiment train`, joblib:PATH, transformers:NAME_OR_PATH",
+            valid="a file of predictions, a folder made by `bayesbias sentiment train`, joblib:PATH, "
+            "transformers:NAME_OR_PATH",
             hint=nearest(scheme, ("joblib", "transformers")) if colon else None,
         )
     if hasattr(x, "predict_proba"):
         kind = f"scikit-learn {type(x).__name__}"
-        return from_estimator(x, name or type(x).__name__, positive, {"kind": kind})
+        return _from_estimator(x, name or type(x).__name__, positive, {"kind": kind})
     if callable(x) and getattr(x, "task", None) == "text-classification" and hasattr(x, "model"):
-        return from_pipeline(x, name, positive)
+        config = x.model.config
+        source = str(getattr(config, "_name_or_path", "") or type(x.model).__name__)
+        facts = _facts_of(config, source, positive) | {"kind": "Hugging Face pipeline"}
+        called = name or Path(source).name
+
+        def all_labels(sentences: list[str]) -> Any:
+            return x(sentences, top_k=None, function_to_apply="softmax")
+
+        return Classifier(called, Answers(all_labels, facts["positive"], called), facts)
     if callable(x):
         own = getattr(x, "__name__", type(x).__name__)
         called = name or (own if own.isidentifier() else "classifier")
@@ -253,7 +123,101 @@ def load_classifier(
     )
 
 
-def _from_predictions(predictions: Predictions, path: Path) -> Classifier:
+def _from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
+    if not hasattr(x, "classes_"):
+        raise InputError(
+            "was not fitted", where=name, found=f"a {type(x).__name__} without classes_"
+        )
+    classes = list(x.classes_)
+    column = positive_column(classes, positive, name)
+
+    def predict(sentences: list[str]) -> npt.ArrayLike:
+        return np.asarray(x.predict_proba(sentences))[:, column]
+
+    facts = {"positive": str(classes[column]), "labels": [str(label) for label in classes]}
+    return Classifier(name, predict, {**provenance, **facts})
+
+
+def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
+    sha256 = sha256_file(path)  # which says if there is no such file
+    if not allow_pickle:
+        raise InputError(
+            "is a pickle: loading it runs code from the file",
+            where=path,
+            hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
+        )
+    needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
+    import joblib
+
+    with guarded(path, "cannot be loaded"):
+        x = joblib.load(path)
+    if not hasattr(x, "predict_proba"):
+        valid = "a fitted scikit-learn pipeline with predict_proba"
+        raise InputError(
+            "holds no classifier with probabilities",
+            where=path,
+            found=type(x).__name__,
+            valid=valid,
+        )
+    facts = {"kind": f"scikit-learn {type(x).__name__}", "file": path.name, "sha256": sha256}
+    return _from_estimator(x, name or path.stem, positive, facts)
+
+
+def _from_transformers(source: str, name: str | None, positive: Any) -> Classifier:
+    torch, _ = needed(
+        "encoders", "torch", "transformers", purpose="a Hugging Face model", where=source
+    )
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+    problem = "is not a text-classification model that can be loaded"
+    with guarded(source, problem):
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
+    architectures = config.architectures or []
+    if not any(a.endswith("ForSequenceClassification") for a in architectures):
+        # Loading it all the same would put a head of random numbers on it.
+        raise InputError(
+            "is not a text-classification model",
+            where=source,
+            found=", ".join(architectures) or "no architecture",
+            valid="a model fine-tuned for sequence classification",
+        )
+    facts = _facts_of(config, source, positive) | {"kind": "Hugging Face model"}
+    column = facts["labels"].index(facts["positive"])
+    with guarded(source, problem):
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model = AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, config=config
+        )
+    model.eval()
+
+    def predict(sentences: list[str]) -> npt.ArrayLike:
+        inputs = tokenizer(sentences, padding=True, truncation=True, return_tensors="pt")
+        with torch.no_grad():
+            return torch.softmax(model(**inputs).logits.double(), dim=1)[:, column].numpy()
+
+    return Classifier(name or Path(source).name, predict, facts)
+
+
+def _facts_of(config: Any, source: str, positive: Any) -> dict[str, Any]:
+    """Return what is known of a Hugging Face model; refuse one that does not choose between classes."""
+    labels = [str(config.id2label[i]) for i in range(config.num_labels)]
+    if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
+        raise InputError(
+            "does not choose between classes",
+            where=source,
+            found=config.problem_type or f"{config.num_labels} output",
+            valid="a model with two or more exclusive classes",
+        )
+    return {
+        "source": source,
+        "positive": labels[positive_column(labels, positive, source)],
+        "labels": labels,
+        "revision": getattr(config, "_commit_hash", None),
+    }
+
+
+def _from_predictions(path: Path, corpus: Any, name: str | None, positive: Any) -> Classifier:
+    predictions = load_predictions(path, corpus, name=name, positive=positive)
     if len(predictions.classifiers) > 1:
         raise InputError(
             "holds several classifiers",
@@ -262,18 +226,156 @@ def _from_predictions(predictions: Predictions, path: Path) -> Classifier:
             valid="one",
             hint="read them all with load_predictions",
         )
-    name = predictions.classifiers[0]
+    (own,) = predictions.classifiers
     known = dict(zip(predictions.frame["sentence"], predictions.frame["probability"], strict=True))
 
     def look_up(sentences: list[str]) -> npt.ArrayLike:
-        lacking = [s for s in sentences if s not in known]
-        if lacking:
-            raise InputError(
-                "has no prediction for a sentence",
-                where=path,
-                found=lacking[0],
-                hint=nearest(lacking[0], known),
-            )
-        return [known[s] for s in sentences]
+        for sentence in sentences:
+            if sentence not in known:
+                hint = nearest(sentence, known)
+                raise InputError(
+                    "has no prediction for a sentence", where=path, found=sentence, hint=hint
+                )
+        return [known[sentence] for sentence in sentences]
 
-    return Classifier(name, look_up, dict(predictions.provenance[name]), frozenset(known))
+    return Classifier(own, look_up, dict(predictions.provenance[own]), frozenset(known))
+
+
+# -- what classifiers of others answer ----------------------------------------------------------------
+
+
+class Answers:
+    """The probabilities of the positive class in what a function from sentences answers.
+
+    Parameters
+    ----------
+    function : callable
+        From a list of n sentences to n numbers, n rows of columns, n labels, or n lists of labels with scores.
+    positive : optional
+        Which class is positive: its label, or of columns without names the column, counted from 0.
+    where : str
+        The name of the classifier, for messages.
+    """
+
+    def __init__(self, function: Callable[[list[str]], Any], positive: Any, where: str) -> None:
+        self.function = function
+        self.positive = positive
+        self.where = where
+        self._labels: set[str] = set()
+
+    def __call__(self, sentences: list[str]) -> npt.ArrayLike:
+        """Return the probability of the positive class for each sentence."""
+        answer = in_order_of(self.function(sentences), sentences, self.where)
+        if hasattr(answer, "detach"):
+            answer = answer.detach().cpu().numpy()
+        if hasattr(answer, "columns") and hasattr(answer, "to_numpy"):
+            place = positive_column(
+                [str(name) for name in answer.columns], self.positive, self.where
+            )
+            return self._column(plain_numbers(answer.to_numpy(), self.where), place)
+        first = answer[0] if isinstance(answer, list | tuple | np.ndarray) and len(answer) else None
+        if isinstance(first, str):
+            return self._of_labels([str(label) for label in answer])
+        if isinstance(first, Mapping):
+            raise InputError(
+                "answers with the score of one label a sentence, which does not tell that of the positive class",
+                where=self.where,
+                found=str(dict(first)),
+                valid="the scores of all labels",
+                hint="of a Hugging Face pipeline: hand over the pipeline itself, or call it with top_k=None",
+            )
+        if (
+            isinstance(first, list | tuple)
+            and first
+            and all(isinstance(each, Mapping) for each in first)
+        ):
+            rows = [{str(each["label"]): float(each["score"]) for each in row} for row in answer]
+            names = list(rows[0])  # each sentence has its labels in an order of its own
+            place = positive_column(names, self.positive, self.where)
+            return self._column(np.array([[row[name] for name in names] for row in rows]), place)
+        return self._of_numbers(answer)
+
+    def doubts(self) -> list[str]:
+        """Say what is odd about the labels answered so far."""
+        if self.positive is None or not self._labels or _is_among(self.positive, self._labels):
+            return []
+        labels = some(sorted(self._labels))
+        return [
+            f"{self.where}: no sentence got the positive label {str(self.positive)!r}; there are {labels}"
+        ]
+
+    def _of_numbers(self, answer: Any) -> npt.ArrayLike:
+        try:
+            array = plain_numbers(answer, self.where, truths=True).astype(np.float64)
+        except InputError:
+            return answer  # what it is, is said where probabilities are checked
+        if array.ndim == 2 and array.shape[1] > 1:
+            valid = [str(number) for number in range(array.shape[1])]
+            if self.positive is None:
+                raise InputError(
+                    "does not say which column is that of the positive class",
+                    where=self.where,
+                    found=f"{len(valid)} columns without names",
+                    valid=f"positive={' or '.join(valid)}",
+                    hint="scikit-learn and most others have it last" if len(valid) == 2 else None,
+                )
+            return self._column(
+                array, valid.index(checks.choice(str(self.positive), valid, "column", self.where))
+            )
+        if self.positive is not None:
+            raise InputError(
+                "is not for functions that return one probability a sentence, which is that of the positive class",
+                where="positive",
+                found=self.positive,
+            )
+        return array
+
+    def _column(self, rows: npt.NDArray[Any], column: int) -> npt.ArrayLike:
+        rows = np.asarray(rows, dtype=np.float64)
+        off = np.flatnonzero(~(np.abs(rows.sum(axis=1) - 1) <= _ONE))
+        if len(off):
+            raise InputError(
+                "the classes of a sentence do not sum to one",
+                where=self.where,
+                found=", ".join(f"{number:.4g}" for number in rows[off[0]]),
+                valid="probabilities of exclusive classes, as a softmax makes them of scores",
+            )
+        return rows[:, column]
+
+    def _of_labels(self, labels: list[str]) -> npt.ArrayLike:
+        self._labels |= set(labels)
+        if self.positive is not None:
+            return [float(_is_among(self.positive, (label,))) for label in labels]
+        unlike = sorted(
+            {label for label in labels if label.strip().lower() not in (*_POSITIVE, *_OTHERS)}
+        )
+        if unlike:
+            raise _unsaid(unlike, self.where)
+        return [float(label.strip().lower() in _POSITIVE) for label in labels]
+
+
+def positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
+    """Return the column of the positive class: stated, or told from a name that leaves no doubt."""
+    names = [str(c) for c in classes]
+    if positive is not None:
+        return names.index(checks.choice(str(positive), names, "class", where))
+    numbers = [float(c) for c in classes if not isinstance(c, str)]
+    if len(classes) == 2 and numbers in ([0.0, 1.0], [-1.0, 1.0]):
+        return 1
+    positives = [i for i, label in enumerate(names) if label.strip().lower() in _POSITIVE]
+    if len(positives) == 1:
+        return positives[0]
+    raise _unsaid(names, where)
+
+
+def _is_among(label: Any, labels: Sequence[str] | set[str]) -> bool:
+    return str(label).strip().lower() in {each.strip().lower() for each in labels}
+
+
+def _unsaid(names: Sequence[str], where: str) -> InputError:
+    return InputError(
+        "does not say which class is positive",
+        where=where,
+        found=", ".join(names),
+        hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
+    )

@@ -31,7 +31,11 @@ class BagOfWords:
         out = np.empty(len(sentences))
         idf, coefficients = self.weights["idf"], self.weights["coefficients"]
         for row, sentence in enumerate(sentences):
-            known = [self.vocabulary[w] for w in BOW_TOKEN.findall(sentence.lower()) if w in self.vocabulary]
+            known = [
+                self.vocabulary[w]
+                for w in BOW_TOKEN.findall(sentence.lower())
+                if w in self.vocabulary
+            ]
             columns, counts = np.unique(np.array(known, dtype=np.int64), return_counts=True)
             values = counts * idf[columns]
             length = np.linalg.norm(values)
@@ -64,9 +68,13 @@ class BiLstm:
         out = np.empty(len(ids))
         for rows in rows_by_length(ids):
             vectors = self._vectors([ids[row] for row in rows])
-            states = [self._last_state(vectors, "forward"), self._last_state(vectors[:, ::-1], "backward")]
+            states = [
+                self._last_state(vectors, "forward"),
+                self._last_state(vectors[:, ::-1], "backward"),
+            ]
             out[rows] = (
-                np.concatenate(states, axis=1) @ self.weights["output"] + self.weights["output_bias"][0]
+                np.concatenate(states, axis=1) @ self.weights["output"]
+                + self.weights["output_bias"][0]
             )
         return _logistic(out)
 
@@ -88,7 +96,9 @@ class BiLstm:
         cell = np.zeros_like(state)
         for step in range(vectors.shape[1]):
             gates = inputs[:, step] + state @ w[f"{side}_state"].T
-            taken, kept, shown = (_logistic(gates[:, hidden * g : hidden * (g + 1)]) for g in (0, 1, 3))
+            taken, kept, shown = (
+                _logistic(gates[:, hidden * g : hidden * (g + 1)]) for g in (0, 1, 3)
+            )
             cell = kept * cell + taken * np.tanh(gates[:, 2 * hidden : 3 * hidden])
             state = shown * np.tanh(cell)
         return state

@@ -1,12 +1,11 @@
-"""What the training of either reference classifier begins and ends with.
+"""Training the two reference classifiers: a bag of words with scikit-learn, and a bidirectional LSTM with PyTorch.
 
-Labelled sentences are read and checked; the trained classifier is tried on the development sentences, and
-written where it is to be kept.
+Source: Bhaskaran & Bhallamudi (2019), section 3, M.1 and M.2.
 """
 
-from __future__ import annotations
-
+import copy
 import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.classifiers.classifier import Classifier, open_folder
-from bayesbias.classifiers.reference import BagOfWords, BiLstm
+from bayesbias.classifiers.reference import (
+    BOW_TOKEN,
+    BagOfWords,
+    BiLstm,
+    rows_by_length,
+    treebank_tokens,
+)
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import lines_of, path_of, read_text, sha256_file
+from bayesbias.core.files import data_dir, lines_of, path_of, read_text, read_toml, sha256_file
+from bayesbias.core.packages import needed
+from bayesbias.core.progress import ticking
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
 
-__all__ = ["read_labelled"]
+__all__ = ["read_labelled", "train_bilstm", "train_bow"]
 
 
 def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
@@ -52,62 +62,56 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     (['a charming journey', 'bleak'], array([1, 0]))
     """
     path = path_of(path, "path", "a file of labelled sentences")
-    text = read_text(path)
-    lines = [(i, line.split("\t")) for i, line in enumerate(lines_of(text), start=1) if line.strip()]
+    lines = [
+        (i, line.split("\t"))
+        for i, line in enumerate(lines_of(read_text(path)), start=1)
+        if line.strip()
+    ]
     if not lines:
         raise InputError("is empty", where=path)
     first = [cell.strip().lower() for cell in lines[0][1]]
     width = len(first)
-    if "label" in first or "sentence" in first:
-        missing = [name for name in ("label", "sentence") if name not in first]
-        if missing:
-            raise InputError(
-                "the header lacks a column",
-                where=f"{path}, line 1",
-                found=", ".join(first),
-                valid=missing,
-                hint=nearest(missing[0], first),
-            )
+    binary = [
+        c
+        for c in range(width)
+        if all(len(row) > c and row[c].strip() in ("0", "1") for _, row in lines)
+    ]
+    if "label" in first and "sentence" in first:
         label, sentence = first.index("label"), first.index("sentence")
         lines = lines[1:]
-    elif width == 4:
+    elif width == 4 and "label" not in first and "sentence" not in first:
         label, sentence = 1, 3
-    elif width == 2:
-        columns = [
-            c for c in (0, 1) if all(len(row) > c and row[c].strip() in ("0", "1") for _, row in lines)
-        ]
-        if len(columns) != 1:
-            raise InputError(
-                "no column holds labels",
-                where=path,
-                found=lines[0][1],
-                valid="one column of 0 and 1, one of sentences",
-            )
-        label, sentence = columns[0], 1 - columns[0]
+    elif width == 2 and len(binary) == 1:
+        label, sentence = binary[0], 1 - binary[0]
     else:
         raise InputError(
             "unknown layout",
             where=f"{path}, line {lines[0][0]}",
-            found=f"{width} columns",
+            found=", ".join(first),
             valid="a header with label and sentence; or label, sentence; or index, label, a, sentence",
+            hint=nearest("sentence" if "label" in first else "label", first),
         )
     sentences, labels = [], []
     for i, row in lines:
         where = f"{path}, line {i}"
-        if len(row) != width:
-            raise InputError("wrong number of columns", where=where, found=len(row), valid=str(width))
+        if len(row) != width or not row[sentence].strip():
+            raise InputError(
+                "is no label and sentence", where=where, found=row, valid=f"{width} cells"
+            )
         if row[label].strip() not in ("0", "1"):
-            raise InputError("not a label", where=where, found=row[label], valid="0 (negative), 1 (positive)")
-        if not row[sentence].strip():
-            raise InputError("the sentence is empty", where=where)
+            raise InputError(
+                "not a label", where=where, found=row[label], valid="0 (negative), 1 (positive)"
+            )
         sentences.append(row[sentence])
         labels.append(int(row[label]))
     if len(set(labels)) < 2:
-        raise InputError("all sentences have one label", where=path, found=labels[:1], valid="both 0 and 1")
+        raise InputError(
+            "all sentences have one label", where=path, found=labels[:1], valid="both 0 and 1"
+        )
     return sentences, np.array(labels)
 
 
-def tried_and_kept(
+def _tried_and_kept(
     model: BagOfWords | BiLstm, name: str, provenance: dict[str, Any], dev: Any, out: Any
 ) -> Classifier:
     if dev is not None:
@@ -125,5 +129,379 @@ def tried_and_kept(
     return open_folder(Path(out))
 
 
-def data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
-    return {"data": Path(data).name, "data_sha256": sha256_file(path_of(data)), "sentences": len(sentences)}
+def _data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
+    return {
+        "data": Path(data).name,
+        "data_sha256": sha256_file(path_of(data)),
+        "sentences": len(sentences),
+    }
+
+
+def train_bow(
+    data: str | os.PathLike[str],
+    *,
+    dev: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    name: str = "bow",
+    C: float = 1.0,
+) -> Classifier:
+    r"""Train the bag-of-words classifier M.1: tf-idf and logistic regression. Needs the extra ``classifiers``.
+
+    Parameters
+    ----------
+    data : str or path
+        Labelled sentences, see `read_labelled`.
+    dev : str or path, optional
+        Labelled sentences to compute the accuracy on.
+    out : str or path, optional
+        A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
+    name : str
+    C : float
+        Inverse strength of the penalty on the coefficients; 1 in the paper.
+
+    Returns
+    -------
+    Classifier
+        ``provenance["dev_accuracy"]`` where `dev` is given.
+
+    Raises
+    ------
+    InputError
+        For bad data, and where scikit-learn is not installed.
+
+    Notes
+    -----
+    Words are runs of two or more letters and digits, in lower case; idf is smoothed, and each sentence
+    brought to length 1. The solver is liblinear, which penalises the intercept as well: it gives the
+    published predictions to 1.2e-4, while lbfgs, which does not, is off by up to 0.02. Fitting draws no
+    random numbers.
+
+    Source: Bhaskaran & Bhallamudi (2019), section 3, M.1.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "train.tsv"
+    >>> _ = file.write_text("label\tsentence\n1\ta charming film\n0\ta bleak film\n")
+    >>> train_bow(file)(["charming", "a film", "bleak"]).round(2)
+    array([0.59, 0.5 , 0.41])
+    """
+    checks.positive(C, "C")
+    sentences, labels = read_labelled(data)
+    needed("classifiers", "sklearn", purpose="training a bag of words")
+    import sklearn
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    vectorizer = TfidfVectorizer(token_pattern=BOW_TOKEN.pattern)
+    try:
+        counts = vectorizer.fit_transform(sentences)
+    except ValueError as error:  # no word of two letters in the whole file
+        raise InputError(f"cannot be learned from: {error}", where=data) from None
+    fitted = LogisticRegression(C=C, solver="liblinear").fit(counts, labels)
+    model = BagOfWords(
+        {str(word): int(column) for word, column in vectorizer.vocabulary_.items()},
+        {
+            "idf": np.ascontiguousarray(vectorizer.idf_, dtype=np.float64),
+            "coefficients": np.ascontiguousarray(fitted.coef_[0], dtype=np.float64),
+            "intercept": np.array(fitted.intercept_, dtype=np.float64),
+        },
+        {"C": C, "solver": "liblinear"},
+    )
+    provenance = {
+        "kind": "bow",
+        **_data_facts(data, sentences),
+        "scikit-learn": sklearn.__version__,
+    }
+    return _tried_and_kept(model, name, provenance, dev, out)
+
+
+def train_bilstm(
+    data: str | os.PathLike[str],
+    vectors: str | os.PathLike[str] | Mapping[str, Any] | Embedding,
+    *,
+    dev: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    name: str = "bilstm",
+    words: Iterable[str] = (),
+    hidden: int = 128,
+    dropout: float = 0.25,
+    batch: int = 64,
+    epochs: int = 10,
+    patience: int = 2,
+    learning_rate: float = 1e-3,
+    tune_vectors: bool = False,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Classifier:
+    """Train the recurrent classifier M.2: a bidirectional LSTM on word vectors. Needs the extra ``encoders``.
+
+    Parameters
+    ----------
+    data : str or path
+        Labelled sentences, see `read_labelled`.
+    vectors : anything `load_embedding` reads
+        Word vectors; the paper has GloVe's of 300 dimensions. Only the words needed are read.
+    dev : str or path, optional
+        Labelled sentences that decide when to stop, and to compute the accuracy on. Without them one sentence
+        in twenty of `data` is set aside for stopping.
+    out : str or path, optional
+        A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
+    name : str
+    words : iterable of str
+        Words to keep vectors of beside those of `data`, `dev` and the shipped occupations, such as those of
+        your own professions. What is not kept counts as unknown later.
+    hidden : int
+        Size of either direction's state; 128 in the paper's code.
+    dropout : float in [0, 1)
+        Share of the final states left out in training; 0.25 in the paper's code.
+    batch : int
+        Sentences a step.
+    epochs : int
+        Passes over the data at most.
+    patience : int
+        Training ends after so many passes without a higher accuracy on the sentences set aside, or an equal
+        one at a lower loss; the best pass is kept.
+    learning_rate : float
+        Of Adam.
+    tune_vectors : bool
+        False: the vectors stay as they are, as in the paper, so that words outside the training data mean
+        something; only words of the training data that the vectors lack get a vector that is learned.
+        True: all vectors of words in the training data are learned, starting from those given.
+    seed : int
+        Of the weights at the start, the order of the sentences and the dropout. The same on the same machine
+        with as many threads gives the same classifier.
+    progress : bool, optional
+        A bar on stderr; by default on terminals only.
+
+    Returns
+    -------
+    Classifier
+        Its provenance holds ``dev_accuracy``, ``epochs`` (one record for each pass) and ``coverage``.
+
+    Raises
+    ------
+    InputError
+        For bad data or settings, and where PyTorch is not installed.
+
+    Notes
+    -----
+    Vectors are scaled by one factor so that their entries have a root mean square of 0.3, about that of
+    GloVe. Words are split as in the treebank ("does", "n't"), in lower case, punctuation marks for
+    themselves.
+
+    Source: Bhaskaran & Bhallamudi (2019), section 3, M.2. The paper trains for three passes without stopping
+    early, and drops the words that its vectors lack.
+
+    Examples
+    --------
+    >>> from bayesbias.classifiers import train_bilstm
+    >>> train_bilstm("labelled.csv", "minilm-static", seed=1)  # doctest: +SKIP
+    """
+    for value, what in (
+        (hidden, "hidden"),
+        (batch, "batch"),
+        (epochs, "epochs"),
+        (patience, "patience"),
+    ):
+        checks.count(value, what)
+    checks.positive(learning_rate, "learning_rate")
+    if checks.not_negative(dropout, "dropout") >= 1:
+        raise InputError("must be below 1", where="dropout", found=dropout)
+    sentences, labels = read_labelled(data)
+    held = read_labelled(dev) if dev is not None else None
+    torch = needed("encoders", "torch", purpose="training a BiLSTM")
+
+    tokens = [treebank_tokens(s) for s in sentences]
+    trained = dict.fromkeys(w for row in tokens for w in row)
+    more = [*(held[0] if held else ()), *_shipped_words(), *words]
+    wanted = list(dict.fromkeys([*trained, *(w for s in more for w in treebank_tokens(s))]))
+    embedding = load_embedding(vectors, wanted, progress=progress)
+    vocabulary, start, learned = _start_vectors(embedding, wanted, trained, tune_vectors, seed)
+
+    rng = np.random.default_rng(seed)
+    ids = [[vocabulary[w] for w in row] or [-1] for row in tokens]
+    if held is None:
+        aside = np.sort(rng.permutation(len(ids))[: max(1, len(ids) // 20)])
+        chosen = np.setdiff1d(np.arange(len(ids)), aside)
+        check_ids, check_labels = [ids[i] for i in aside], labels[aside]
+        ids, labels = [ids[i] for i in chosen], labels[chosen]
+    else:
+        check_ids = [[vocabulary.get(w, -1) for w in treebank_tokens(s)] or [-1] for s in held[0]]
+        check_labels = held[1]
+    if len(ids) == 0:
+        raise InputError("too few sentences to set some aside", where=data, found=len(sentences))
+
+    settings = {
+        "hidden": hidden,
+        "dropout": dropout,
+        "batch": batch,
+        "epochs": epochs,
+        "patience": patience,
+        "learning_rate": learning_rate,
+        "tune_vectors": tune_vectors,
+        "seed": seed,
+    }
+    with (
+        ticking("training the BiLSTM", epochs * len(ids), progress) as tick,
+        torch.random.fork_rng(devices=[]),
+    ):
+        torch.manual_seed(seed)
+        weights, record = _train_lstm(
+            torch, start, learned, (ids, labels), (check_ids, check_labels), settings, rng, tick
+        )
+    model = BiLstm(vocabulary, weights, settings)
+    count = sum(len(row) for row in tokens)
+    has = set(embedding.words)
+    provenance = {
+        "kind": "bilstm",
+        **_data_facts(data, sentences),
+        "vectors": {"name": embedding.name, **embedding.provenance},
+        "coverage": {
+            "words": len(trained),
+            "words_with_vector": sum(w in has for w in trained),
+            "tokens_with_vector": sum(w in has for row in tokens for w in row) / count,
+            "bench_words_without": [
+                w for s in _shipped_words() for w in treebank_tokens(s) if w not in vocabulary
+            ],
+        },
+        "stopped_on": "dev" if held is not None else "5 % of the training data",
+        "epochs": record,
+        "torch": str(torch.__version__),
+    }
+    return _tried_and_kept(model, name, provenance, dev, out)
+
+
+def _start_vectors(
+    embedding: Embedding, wanted: list[str], trained: Mapping[str, None], tune: bool, seed: int
+) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    """Return the vocabulary, its vectors at the start, and which rows are learned.
+
+    A word that neither the vectors nor the training data have is left out: nothing is known about it.
+    """
+    has = set(embedding.words)
+    kept = [word for word in wanted if word in has or word in trained]
+    vocabulary = {word: row for row, word in enumerate(kept)}
+    dim = embedding.vectors.shape[1]
+    rng = np.random.default_rng([seed, 1])
+    start = rng.normal(0.0, 0.1, (len(kept), dim)).astype(np.float32)
+    rows = [vocabulary[word] for word in kept if word in has]
+    given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
+    start[rows] = given * (0.3 / np.sqrt(np.mean(given**2)))
+    learned = np.array([word in trained and (tune or word not in has) for word in kept])
+    return vocabulary, start, learned
+
+
+def _train_lstm(
+    torch: Any,
+    start: np.ndarray,
+    learned: np.ndarray,
+    train: tuple[list[list[int]], np.ndarray],
+    check: tuple[list[list[int]], np.ndarray],
+    settings: Mapping[str, Any],
+    rng: np.random.Generator,
+    tick: Callable[[int], None],
+) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+    """Train with PyTorch; return the weights by the names of `_BiLstm`, and what each pass reached."""
+    hidden, dim = settings["hidden"], start.shape[1]
+    # Two tables, of vectors that stay and of vectors that are learned; row 0 is zeros, for words of the other.
+    frozen = torch.from_numpy(
+        np.vstack([np.zeros((1, dim), np.float32), np.where(learned[:, None], 0, start)])
+    )
+    row_learned = np.zeros(len(start) + 1, dtype=np.int64)
+    row_learned[1:][learned] = np.arange(1, learned.sum() + 1)
+    to_learned = torch.from_numpy(row_learned)
+    table = torch.nn.Embedding(int(learned.sum()) + 1, dim, padding_idx=0)
+    with torch.no_grad():
+        table.weight[1:] = torch.from_numpy(start[learned])
+    lstm = torch.nn.LSTM(dim, hidden, batch_first=True, bidirectional=True)
+    head = torch.nn.Linear(2 * hidden, 1)
+    drop = torch.nn.Dropout(settings["dropout"])
+    parts = torch.nn.ModuleList([table, lstm, head, drop])
+    optimiser = torch.optim.Adam(parts.parameters(), lr=settings["learning_rate"])
+
+    def logits(ids: list[list[int]]) -> Any:
+        rows = torch.tensor(ids) + 1  # -1, the unknown word, becomes row 0
+        _, (last, _) = lstm(frozen[rows] + table(to_learned[rows]))
+        return head(drop(torch.cat([last[0], last[1]], dim=1)))[:, 0]
+
+    def checked() -> tuple[float, float]:
+        parts.eval()
+        out = np.empty(len(check[0]))
+        with torch.no_grad():
+            for group in rows_by_length(check[0]):
+                out[group] = logits([check[0][i] for i in group]).numpy()
+        loss = np.logaddexp(0, np.where(check[1] == 1, -out, out)).mean()
+        return float(((out > 0) == check[1]).mean()), float(loss)
+
+    ids, labels = train
+    answers = torch.tensor(np.asarray(labels, dtype=np.float32))
+    groups, record, best, since = rows_by_length(ids), [], None, 0
+    for epoch in range(1, settings["epochs"] + 1):
+        parts.train()
+        batches = [
+            part
+            for group in groups
+            for part in np.array_split(rng.permutation(group), -(-len(group) // settings["batch"]))
+        ]
+        total = 0.0
+        for at in rng.permutation(len(batches)):
+            part = batches[at]
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                logits([ids[i] for i in part]), answers[part]
+            )
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(parts.parameters(), 5.0)
+            optimiser.step()
+            total += loss.item() * len(part)
+            tick(len(part))
+        accuracy, check_loss = checked()
+        record.append(
+            {
+                "epoch": epoch,
+                "train_loss": total / len(ids),
+                "accuracy": accuracy,
+                "loss": check_loss,
+            }
+        )
+        if best is None or (accuracy, -check_loss) > best[0]:
+            best, since = ((accuracy, -check_loss), copy.deepcopy(parts.state_dict())), 0
+        else:
+            since += 1
+        if since >= settings["patience"]:
+            break
+    assert best is not None  # there is at least one pass
+    parts.load_state_dict(best[1])
+    return _weights_of(lstm, head, table, start, learned), record
+
+
+def _weights_of(
+    lstm: Any, head: Any, table: Any, start: np.ndarray, learned: np.ndarray
+) -> dict[str, np.ndarray]:
+    numbers = {key: value.detach().numpy() for key, value in lstm.named_parameters()}
+    vectors = start.copy()
+    vectors[learned] = table.weight.detach().numpy()[1:]
+    out = {
+        "vectors": vectors,
+        "output": head.weight.detach().numpy()[0],
+        "output_bias": head.bias.detach().numpy(),
+    }
+    for side, ending in (("forward", "l0"), ("backward", "l0_reverse")):
+        out[f"{side}_input"] = numbers[f"weight_ih_{ending}"]
+        out[f"{side}_state"] = numbers[f"weight_hh_{ending}"]
+        out[f"{side}_bias"] = numbers[f"bias_ih_{ending}"] + numbers[f"bias_hh_{ending}"]
+    return {key: np.ascontiguousarray(value) for key, value in out.items()}
+
+
+def _shipped_words() -> list[str]:
+    """Return the texts of the shipped occupations, whose words every classifier may meet."""
+    data = read_toml(data_dir("wordlists") / "sentiment" / "occupations.toml")
+    nouns = [pair[gender] for pair in data["noun_pairs"] for gender in ("male", "female")]
+    return [
+        *nouns,
+        *(p["name"] for p in data["professions"]),
+        data["control"],
+        "is a an you are , .",
+    ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.classifiers.classifier import checked_probabilities
-from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of

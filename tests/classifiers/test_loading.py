@@ -10,7 +10,6 @@ import pytest
 from helpers.classifiers import LABELS, PHRASES, pipeline
 
 import bayesbias as bb
-from bayesbias.classifiers import training
 
 
 @pytest.mark.slow
@@ -34,7 +33,7 @@ def test_pipelines():
     np.testing.assert_allclose(bb.load_classifier(numbered, positive=2)(PHRASES), right, atol=1e-6)
     from sklearn.linear_model import LogisticRegression
 
-    with pytest.raises(bb.InputError, match="valid: a fitted classifier"):
+    with pytest.raises(bb.InputError, match="was not fitted"):
         bb.load_classifier(LogisticRegression())
 
 
@@ -60,7 +59,9 @@ def test_a_pickle_is_refused_until_it_is_allowed(tmp_path):
         np.testing.assert_array_equal(classifier(PHRASES), pipe.predict_proba(PHRASES)[:, 1])
     assert classifier.name == "pipe"
     joblib.dump({"no": "classifier"}, path)
-    with pytest.raises(bb.InputError, match="holds no classifier with probabilities; found: 'dict'"):
+    with pytest.raises(
+        bb.InputError, match="holds no classifier with probabilities; found: 'dict'"
+    ):
         bb.load_classifier(path, allow_pickle=True)
 
 
@@ -70,14 +71,10 @@ def test_whatever_a_library_throws_is_one_error(monkeypatch):
 
     from_files = SimpleNamespace(from_pretrained=damaged)
     made_up = ModuleType("transformers")
-    made_up.AutoConfig = made_up.AutoTokenizer = made_up.AutoModelForSequenceClassification = from_files
+    made_up.AutoConfig = made_up.AutoTokenizer = made_up.AutoModelForSequenceClassification = (
+        from_files
+    )
     monkeypatch.setitem(sys.modules, "transformers", made_up)
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    with pytest.raises(bb.InputError, match="own/model: cannot be loaded: Error while deserializing header"):
+    with pytest.raises(bb.InputError, match=r"own/model: .*Error while deserializing header"):
         bb.load_classifier("transformers:own/model")
-
-
-def test_a_file_below_the_home_folder_is_trained_on_and_hashed(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "t.tsv").write_text("label\tsentence\n1\tgood\n0\tbad\n")
-    assert training.data_facts("~/t.tsv", ["good", "bad"])["data"] == "t.tsv"

@@ -68,15 +68,21 @@ class Pipeline:
     ],
 )
 def test_each_way_to_answer_gives_the_probability_of_the_positive_class(answer, positive):
-    np.testing.assert_allclose(bb.load_classifier(answer, positive=positive)(SENTENCES), RIGHT, atol=1e-12)
+    np.testing.assert_allclose(
+        bb.load_classifier(answer, positive=positive)(SENTENCES), RIGHT, atol=1e-12
+    )
 
 
 def test_a_pipeline_tells_what_it_is():
     classifier = bb.load_classifier(Pipeline())
     assert (classifier.name, classifier.provenance["positive"]) == ("tiny", "POSITIVE")
     assert classifier.provenance["labels"] == ["NEGATIVE", "POSITIVE"]
-    assert bb.score_sentences(Pipeline(), control=False).frame["classifier"].unique().tolist() == ["tiny"]
-    with pytest.raises(InputError, match="does not say which class is positive; found: 'LABEL_0, LABEL_1'"):
+    assert bb.score_sentences(Pipeline(), control=False).frame["classifier"].unique().tolist() == [
+        "tiny"
+    ]
+    with pytest.raises(
+        InputError, match="does not say which class is positive; found: 'LABEL_0, LABEL_1'"
+    ):
         bb.load_classifier(Pipeline(("LABEL_0", "LABEL_1")))
     with pytest.raises(
         InputError, match="does not choose between classes; found: 'multi_label_classification'"
@@ -97,12 +103,17 @@ def test_labels_are_zero_and_one():
 
 def test_a_label_that_never_comes_is_spoken_of():
     made = bb.score_sentences(
-        lambda s: ["good" if "!" in x else "bad" for x in s], name="mine", positive="god", check=False
+        lambda s: ["good" if "!" in x else "bad" for x in s],
+        name="mine",
+        positive="god",
+        check=False,
     )
-    said = "mine: no sentence got the label 'god', which is to be the positive one; there are bad"
-    assert said in made.notes
+    assert any("no sentence got the positive label 'god'" in note for note in made.notes)
     made = bb.score_sentences(
-        lambda s: ["good" if "man" in x else "bad" for x in s], name="mine", positive="Good", check=False
+        lambda s: ["good" if "man" in x else "bad" for x in s],
+        name="mine",
+        positive="Good",
+        check=False,
     )
     assert not any("no sentence got" in note for note in made.notes)
 
@@ -110,17 +121,15 @@ def test_a_label_that_never_comes_is_spoken_of():
 @pytest.mark.parametrize(
     ("answer", "positive", "says"),
     [
-        (columns, None, "which column is that of the positive class; found: '2 columns without names'"),
+        (
+            columns,
+            None,
+            "which column is that of the positive class; found: '2 columns without names'",
+        ),
         (columns, 2, "unknown column; found: '2'; valid: 0, 1"),
         (lambda s: columns(s) * 3, 1, "do not sum to one; found: "),
         (score, 1, "positive: is not for functions that return one probability a sentence"),
         (lambda s: [row[0] for row in scores(s)], None, r"score of one label.*top_k=None"),
-        (lambda s: [[{"name": "a"}] for _ in s], None, "no labels and scores"),
-        (
-            lambda s: [scores(s)[0], *[[{"label": "POSITIVE", "score": 1.0}]] * 3],
-            None,
-            "other labels for each",
-        ),
         (
             lambda s: pd.DataFrame(columns(s), columns=["a", "b"]),
             None,

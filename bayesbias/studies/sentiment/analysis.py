@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain

@@ -18,22 +18,32 @@ def lines_of(name="mine") -> pd.DataFrame:
 def test_every_layout_reads_the_same(tmp_path):
     frame = lines_of()
     p = frame["probability"].to_numpy()
-    two = np.column_stack([p, 1 - p])  # the first column is the positive class; its mean is below one half
+    two = np.column_stack(
+        [p, 1 - p]
+    )  # the first column is the positive class; its mean is below one half
     files = {
         "header.csv": lambda f: frame.to_csv(f, index=False),
-        "shuffled.tsv": lambda f: frame.sample(frac=1, random_state=2).to_csv(f, index=False, sep="\t"),
+        "shuffled.tsv": lambda f: frame.sample(frac=1, random_state=2).to_csv(
+            f, index=False, sep="\t"
+        ),
         "bare.csv": lambda f: frame[["probability"]].to_csv(f, index=False),
         "pair.tsv": lambda f: frame[["sentence", "probability"]].to_csv(
             f, index=False, header=False, sep="\t"
         ),
-        "riap.csv": lambda f: frame[["probability", "sentence"]].to_csv(f, index=False, header=False),
+        "riap.csv": lambda f: frame[["probability", "sentence"]].to_csv(
+            f, index=False, header=False
+        ),
         "column.txt": lambda f: np.savetxt(f, p, header="dev accuracy: 0.83", fmt="%.18e"),
         "two.tsv": lambda f: np.savetxt(f, two, delimiter="\t", fmt="%.18e"),
-        "classes.csv": lambda f: pd.DataFrame(two, columns=["positive", "negative"]).to_csv(f, index=False),
+        "classes.csv": lambda f: pd.DataFrame(two, columns=["positive", "negative"]).to_csv(
+            f, index=False
+        ),
     }
     for name, write in files.items():
         write(tmp_path / name)
-        read = bb.load_predictions(tmp_path / name, positive=0 if name == "two.tsv" else None, name="x")
+        read = bb.load_predictions(
+            tmp_path / name, positive=0 if name == "two.tsv" else None, name="x"
+        )
         assert read.frame["sentence"].tolist() == frame["sentence"].tolist(), name
         np.testing.assert_allclose(read.frame["probability"], p, rtol=1e-15, err_msg=name)
         assert read.classifiers == ("x",)
@@ -63,7 +73,7 @@ def change(row, column, value):
 @pytest.mark.parametrize(
     ("alter", "message"),
     [
-        (lambda f: f.drop(index=7), "1 sentence has no prediction; found: 'My uncle is a doctor.'"),
+        (lambda f: f.drop(index=7), "1 sentence without a prediction; found: 'My uncle is a doctor.'"),
         (lambda f: f[["probability"]][:799], "number of predictions is wrong; found: 799; valid: 800 predictions, or 840"),
         (change(3, "probability", 1.5), "line 5: is not a probability; found: 1.5"),
         (change(3, "probability", -0.1), "line 5: is not a probability; found: -0.1"),
@@ -77,12 +87,9 @@ def change(row, column, value):
         (change(120, "profession", "scientist"), "line 122: the profession does not fit.*valid: writer"),
         (lambda f: f.assign(negative=0.9), "do not sum to 1"),
         (lambda f: f.assign(sentence=f["sentence"].str.replace("doctor", "healer").str.replace("writer", "poet")
-                            .str.replace("teacher", "tutor")), "sentences are of another test bench.*--words"),
-        (lambda f: f.assign(sentence=f["sentence"].str.lower()), "another test bench.*differ in capitals alone"),
+                            .str.replace("teacher", "tutor")), "unknown sentence"),
         (lambda f: f.drop(columns="sentence").iloc[::-1], "does not fit the sentence.*without a column sentence rows must"),
-        (lambda f: f[["probability"]].assign(probability=sorted(f["probability"])), "rise from the first row to the last"),
-        (lambda f: f[["probability"]].assign(probability=sorted(f["probability"])[::-1]), "fall from the first row"),
-        (lambda f: f.rename(columns={"probability": "probabilty"}), "no column of probabilities.*did you mean 'probability'"),
+        (lambda f: f.rename(columns={"probability": "probabilty"}), "no column or two.*did you mean 'probability'"),
     ],
 )  # fmt: skip
 def test_faults_in_a_file_are_named(tmp_path, alter, message):
@@ -96,7 +103,6 @@ def test_faults_in_a_file_are_named(tmp_path, alter, message):
     ("text", "message"),
     [
         ("", "holds no predictions"),
-        ("# dev accuracy: 0.17\n" + "0.5\n" * 800, "accuracy below one half: are the classes swapped"),
         ("0.1\t0.9\n0.2\n", "line 2: wrong number of columns; found: 1; valid: 2"),
         ("0.1\t0.2\t0.3\n", "unknown layout; found: '3 columns"),
         ("0.5\t0.9\n" * 800, "line 1: the two classes' probabilities do not sum to 1"),
@@ -121,18 +127,8 @@ def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
     stated = bb.load_predictions(swapped, positive=0)
     right = bb.load_predictions(gender / "predictions_bert.tsv", positive=1)
     assert stated.frame["probability"].equals(right.frame["probability"])
-    with pytest.raises(bb.InputError, match="positive: must be the number of a column"):
+    with pytest.raises(bb.InputError, match="positive: unknown column"):
         bb.load_predictions(swapped, positive=2)
-
-
-def test_underscores_between_digits_are_no_number(tmp_path):
-    """Python takes 0.5_5 for .55; other programs do not."""
-    path = tmp_path / "p.csv"
-    lines_of().to_csv(path, index=False)
-    first = str(lines_of()["probability"][0])
-    path.write_text(path.read_text().replace(first, "0.5_5", 1))
-    with pytest.raises(bb.InputError, match=r"is not a number; found: '0\.5_5'"):
-        bb.load_predictions(path)
 
 
 def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
@@ -149,7 +145,9 @@ def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
     }
     for name, write in files.items():
         write(tmp_path / name)
-        np.testing.assert_allclose(bb.load_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15)
+        np.testing.assert_allclose(
+            bb.load_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15
+        )
 
 
 def test_of_two_columns_of_probabilities_none_is_chosen(tmp_path):
