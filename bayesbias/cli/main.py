@@ -16,10 +16,11 @@ from bayesbias.core.errors import BayesbiasError
 # Heading of the help -> command -> its module.
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
-    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat"},
+    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "describe"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
     "Many fits": {"sweep": "sweep"},
+    "Planning a study": {"sample-size": "sample_size", "coverage": "coverage"},
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}

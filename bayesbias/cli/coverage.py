@@ -1,0 +1,136 @@
+"""The command ``bayesbias coverage``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.sections import Column
+
+COLUMNS = (
+    Column("kind", "kind"),
+    Column("method", "method"),
+    Column("level", "level"),
+    Column("name", "name"),
+    Column("contrast", "contrast"),
+    Column("truth", "truth", "signed", digits=3),
+    Column("tables", "tables", "count"),
+    Column("coverage", "coverage", "probability"),
+    Column("coverage_se", "SE", "probability"),
+    Column("called", "called", "probability"),
+    Column("wrong_sign", "wrong sign", "probability"),
+    Column("bias", "bias", "signed", digits=4),
+    Column("width", "width", "number", digits=3),
+)
+
+
+class Numbers(click.ParamType):
+    """Whole numbers with commas."""
+
+    name = "numbers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        if not all(part.strip().isdigit() for part in parts):
+            self.fail(f"expected whole numbers with commas, got {value!r}", param, ctx)
+        return tuple(int(part) for part in parts)
+
+
+@click.command()
+@click.option(
+    "--fit", type=shared.PATH, metavar="RUN", help="Take words and SDs from a run of fit."
+)
+@click.option("--words", type=Numbers(), metavar="N,...", help="Protected words of each class.")
+@click.option("--attributes", type=Numbers(), metavar="N,...", help="Stereotypes of each class.")
+@click.option("--human", type=click.IntRange(0), help="Human control words.")
+@click.option("--neutral", type=click.IntRange(0), help="Neutral control words.")
+@click.option("--embedding", metavar="E", help="Real vectors, with --wordlist or --pools.")
+@click.option("--wordlist", metavar="W", help="Negative controls: shuffle this word list.")
+@click.option("--pools", metavar="W", help="Draw tables from a word list with long lists.")
+@click.option("--distances", metavar="FILE", help="All pairs of the pools instead of both.")
+@click.option("--controls", metavar="C", help="Control words of the list, or none.")
+@click.option(
+    "--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments, bootstrap."
+)
+@click.option(
+    "--tables", type=click.IntRange(1), help="Tables to simulate [1000; pools 200; shuffles 100]."
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all random numbers."
+)
+@shared.options("prob")
+@click.option(
+    "--engine",
+    type=click.Choice(["quick", "nuts"]),
+    default="quick",
+    help="Importance sampling or NUTS.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Local processes [one per core]."
+)
+@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
+@click.option("--out", type=shared.PATH, metavar="DIR", help="Keep finished batches here.")
+@click.option("--resume", is_flag=True, help="Continue with the batches in DIR.")
+@shared.options("as_json")
+def coverage(as_json: bool, methods: str | None, **given: Any) -> None:
+    """Simulate a known truth and measure coverage."""
+    import bayesbias as bb
+    from bayesbias.inference.view import View
+    from bayesbias.output.terminal import table_lines
+
+    names = ("tables", "seed", "prob", "engine", "workers", "dask")
+    how = {name: given[name] for name in names if given[name] is not None}
+    if methods is not None:
+        how["methods"] = methods.split(",")
+    sizes = {
+        name: given[name]
+        for name in ("words", "attributes", "human", "neutral")
+        if given[name] is not None
+    }
+    kept = {"out": given["out"], "resume": given["resume"]}
+    if given["pools"] or given["distances"]:
+        pool = bb.load_distances(given["distances"]) if given["distances"] else given["embedding"]
+        if pool is None:
+            raise InputError(
+                "pools need vectors", valid="--embedding E --pools W, or --distances FILE"
+            )
+        lists = None if given["distances"] else given["pools"]
+        one = {
+            name: value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            for name, value in sizes.items()
+        }
+        frame = bb.coverage_on_pools(pool, lists, controls=given["controls"], **one, **how, **kept)
+        title = "Coverage of the value of the whole pool"
+    elif given["embedding"] or given["wordlist"]:
+        if not (given["embedding"] and given["wordlist"]):
+            raise InputError("negative controls need both", valid="--embedding E --wordlist W")
+        model = how.pop("methods", ["default"])[0]
+        frame = bb.simulation.negative_controls(
+            given["embedding"], given["wordlist"], model, controls=given["controls"], **how
+        )
+        title = "Negative controls: share of tables in which a difference is called although there is none"
+    else:
+        scenario = bb.simulation.Scenario()
+        if given["fit"] is not None:
+            scenario = bb.simulation.scenario_from_fit(bb.load_run(given["fit"]).result)
+        scenario = dataclasses.replace(scenario, **sizes)
+        frame = bb.coverage_simulated(scenario, **how, **kept)
+        title = "Coverage, false alarms and power in simulated tables"
+    if as_json:
+        shared.print_json(
+            "coverage",
+            {"rows": records(frame), **{name: how[name] for name in ("seed", "prob", "engine")}},
+        )
+        return
+    click.echo(f"{title}, {given['prob']:.0%} intervals, seed {given['seed']}\n")
+    click.echo("\n".join(table_lines(frame, COLUMNS, View(given["prob"]))))

@@ -1,0 +1,92 @@
+"""The command ``bayesbias describe``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
+from bayesbias.core.sections import Column
+
+COLUMNS = (
+    Column("version", "vectors"),
+    Column("mean", "mean cosine", "signed", digits=3),
+    Column("se", "SE", "number", digits=3),
+    Column("share_top", "share of top dimensions", "percent"),
+    Column("hubness", "hubness", "number", digits=1),
+)
+
+
+@click.command()
+@shared.options("embedding")
+@click.option("--controls", default="2022", metavar="C", help="Neutral words to look at alone.")
+@click.option("--top", type=click.IntRange(1), help="Leading dimensions [3].")
+@click.option("--neighbors", type=click.IntRange(1), help="Nearest words for hubness [10].")
+@shared.options(*shared.READING)
+@click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
+@shared.options("as_json")
+def describe(embedding: str | None, out: Path | None, as_json: bool, **given: Any) -> None:
+    """Describe vectors: mean cosine, dimensions, hubs."""
+    import pandas as pd
+
+    import bayesbias as bb
+    from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.inference.view import View
+    from bayesbias.output.terminal import table_lines
+
+    if embedding is None:
+        raise InputError("nothing to describe", valid="--embedding E")
+    vectors = bb.load_embedding(
+        embedding, allow_pickle=given["allow_pickle"], on_invalid_utf8=given["invalid_utf8"]
+    )
+    versions, notes = {"as they are": vectors}, []
+    for way in POSTPROCESSINGS:
+        try:
+            versions[way] = postprocess(vectors, way)
+        except InputError as error:  # too few words or dimensions for this one
+            notes.append(f"not after {way}: {error}")
+    shapes = {
+        name: bb.embeddings.describe_vectors(
+            version, neutral=given["controls"], top=given["top"], neighbors=given["neighbors"]
+        )
+        for name, version in versions.items()
+    }
+    found = {name: plain(shape.as_dict()) for name, shape in shapes.items()}
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "shape.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+        for name, plot in (
+            ("cosines", bb.plots.plot_cosines),
+            ("dimensions", bb.plots.plot_dimensions),
+        ):
+            plot(shapes).figure.savefig(out / f"{name}.png")
+    if as_json:
+        shared.print_json(
+            "describe",
+            {
+                "embedding": vectors.name,
+                "shapes": found,
+                "written": None if out is None else str(out),
+            },
+        )
+        return
+    rows = [
+        {
+            "version": name,
+            "mean": s.words.mean,
+            "se": s.words.se,
+            "share_top": s.words.share_top,
+            "hubness": s.hubness,
+        }
+        for name, s in shapes.items()
+    ]
+    click.echo(f"{vectors.name}: {len(vectors):,} words. Cosines of pairs of them\n")
+    click.echo("\n".join(table_lines(pd.DataFrame(rows), COLUMNS, View())))
+    click.echo()
+    for text in (*shapes["as they are"].in_words(), *notes):
+        click.echo(f"Note     {text}")
