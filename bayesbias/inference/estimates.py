@@ -75,9 +75,12 @@ def estimates(
     import pandas as pd
 
     prob = checks.probability(prob)
-    frame = describe_draws(draws.to_numpy(), prob)
-    if mixtures is not None:
-        frame = frame.assign(**describe_mixtures(mixtures, prob))
+    if mixtures is None:
+        frame = describe_draws(draws.to_numpy(), prob)
+    else:
+        r_hat, ess = r_hat_and_ess(draws.to_numpy())
+        frame = pd.DataFrame(describe_mixtures(mixtures, prob))
+        frame = frame.assign(prob=prob, ess_bulk=ess, r_hat=r_hat)
     if known is not None:
         frame["mean"], frame["mcse_mean"] = known, 0.0
     if rope is not None:

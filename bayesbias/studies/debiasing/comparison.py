@@ -23,6 +23,7 @@ from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import FitError, InputError, nearest
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.estimates import (
+    COLUMNS,
     beside,
     chosen_rows,
     contrast_draws,
@@ -53,11 +54,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Method"]
 
 _MOST_SHOWN = 6  # lines of methods, so that a comparison and what is wrong with it take eight
-_BETWEEN_METHODS = [
-    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high",
-    "prob", "ess_bulk", "r_hat", "p_below_zero", "mcse_p_below_zero", "p_in_rope", "mcse_p_in_rope", "rope", "p_nearer_zero",
-    "mcse_p_nearer_zero", "verdict",
-]  # fmt: skip
+_BETWEEN_METHODS = ["method", "next", "estimand", *COLUMNS, "p_nearer_zero", "mcse_p_nearer_zero"]
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
 
