@@ -289,20 +289,3 @@ def answers_by_model(
             )
         )
     return pd.concat(parts, ignore_index=True)
-
-
-def power_scaling_of(idata: Any, group: str) -> np.ndarray:
-    """Return the sensitivity of the variable ``contrast`` to powers of the prior or the likelihood."""
-    import arviz
-
-    return arviz.psense(idata, group=group)["contrast"].to_numpy()
-
-
-def pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return smoothed log-weights of importance ratios, and the Pareto k of their tail."""
-    import arviz  # noqa: F401 - gives arrays the accessor
-    import xarray as xr
-
-    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other sign.
-    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
-    return log_weights.to_numpy(), float(k)

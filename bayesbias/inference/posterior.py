@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference import estimates, reliability, sensitivity, slopes, spreads
+from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
@@ -408,9 +408,9 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            See `bayesbias.inference.sensitivity.prior_sensitivity`.
+            See `bayesbias.inference.priors.prior_sensitivity`.
         """
-        return self.once("prior_sensitivity", lambda: sensitivity.prior_sensitivity(self)).copy()
+        return self.once("prior_sensitivity", lambda: priors.prior_sensitivity(self)).copy()
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the sampler converged.

@@ -15,13 +15,13 @@ from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import percent
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.estimates import chosen_rows, describe_draws, keys_of_rows, level_draws
-from bayesbias.inference.expectation import (
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.priors import (
     fits_usual_pairs,
     predictive_of_pairs,
     prior_contrasts,
     usual_pairs,
 )
-from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec

@@ -11,7 +11,7 @@ from helpers.fits import made_up, pairs
 
 import bayesbias as bb
 from bayesbias.inference.estimands import contrast_rows, mean_rows
-from bayesbias.inference.expectation import fits_usual_pairs, usual_pairs
+from bayesbias.inference.priors import fits_usual_pairs, usual_pairs
 from bayesbias.inference.scope import (
     has_new_words,
     holds_for,

@@ -14,7 +14,7 @@ from scipy import integrate, stats
 
 import bayesbias
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.expectation import (
+from bayesbias.inference.priors import (
     MOST_IMPOSSIBLE,
     fits_usual_pairs,
     predictive_of_pairs,
@@ -57,10 +57,10 @@ def test_contrasts_of_crossed_by_hand():
     expected = prior_expectation("crossed", seed=shifted(3)).contrasts.set_index("level")
     assert expected.loc["overall", "sd"] == pytest.approx(0.3 * np.sqrt(2), rel=0.06)
     assert expected.loc["word", "sd"] == pytest.approx(np.sqrt(1.18), rel=0.1)
-    assert (expected["low"] < 0).all()
-    assert (expected["high"] > 0).all()
+    assert (expected["hpdi_low"] < 0).all()
+    assert (expected["hpdi_high"] > 0).all()
     half = stats.norm.ppf(0.945) * 0.3 * np.sqrt(2)
-    assert expected.loc["overall", "high"] - expected.loc["overall", "low"] == pytest.approx(
+    assert expected.loc["overall", "hpdi_high"] - expected.loc["overall", "hpdi_low"] == pytest.approx(
         2 * half, rel=0.1
     )
 
