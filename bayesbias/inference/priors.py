@@ -19,8 +19,8 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
-from bayesbias.inference.estimands import PROB, contrasted_groups, no_contrasts
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
+from bayesbias.inference.estimands import PROB, contrasted_groups, no_contrasts
 from bayesbias.inference.scope import words_said
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS

@@ -6,8 +6,8 @@ import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias.inference.fitting import fit
 from bayesbias.inference.cross_validation import with_pointwise
+from bayesbias.inference.fitting import fit
 from bayesbias.inference.priors import prior_expectation
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model

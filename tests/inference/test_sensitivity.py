@@ -11,8 +11,8 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.errors import FitError
 from bayesbias.inference import priors as sensitivity
-from bayesbias.inference.fitting import fit
 from bayesbias.inference.cross_validation import with_pointwise
+from bayesbias.inference.fitting import fit
 
 QUICK = {"draws": 250, "tune": 500, "seed": shifted(1)}
 
