@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from bayesbias.inference.contrasts import contrast_draws, level_draws
+from bayesbias.inference.estimates import contrast_draws, level_draws
 from scipy import stats
 
 import bayesbias as bb
