@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from bayesbias.inference.estimates import contrast_draws, level_draws
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.inference.estimates import contrast_draws, level_draws
 from bayesbias.models.design import Design
 from bayesbias.simulation.scenario import scenario_frame
 

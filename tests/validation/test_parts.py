@@ -1,6 +1,7 @@
 """The parts of the validation run, on a few cases."""
 
 import pytest
+
 from validation import calibration, pvalues
 
 
