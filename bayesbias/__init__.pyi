@@ -53,10 +53,9 @@ from .simulation.coverage import coverage_simulated as coverage_simulated
 from .simulation.pools import coverage_on_pools as coverage_on_pools
 from .simulation.sample_size import sample_size as sample_size
 from .sweeps.sweeping import run_sweep as run_sweep
-from .plots.words import plot_connections as plot_connections, plot_words as plot_words
-from .plots.contrasts import plot_contrasts as plot_contrasts
-from .plots.predictive import plot_ppc as plot_ppc
-from .plots.priors import plot_priors as plot_priors
+from .plots.checks import plot_ppc as plot_ppc, plot_priors as plot_priors
+from .plots.forest import plot_connections as plot_connections, plot_contrasts as plot_contrasts
+from .plots.words import plot_words as plot_words
 from .inference.view import View as View
 from .output.registry import interpret as interpret
 from .output.page import write_report as write_report

@@ -150,10 +150,12 @@ def save_run(
 def _draw(section: Section, paths: Sequence[Path]) -> None:
     import matplotlib.pyplot as plt
 
+    from bayesbias.plots import save_figure
+
     figure = section.draw()
     for path in paths:
         path.parent.mkdir(exist_ok=True)
-        figure.savefig(path)
+        save_figure(figure, path)
     plt.close(figure)
 
 

@@ -1,6 +1,4 @@
-"""Figures of sentence tests."""
-
-from __future__ import annotations
+"""Figures of sentence tests, and of associations against a covariate (WEFAT)."""
 
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -8,68 +6,44 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import number_text
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, number_of
-from bayesbias.plots import headings, marks, slopes
-from bayesbias.plots.plates import Plate, on_axes
-from bayesbias.plots.rows import name_rows
-from bayesbias.plots.style import (
-    FAINT,
-    INK,
-    across,
-    axes_or_new,
-    height_of,
-    plain,
-    pt,
-    size_rows,
-    styled,
-)
-from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.plots import forest as forests, style
+from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_seat", "plot_seat_contrasts"]
+__all__ = ["plot_correlations", "plot_covariate", "plot_seat", "plot_seat_contrasts"]
 
-# One hue from light to dark: three steps that stay apart in grey print and for every eye.
-_SHADES = {"not": "#FFFFFF", "alone": "#A6CBE3", "holm": "#0B5A92"}
-_GRID = "#C9C9C9"
-_WIDE = 75.0  # points: a column this wide has its numbers beside the bars, a narrower one above them
+# One hue from light to dark: not significant, alone, after Holm's correction; then what was not run.
+_SHADES = ("#FFFFFF", "#A6CBE3", "#0B5A92", "#EFEFEF")
 _NUMBERS = 36.0  # points that numbers take beside the bars
-_LARGEST = 2.0  # no effect size of WEAT is as large with equally many words on both sides
 _LEVELS = {
-    "word": ("#D55E00", "o"),
-    "sent": ("#0072B2", "s"),
-    "sent (u)": ("#404040", "^"),
-    "text": ("#CC79A7", "D"),
-}
-_LEVEL_NAMES = {
-    "word": "words",
-    "sent": "sentences, several frames a word",
-    "sent (u)": "sentences, one a word",
-    "text": "sentences, words not stated",
+    "word": (COLOR["associated"], "o", "words"),
+    "sent": (COLOR["different"], "s", "sentences, several frames a word"),
+    "sent (u)": (COLOR["neutral"], "^", "sentences, one a word"),
+    "text": (COLOR["human"], "D", "sentences, words not stated"),
 }
 _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 
 @styled
-def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
+def plot_seat(result: Any, *, alpha: float = 0.01, ax: "Axes | None" = None) -> "Axes":
     """Show which tests are significant on which encoders, with the effect size of each.
 
-    A row for each test, a column for each encoder, in which a bar reaches from zero to the effect size. White: not
-    significant; light: p below `alpha`; dark: also after Holm's correction over the whole family. A ring marks sentence
-    tests whose p is below `alpha` only as long as sentences of one word count as independent, and not when each word
-    counts once.
+    A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`; dark: also after Holm's
+    correction over all tests. A ring marks sentence tests that are significant only as long as sentences of one word
+    count as independent.
 
     Parameters
     ----------
     result : SeatResult
     alpha : float in (0, 1)
     ax : matplotlib Axes, optional
-        By default a new figure, as tall as the tests need: 46 of them take a page.
+        By default a new figure, as tall as the tests need.
 
     Returns
     -------
@@ -88,138 +62,109 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     >>> [text.get_text() for text in ax.texts[:2]]
     ['1.37', '0.86']
     """
-    import pandas as pd
-
     alpha = checks.probability(alpha, "alpha")
-    named = result.named()
-    rows = list(dict.fromkeys(zip(named["title"], named["context"], strict=True)))
-    row_of = {key: i for i, key in enumerate(rows)}
-    models = list(dict.fromkeys(zip(result.frame["model"], result.frame["options"], strict=True)))
-    ax = axes_or_new(ax, _size_seat(result))
-    # The texts of the cells first, so that they come before those of the headings.
-    columns = len(models)
-    room = (72 * across() - 180) / columns  # of a column, in points; what stands at the left takes some 180
-    wide = room >= _WIDE
-    ax.set_xlim(0, columns)
-    ax.set_ylim(len(rows), 0)
-    points = height_of(ax) / len(rows)
+    frame = _named(result)
+    rows = list(dict.fromkeys(zip(frame["title"], frame["context"], strict=True)))
+    models = list(dict.fromkeys(frame["column"]))
+    (ax,) = style.axes_for(ax, style.rows_height(len(rows), 0.24, 0.165))
+    ax.set(xlim=(0, len(models)), ylim=(len(rows), 0))
+    points = style.points_per(ax, len(rows))
     size = float(np.clip(0.62 * points, 4.0, 8.0))
-    # Sets of unequal size may be farther apart.
-    largest = float(np.fmax(_LARGEST, result.frame["effect_size"].abs().max()))
-    limit = f"{largest:.3g}"
-    seen = set()
-    for at, row in zip(named.index, result.frame.loc[named.index].itertuples(), strict=True):
-        y, x = row_of[named.at[at, "title"], named.at[at, "context"]], models.index((row.model, row.options))
-        seen.add((x, y))
-        step = "holm" if row.p_holm < alpha else "alone" if row.p_value < alpha else "not"
-        _cell(ax, x, y, _SHADES[step])
-        ink = "white" if step == "holm" else INK
-        ax.text(
-            x + (1 - (_NUMBERS - size) / room if wide else 0.5),
-            y + (0.53 if wide else 0.43),
-            "none" if pd.isna(row.effect_size) else number_text(row.effect_size, 2),
-            ha="center",
-            va="center",
-            fontsize=pt(size),
-            color=ink,
-        )
-        if pd.notna(row.effect_size):
-            zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0, largest)
-            bar_y = y + (0.5 if wide else 0.86)
-            end = zero + per_unit * row.effect_size
-            ax.plot(
-                [zero, end],
-                [bar_y, bar_y],
-                color=ink,
-                linewidth=pt(0.22 * points if wide else 0.12 * points),
-                solid_capstyle="butt",
-                zorder=3,
-                label="_effect",
-            )
+    room = (72 * style.across() - 180) / len(models)  # of a column, in points
+    wide = room >= 75  # then numbers stand beside the bars, or else above them
+    at_number = 1 - (_NUMBERS - size) / room if wide else 0.5
+    half = (1 - (_NUMBERS / room if wide else 0)) / 2
+    largest = float(np.fmax(2.0, frame["effect_size"].abs().max()))
+    unit = 0.94 * half / largest
+    cells = np.full((len(rows), len(models)), 3)
+    for row in frame.itertuples():
+        x, y = models.index(row.column), rows.index((row.title, row.context))
+        cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
+        ink = "white" if cells[y, x] == 2 else INK
+        known = row.effect_size == row.effect_size
+        text = style.number(row.effect_size, 2) if known else "none"
+        at = (x + at_number, y + (0.53 if wide else 0.43))
+        ax.text(*at, text, ha="center", va="center", fontsize=pt(size), color=ink)
+        if known:
+            low = y + (0.5 if wide else 0.86)
+            ends = [x + half, x + half + unit * row.effect_size]
+            width = (0.22 if wide else 0.12) * points
+            ax.plot(ends, [low, low], color=ink, linewidth=width, zorder=3, label="_effect")
         if row.level != "word" and row.p_value < alpha <= row.p_words:
-            ax.plot(
-                [x + (1 - (_NUMBERS - size) / room if wide else 0.5)],
-                [y + (0.5 if wide else 0.4)],
-                marker="o",
-                markersize=pt(0.55 * size),
-                markerfacecolor="none",
-                markeredgecolor=ink,
-                markeredgewidth=pt(0.8),
-                transform=ax.transData + _shift(ax, 2.0 * size),
+            ax.annotate(
+                "○",
+                at,
+                (pt(2 * size), 0),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=pt(size),
+                color=ink,
                 label="_words",
-                clip_on=False,
             )
-    for x in range(len(models)):
-        for y in range(len(rows)):
-            if (x, y) not in seen:
-                _cell(ax, x, y, "#EFEFEF", hatch="////")
-    for x in range(columns):
-        zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0, largest)
-        # In narrow columns it is no longer than the bars, which lie below the numbers.
-        tops = [0.0] if wide else [y + 0.76 for y in range(len(rows))]
-        ends = [float(len(rows))] if wide else [y + 0.96 for y in range(len(rows))]
-        ax.vlines([zero] * len(tops), tops, ends, color=FAINT, linewidth=pt(0.6), zorder=2, label="_zero")
-        if wide:
-            marked = [zero - largest * per_unit, zero, zero + largest * per_unit]
-            ax.set_xticks([*ax.get_xticks(minor=True), *marked], minor=True)
+    from matplotlib.colors import ListedColormap
+
+    look = {"edgecolors": "#C9C9C9", "linewidth": 0.5, "zorder": 1}
+    ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
+    zeros = np.arange(len(models)) + half
+    for y in range(len(rows)):
+        low = y if wide else y + 0.76
+        ax.vlines(zeros, low, y + 1 if wide else y + 0.96, color=FAINT, linewidth=0.6, zorder=2)
     if wide:
-        ax.set_xticks(ax.get_xticks(minor=True), labels=[f"−{limit}", "0", limit] * columns, minor=True)
-        ax.tick_params(axis="x", which="minor", length=pt(2), pad=pt(1.5), labelsize=pt(6.5))
-    _row_names(ax, rows, points)
-    label = 7.5 if columns <= 6 else 6.5
-    longest = max(8, int(room / (0.55 * label)))  # as many letters as fit into a column
-    ax.set_xticks(
-        [x + 0.5 for x in range(len(models))], labels=[_encoder_label(*model, longest) for model in models]
-    )
-    ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=pt(12 if wide else 2))
+        limit = f"{largest:.3g}"
+        ticks = [zero + side * largest * unit for zero in zeros for side in (-1, 0, 1)]
+        ax.set_xticks(ticks, labels=[f"−{limit}", "0", limit] * len(models), minor=True)
+        ax.tick_params(axis="x", which="minor", length=2, pad=1.5, labelsize=pt(6.5))
+    contexts = [context for _, context in rows]
+    size = float(np.clip(0.66 * points, 4.0, 8.0))
+    style.name_rows(ax, [i + 0.5 for i in range(len(rows))], contexts, size)
+    titles = [title for title, _ in rows]
+    for i, title in enumerate(titles):
+        if i == 0 or title != titles[i - 1]:
+            ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
+            style.write_aside(
+                ax, i + 0.5, style.plain(title), size, shift=-5.2 * size, ha="right", xy=0
+            )
+    label = 7.5 if len(models) <= 6 else 6.5
+    letters = max(8, int(room / (0.55 * label)))  # that fit into a column
+    labels = [_encoder_label(name, letters) for name in models]
+    ax.set_xticks(np.arange(len(models)) + 0.5, labels=labels)
+    ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=12 if wide else 2)
     for spine in ax.spines.values():
         spine.set_visible(False)
+    boxes = ["cell: not significant", f"p < {alpha:g}", "also after Holm's correction", "not run"]
+    used = boxes if (cells == 3).any() else boxes[:3]
+    edge = {"edgecolor": FAINT, "linewidth": 0.6}
     handles = [
-        _box(_SHADES["not"], "cell: not significant"),
-        _box(_SHADES["alone"], f"p < {alpha:g}"),
-        _box(_SHADES["holm"], "also after Holm's correction"),
-        marks.line_handle(
-            INK,
-            "not when each word counts once",
-            marker="o",
-            size=4.5,
-            style="none",
-            markerfacecolor="none",
-            markeredgewidth=pt(0.8),
-        ),
+        style.patch_handle(text, facecolor=shade, **edge)
+        for text, shade in zip(used, _SHADES, strict=False)
     ]
-    if len(seen) < len(models) * len(rows):
-        handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
-    unequal = " (beyond 2 where sets are of unequal size)" if largest > _LARGEST else ""
-    subtitle = (
-        f"Bars: effect sizes, of −{limit} to {limit}{unequal}; {number_of(len(result.frame), 'test')} in the family. "
-        "One-sided: a negative effect is never significant."
+    ring = {"linewidth": 0, "markersize": 4.5, "markerfacecolor": "none"}
+    handles.insert(3, style.line_handle(INK, "not when each word counts once", "o", **ring))
+    unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
+    note = (
+        f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; {number_of(len(frame), 'test')} "
+        "in the family. One-sided: a negative effect is never significant."
     )
-    headings.add_headings(
-        ax,
-        "Significance of every test on every encoder",
-        subtitle,
-        handles,
-        result.frame.loc[named.index].assign(title=named["title"], context=named["context"]),
-    )
-    return ax
+    data = frame.drop(columns="column")
+    return style.finish([ax], "Significance of every test on every encoder", note, handles, data)
 
 
 @styled
-def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
-    """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.
+def plot_seat_contrasts(
+    result: Any, *, encoder: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
+    """Show the association contrast of each test with its HPDI, for new words and templates.
 
-    Words, bleached and unbleached sentences of one test stand in one row, from above. Left of zero lies what the test
-    supposes. At the right: the share of variance that lies between words and between templates, in sentences where
-    there are any.
+    Words, bleached and unbleached sentences of one test stand in one row. Left of zero lies what the test supposes. At
+    the right is the share of variance between words and between templates.
 
     Parameters
     ----------
     result : SeatResult
         Of ``seat(..., bayes=True)``.
     encoder : str, optional
-        Its name, with its options in brackets where it has any, as in ``result.table().columns``. Needed where there
-        are several.
+        As in ``result.table().columns``; by default the first.
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the tests need.
 
@@ -230,7 +175,7 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     Raises
     ------
     InputError
-        Where nothing was fitted, or for an unknown encoder.
+        If nothing was fitted, or the encoder is unknown.
 
     Examples
     --------
@@ -241,211 +186,233 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
     """
-    rows = _contrast_rows(result, encoder)
+    known = fitted_encoders(result)
+    if not known:
+        raise InputError("no model was fitted", hint="seat(..., bayes=True)")
+    encoder = known[0] if encoder is None else checks.choice(encoder, known, "encoder")
+    frame = _named(result)
+    frame = frame[(frame["column"] == encoder) & frame["contrast"].notna()]
+    rows = frame.rename(columns={"contrast": "mean"}).assign(key=frame["title"])
     titles = list(dict.fromkeys(rows["title"]))
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
-    ax = axes_or_new(ax, _size_seat_contrasts(result))
-    low, high = min(rows["hpdi_low"].min(), 0.0), max(rows["hpdi_high"].max(), 0.0)
-    pad = 0.05 * (high - low) or 0.01
-    ax.set_xlim(low - pad, high + pad)
-    ax.set_ylim(len(titles), 0)
-    points = height_of(ax) / len(titles)
-    for i in range(0, len(titles), 2):
-        ax.axhspan(i, i + 1, color="#F3F3F3", linewidth=0, zorder=0)
-    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     lane = 0.8 / len(contexts)
-    lanes = rows.groupby("title", sort=False)["context"].agg(list)
-    marker_size = float(np.clip(0.5 * lane * points, 2.6, 5.5))
-    size = float(np.clip(0.62 * points, 4.5, 8.0))
-    for row in rows.itertuples():
-        colour, marker = _LEVELS[row.context]
-        here = lanes[row.title]
-        y = titles.index(row.title) + 0.5 + (here.index(row.context) - (len(here) - 1) / 2) * lane
-        ax.plot(
-            [row.hpdi_low, row.hpdi_high],
-            [y, y],
-            color=colour,
-            linewidth=pt(0.34 * marker_size),
-            solid_capstyle="butt",
-            zorder=3,
-            label="_interval",
-        )
-        ax.plot(
-            [row.contrast],
-            [y],
-            marker=marker,
-            markersize=pt(marker_size),
-            color=colour,
-            zorder=4,
-            # What has not converged is drawn open.
-            markerfacecolor=colour if row.converged else "white",
-            markeredgewidth=pt(0.8),
-            linestyle="none",
-            label=f"_{row.context}",
-        )
-    known = rows[rows["share_word"].notna()]
-    # Of words and sentences in one row, those that have templates.
-    shares = known.sort_values("share_template", ascending=False, kind="stable").drop_duplicates("title")
-    shares = shares.set_index("title") if (known["share_template"] > 0).any() else shares.iloc[:0]
-    for i, title in enumerate(titles):
-        if title in shares.index:
-            row = shares.loc[title]
-            of = {name: f"{row[name]:.0%}" for name in row.index if str(name).startswith("share_") and row[name] == row[name]}
-            for column, at in (("share_word", 22.0), ("share_template", 63.0)):
-                if column in of:
-                    headings.write_aside(ax, i + 0.5, of[column], min(size, 7.5), shift=at, ha="right")
-    if len(shares):
-        # Beside the intervals of words and of sentences stand the shares of the latter.
-        what = "sentences: share of variance" if len(known) > len(shares) else "share of variance"
-        headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")
-        headings.write_aside(ax, None, "template", 7.5, shift=63.0, up=3, ha="right")
-        headings.write_aside(ax, None, what, 7.5, shift=63.0, up=13, ha="right", weight="bold")
-    name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
-    ax.tick_params(axis="y", length=0, labelsize=pt(size))
-    ax.tick_params(axis="x", labelsize=pt(8))
-    headings.name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
-    handles = [
-        marks.line_handle(
-            _LEVELS[name][0], _level_name(name, rows), marker=_LEVELS[name][1], width=1.8, size=5
-        )
-        for name in contexts
-    ]
+    (ax,) = style.axes_for(ax, style.rows_height(len(titles), 0.42, 0.26))
+    series, handles = [], []
+    for place, name in enumerate(contexts):
+        color, marker, label = _LEVELS[name]
+        own = rows[rows["context"] == name]
+        if set(own["test"]) <= set(list_tests()):
+            label = _PUBLISHED.get(name, label)
+        look: dict[str, Any] = {"shift": (place - (len(contexts) - 1) / 2) * lane, "size": 5.5}
+        handles.append(style.line_handle(color, label, marker, linewidth=1.8))
+        for hollow in (False, True):  # hollow: not converged
+            part = own[own["converged"].astype(bool) != hollow]
+            if len(part):
+                mark: dict[str, Any] = {"hollow": hollow, "label": f"_{name}"}
+                series.append(forests.Series(part, color, marker, **look, **mark))
     if not rows["converged"].all():
-        handles.append(
-            marks.line_handle(
-                INK, "not to be trusted yet", marker="o", style="none", markerfacecolor="white", size=5
-            )
+        open_ = {"linewidth": 0, "markerfacecolor": "white"}
+        handles.append(style.line_handle(INK, "not converged", "o", **open_))
+    shares = rows[rows["share_word"].notna()]
+    shares = shares.sort_values("share_template", ascending=False, kind="stable")
+    shares = shares.drop_duplicates("title").set_index("title")
+    beside = []
+    if (shares["share_template"] > 0).any():
+        for column, at in (("share_word", 22.0), ("share_template", 63.0)):
+            texts = {key: f"{share:.0%}" for key, share in shares[column].dropna().items()}
+            name = column.removeprefix("share_")
+            beside.append(forests.Beside(texts, name, at, ha="right"))
+    forests.forest(ax, {"": [(title, title) for title in titles]}, series, beside=beside)
+    if beside:
+        style.write_aside(
+            ax, None, "share of variance", 7.5, shift=63.0, up=14, ha="right", weight="bold"
         )
+    ax.set_xlabel("associated − different, in cosine distance (below 0: as the test supposes)")
     prob = as_percent(result.provenance["prob"])
-    subtitle = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
-    headings.add_headings(ax, "The association, with its uncertainty", subtitle, handles, rows)
+    note = f"{encoder}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
+    return style.finish([ax], "The association, with its uncertainty", note, handles, frame)
+
+
+def fitted_encoders(result: Any) -> list[str]:
+    """Return the encoders of which at least one test was fitted."""
+    frame = _named(result)
+    return (
+        list(dict.fromkeys(frame[frame["contrast"].notna()]["column"]))
+        if "contrast" in frame
+        else []
+    )
+
+
+def _named(result: Any) -> "pd.DataFrame":
+    """Return the tests with their titles, contexts and encoders (``column``), in the order of the figure."""
+    named = result.named()
+    frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
+    columns = [
+        f"{model} ({options})" if options else model
+        for model, options in zip(frame["model"], frame["options"], strict=True)
+    ]
+    return frame.assign(column=columns)
+
+
+def _encoder_label(name: str, longest: int) -> str:
+    """Put name and options on lines of their own, none longer than its column."""
+    model, _, options = name.removesuffix(")").partition(" (")
+    lines = [model, *options.split(";")] if options else [name]
+    return "\n".join(
+        style.plain(p, longest) for line in lines for p in textwrap.wrap(line, longest)
+    )
+
+
+@styled
+def plot_covariate(result: Any, *, names: bool = True, ax: "Axes | None" = None) -> "Axes":
+    """Show the association of each target against its covariate, with the uncertainty of targets and line.
+
+    The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the line are filled and
+    named in bold; other names stand where there is room, unless there are more than twenty targets.
+
+    Parameters
+    ----------
+    result : WefatResult
+    names : bool
+        Whether targets on the line are named too.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
+    >>> ax = bb.plots.plot_covariate(found, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'percent_women'
+    """
+    import pandas as pd
+
+    frame, true, slope = result.frame, result.true_correlation, result.slope
+    (ax,) = style.axes_for(ax, min(5.0, style.across() + 0.6))
+    columns = ("covariate", "association", "hpdi_low", "hpdi_high")
+    x, y, low, high = (frame[name].to_numpy(dtype=float) for name in columns)
+    pad = 0.04 * float(np.ptp(x))
+    line = result.predict(np.linspace(x.min() - pad, x.max() + pad, 61).tolist())
+    blue, orange, along = COLOR["different"], COLOR["associated"], line["covariate"]
+    band = {"alpha": 0.22, "linewidth": 0, "label": "_band"}
+    ax.fill_between(along, line["line_low"], line["line_high"], color=blue, **band)
+    ax.plot(along, line["line"], color=blue, linewidth=1.4, zorder=2, label="_line")
+    dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (5, 3))}
+    ax.plot(along, line[["hpdi_low", "hpdi_high"]], color=blue, zorder=1, label="_new", **dashed)
+    ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    off = frame["off_line"].to_numpy(dtype=bool)
+    for chosen, face, label in ((~off, "white", "_on"), (off, orange, "_off")):
+        if chosen.any():
+            ax.errorbar(
+                x[chosen],
+                y[chosen],
+                yerr=[(y - low)[chosen], (high - y)[chosen]],
+                fmt=MARKER["associated"],
+                markersize=4.5,
+                color=orange,
+                ecolor=FAINT,
+                elinewidth=0.7,
+                markerfacecolor=face,
+                zorder=3,
+                label=label,
+            )
+    bottom, top = min(low.min(), line["hpdi_low"].min()), max(high.max(), line["hpdi_high"].max())
+    ax.set_xlim(x.min() - pad, x.max() + pad)
+    ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+    ax.set_xlabel(style.plain(result.published.covariate, 60))
+    first, second = result.sets
+    ax.set_ylabel(style.plain(f"cosine: {first} minus {second}", 60))
+
+    def said(of: Any, digits: int) -> str:
+        ends = style.interval(of.hpdi_low, of.hpdi_high, digits, signed=True)
+        return f"{style.number(of.mean, digits, signed=True)} {ends}"
+
+    note = (
+        f"{result.published.data}: {result.n} targets. True associations: r {said(true, 2)}; average scores: "
+        f"r {style.number(result.r, 2, signed=True)}. Slope {said(slope, 3)} per standard deviation."
+    )
+    share = as_percent(result.prob)
+    hollow = {"linewidth": 0.7, "markerfacecolor": "white"}
+    handles = [
+        style.line_handle(orange, f"target, {share} HPDI", "o", **hollow),
+        style.line_handle(orange, "off the line", "o", linewidth=0),
+        style.patch_handle(f"line, {share} HPDI", facecolor=blue, alpha=0.35),
+        style.line_handle(blue, "a new target", **dashed),
+    ]
+    fitted = line.rename(columns={"line": "association"}).assign(drawn="line")
+    data = pd.concat([frame.assign(drawn="target"), fitted], ignore_index=True)
+    style.finish([ax], "Association against a covariate", note, handles, data)
+    # Of many targets a few names, where chance left room, would look as if they were chosen.
+    every = names and (len(x) <= 20 or not off.any())
+    shown = [i for i in range(len(x)) if every or off[i]]
+    lines = [(along, line[of]) for of in ("line", "hpdi_low", "hpdi_high")]
+    lines += [(np.array(ax.get_xlim()), np.zeros(2))]
+    lines += [([x[i], x[i]], [low[i], high[i]]) for i in range(len(x))]
+    labels = [str(frame["target"].iloc[i]) for i in shown]
+    style.label_points(ax, x[shown], y[shown], labels, lines=lines, lead=off[shown].tolist())
     return ax
 
 
-def plates(result: SeatResult) -> list[Plate]:
-    """List the figures of sentence tests: all tests on all encoders, and the hierarchical reading of each encoder."""
-    listed = [
-        Plate(
-            "seat",
-            on_axes(plot_seat, result),
-            _size_seat(result),
-            "Every test on every encoder: its effect size, and whether it is significant, alone and among all tests.",
-            f"A grid of {number_of(len(result.frame), 'test')}, a row per test and a column per encoder, shaded by significance; "
-            "the numbers are in the table of results.",
-        )
+@styled
+def plot_correlations(result: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Show the correlation of average scores with the covariate, and that of true associations.
+
+    Parameters
+    ----------
+    result : WefatResult
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
+    >>> ax = bb.plots.plot_correlations(found, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['average scores', 'true associations']
+    """
+    import pandas as pd
+
+    known, true = result.published, result.true_correlation
+    columns = ["of", "r", "low", "high"]
+    rows = [
+        ("average scores", known.r, known.low, known.high),
+        ("true associations", true.mean, true.hpdi_low, true.hpdi_high),
     ]
-    fitted = _fitted(result)
-    for number, name in enumerate(fitted, 1):
-        listed.append(
-            Plate(
-                f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts",
-                on_axes(plot_seat_contrasts, result, encoder=name),
-                _size_seat_contrasts(result),
-                f"The association contrast of each test on {name}, for new words and templates. Left of zero lies what the "
-                "test supposes.",
-                f"Posterior mean and {as_percent(result.provenance['prob'])} HPDI of the contrast of each test on {name}; "
-                "the numbers are in the table of results.",
-            )
-        )
-    return [*listed, *slopes.plates(result)]
-
-
-def _size_seat(result: SeatResult) -> tuple[float, float]:
-    rows = result.named()[["title", "context"]].drop_duplicates()
-    return size_rows(len(rows), 0.24, 0.165)
-
-
-def _size_seat_contrasts(result: SeatResult) -> tuple[float, float]:
-    return size_rows(result.named()["title"].nunique(), 0.42, 0.26)
-
-
-def _fitted(result: SeatResult) -> list[str]:
-    """Return the encoders of which at least one test was fitted."""
-    if "contrast" not in result.frame:
-        return []
-    frame = result.frame.dropna(subset="contrast")
-    return list(
-        dict.fromkeys(_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True))
-    )
-
-
-def _contrast_rows(result: SeatResult, encoder: str | None) -> pd.DataFrame:
-    known = _fitted(result)
-    if not known:
-        raise InputError("no model was fitted", hint="seat(..., bayes=True)")
-    if encoder is None and len(known) > 1:
-        raise InputError("there are several encoders, and one is shown", where="encoder", valid=known)
-    if encoder is not None:
-        checks.choice(encoder, known, "encoder")
-    named = result.named()
-    frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
-    frame["column"] = [_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True)]
-    return frame[(frame["column"] == (encoder or known[0])) & frame["contrast"].notna()]
-
-
-def _level_name(context: str, rows: pd.DataFrame) -> str:
-    """Name the sentences of a level; bleached or not were those of the published tests, nobody knows of others."""
-    published = set(rows.loc[rows["context"] == context, "test"]) <= set(list_tests())
-    return _PUBLISHED.get(context, _LEVEL_NAMES[context]) if published else _LEVEL_NAMES[context]
-
-
-def _contrast_column(model: str, options: str) -> str:
-    return f"{model} ({options})" if options else model
-
-
-def _encoder_label(model: str, options: str, longest: int) -> str:
-    """Put name and options on lines of their own, none longer than its column."""
-    lines = [model, *options.split(";")] if options else [model]
-    return "\n".join(plain(part, longest) for line in lines for part in textwrap.wrap(line, longest))
-
-
-def _cell(ax: Axes, x: float, y: float, colour: str, hatch: str | None = None) -> None:
-    from matplotlib.patches import Rectangle
-
-    edge = "#B5B5B5" if hatch else _GRID
-    ax.add_patch(
-        Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=edge, linewidth=pt(0.5), hatch=hatch, zorder=1)
-    )
-
-
-def _scale(x: int, taken: float, largest: float) -> tuple[float, float]:
-    """Return where zero lies in the column of an encoder, and how far one unit reaches; a share is taken by numbers."""
-    half = (1 - taken) / 2
-    return x + half, 0.94 * half / largest
-
-
-def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float) -> None:
-    """Name each test once, beside the first of its rows, and the context of every row."""
-    size = float(np.clip(0.66 * points, 4.0, 8.0))
-    name_rows(ax, [i + 0.5 for i in range(len(rows))], [context for _, context in rows])
-    ax.tick_params(axis="y", length=0, labelsize=pt(size))
-    last = ""
-    for i, (title, _) in enumerate(rows):
-        if title == last:
-            continue
-        if i:
-            ax.axhline(i, color=FAINT, linewidth=pt(0.9), zorder=2)
-        last = title
-        ax.annotate(
-            plain(title),
-            (0, i + 0.5),
-            (pt(-5.2 * size), 0),
-            xycoords=ax.get_yaxis_transform(),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=pt(size),
-            annotation_clip=False,
-        )
-
-
-def _shift(ax: Axes, right: float) -> Any:
-    from matplotlib.transforms import ScaledTranslation
-
-    return ScaledTranslation(pt(right) / 72, 0, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
-
-
-def _box(colour: str, label: str) -> Any:
-    from matplotlib.patches import Patch
-
-    return Patch(facecolor=colour, edgecolor=FAINT, linewidth=pt(0.6), label=label)
+    data = pd.DataFrame(rows, columns=columns)
+    names = dict(zip(columns, ("key", "mean", "hpdi_low", "hpdi_high"), strict=True))
+    frame = data.rename(columns=names)
+    (ax,) = style.axes_for(ax, 2.3)
+    series = [
+        forests.Series(frame[place : place + 1], COLOR[of], MARKER[of], width=2.4, size=7)
+        for place, of in enumerate(("different", "associated"))
+    ]
+    texts = {
+        of: f"{style.number(mean, 2)}\n{style.interval(low, high, 2)}"
+        for of, mean, low, high in rows
+    }
+    groups = {"": [(name, name) for name in texts]}
+    forests.forest(ax, groups, series, beside=[forests.Beside(texts)])
+    left, right = ax.get_xlim()
+    ax.set_xlim(max(-1.0, left), min(1.0, right))
+    ax.set_xlabel(style.plain(f"correlation with {known.covariate}", 60))
+    share = as_percent(result.prob)
+    handles = [
+        series[0].handle(f"r of the published score, {share} interval by Fisher's z"),
+        series[1].handle(f"posterior mean and {share} HPDI, noise taken out"),
+    ]
+    note = f"{known.data}, {result.n} targets"
+    return style.finish([ax], "Two correlations", note, handles, data)

@@ -1,71 +1,52 @@
-"""Figures of a fit to the sentiment of occupational sentences: professions, noun pairs, predictions.
+"""Figures of the sentiment of occupational sentences.
 
-Where there are several classifiers each has a panel of its own, side by side and with the same rows; on Axes of
-your own one of them is drawn, see `classifier`.
+Several classifiers have a panel each, side by side and with the same rows. On Axes of your own one of them is drawn.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import FitError
-from bayesbias.core.formatting import as_percent, number_of
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.formatting import as_percent
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.plots import headings, marks, sentiment_scatter, slopes
-from bayesbias.plots.plates import Plate, on_axes
-from bayesbias.plots.predictive import REPLICATED, draw_ridges
-from bayesbias.plots.rows import row_axis
-from bayesbias.plots.sentiment_scatter import chosen_classifiers, naming_classifiers, table_of
-from bayesbias.plots.style import (
-    HEAD,
-    INK,
-    new_panels,
-    panels_of,
-    pt,
-    size_ridges,
-    size_rows,
-    style_now,
-    styled,
-)
-from bayesbias.studies.sentiment.analysis import SentimentAnalysis
+from bayesbias.plots import forest as forests, style
+from bayesbias.plots.style import COLOR, INK, MARKER, styled
+from bayesbias.tables.sentiment import classifiers_in
+from bayesbias.wordlists.occupations import load_occupations
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["plot_noun_pairs", "plot_professions", "plot_sentiment_predictive"]
+__all__ = ["plot_earnings", "plot_genders", "plot_noun_pairs", "plot_professions"]
 
-_SCALE = {
-    "difference": "female − male, in probability of the positive class",
-    "logit_difference": "female − male, in log odds of the positive class",
-}
-# What is new and what is listed in a mean over the pairs of one profession or noun pair.
-_NEW = {"profession": "new nouns like these", "noun_pair": "new professions like these"}
-_LISTED = {"profession": "observed, these nouns", "noun_pair": "observed, these professions"}
+_BLUE, _MARK = COLOR["different"], MARKER["different"]
+_SCALE = {"difference": "probability", "logit_difference": "log odds"}
+_POINTS = {"color": _BLUE, "markeredgecolor": "white", "markeredgewidth": 0.6, "markersize": 5}
 
 
+@styled
 def plot_professions(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
-) -> Axes:
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
     """Show the difference female - male of every profession, from the lowest to the highest.
 
-    Of each profession: the mean that was observed over its noun pairs (open diamond), which is known and has no interval,
-    and the posterior mean for this profession with new nouns like these (filled circle) with its HPDI. The posterior
-    draws alike professions together; new nouns bring their own luck, which the professions share: their intervals
-    are wide together.
+    Open diamonds are the means observed over the noun pairs, which are known. Filled circles are posterior means for
+    new nouns like these, with their HPDI. What new nouns bring is shared by all professions, so their intervals are wide
+    together.
 
     Parameters
     ----------
-    fit : BiasFit
-        Of the model ``sentiment`` or ``sentiment_logit``.
+    fit : BiasFit, SentimentAnalysis or DataFrame
+        Of the model ``sentiment`` or ``sentiment_logit``. Without a fit only the observed means are drawn.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     classifier : str, optional
-        Which to draw, and needed on Axes of your own where there are several.
+        Which to draw. Needed on Axes of your own where there are several.
     ax : matplotlib Axes, optional
         By default a new figure, with a panel for each classifier; rows are in the order of the first.
 
@@ -77,25 +58,27 @@ def plot_professions(
     Raises
     ------
     InputError
-        For a classifier that the fit does not hold, or a fit of something else.
+        If the fit does not hold the classifier.
+    FitError
+        If the fit is not about sentiment.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.sentiment_table(bb.list_predictions("m1"))
-    >>> result = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
-    >>> ax = bb.plots.plot_professions(result, ax=Figure().subplots())
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plots.plot_professions(fit, ax=Figure().subplots())
     >>> len(ax.get_yticklabels())
     20
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    return _forest(fit, "profession", prob, ax, classifier)
+    return _differences(fit, "profession", prob, classifier, ax)
 
 
+@styled
 def plot_noun_pairs(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
-) -> Axes:
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: "Axes | None" = None
+) -> "Axes":
     """Show the difference female - male of every noun pair, from the lowest to the highest.
 
     As `plot_professions`: the mean observed over the listed professions, and the posterior with new ones.
@@ -122,87 +105,62 @@ def plot_noun_pairs(
     >>> len(ax.get_yticklabels()) == table["noun_pair"].nunique()
     True
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    return _forest(fit, "noun_pair", prob, ax, classifier)
+    return _differences(fit, "noun_pair", prob, classifier, ax)
 
 
-@styled
-def _forest(fit: BiasFit, level: str, prob: float, ax: Axes | None, classifier: str | None) -> Axes:
-    names = chosen_classifiers(_classifiers(fit), ax, classifier)
-    axes = [ax] if ax is not None else new_panels(_size_forest(fit, level, len(names)), len(names))
-    return _draw_forest(fit, level, prob, names, axes)
+def _differences(
+    fit: Any, level: str, prob: float, classifier: str | None, ax: "Axes | None"
+) -> "Axes":
+    import pandas as pd
 
-
-def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
-    means = fit.means(level, prob, "population")
-    means = means[means["classifier"].isin(names)]
-    group = fit.spec.results.group
-    observed = fit.means(level, estimand="listed_words").set_index(["name", group])["mean"]
+    table = table_of(fit)
+    names = _chosen(table, classifier, ax)
+    n = len(names)
+    means = pd.DataFrame(columns=["name", "classifier", "mean", "hpdi_low", "hpdi_high"])
+    if isinstance(fit, BiasFit):
+        if fit.spec.results.group != "classifier" or fit.spec.outcome not in _SCALE:
+            about = f"{fit.spec.label} is about {fit.spec.outcome}"
+            raise FitError(f"the figure is about sentiment, and {about}")
+        means = fit.means(level, prob, "population")
+        means = means[means["classifier"].isin(names)]
+    outcome = fit.spec.outcome if isinstance(fit, BiasFit) else "difference"
+    keys = [table[column].astype(str) for column in (level, "classifier")]
+    observed = table[outcome].groupby(keys, sort=False).mean()
     order = list(observed.xs(names[0], level=1).sort_values(kind="stable").index)
-    shown = observed[observed.index.get_level_values(1).isin(names)]
-    low = min(means["hpdi_low"].min(), shown.min(), 0.0)
-    high = max(means["hpdi_high"].max(), shown.max(), 0.0)
-    pad = 0.04 * (high - low) or 0.1
-    several = len(axes) > 1
-    gap = HEAD if several else 0.0
-    labels = [(gap + i + 0.5, _pair_label(name)) for i, name in enumerate(order)]
-    for place, (name, ax) in enumerate(zip(names, axes, strict=True)):
-        heads = [(gap / 2, name)] if several else []
-        points = row_axis(ax, labels, heads, (low - pad, high + pad), inside=True)
-        if place:
-            ax.set_yticks([])
-        ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
-        size, thick = float(np.clip(0.3 * points, 2.6, 5.5)), float(np.clip(0.12 * points, 0.9, 1.8))
-        rows = {label: at for (at, _), label in zip(labels, order, strict=True)}
-        for r in means[means["classifier"] == name].itertuples():
-            y = rows[str(r.name)] - 0.2
-            ax.plot(
-                [r.hpdi_low, r.hpdi_high],
-                [y, y],
-                color=marks.contrast_colour("population"),
-                linewidth=pt(thick),
-                solid_capstyle="butt",
-                zorder=3,
-                label="_interval",
-            )
-            ax.plot([r.mean], [y], zorder=4, label="_population", **marks.contrast_marker("population", size))
-        for label, at in rows.items():
-            ax.plot(
-                [observed[label, name]],
-                [at + 0.2],
-                zorder=4,
-                label="_observed",
-                **marks.contrast_marker("listed_words", size),
-            )
-        headings.name_x(
-            ax, _SCALE[fit.spec.outcome] if not several else _SCALE[fit.spec.outcome].split(", ")[0]
-        )
-    listed = marks.contrast_marker("listed_words", 5.5)
-    handles = [
-        marks.line_handle(
-            marks.contrast_colour("population"),
-            f"model, {_NEW[level]}",
-            width=1.8,
-            **marks.contrast_marker("population", 5.5),
-        ),
-        marks.line_handle(marks.contrast_colour("listed_words"), _LISTED[level], style="none", **listed),
-    ]
-    noun = "profession" if level == "profession" else "noun pair"
-    subtitle = f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI; observed mean"
-    if several:
-        scale = "probability" if fit.spec.outcome == "difference" else "log odds"
-        subtitle += f", in {scale} of the positive class; rows in the order of {names[0]}"
-    headings.add_headings(
-        axes[0],
-        f"Female − male, per {noun}",
-        subtitle,
-        handles,
-        means.assign(
-            observed=[observed[str(r.name), str(r.classifier)] for r in means.itertuples(index=False)]
-        ),
-        across=axes if several else (),
-    )
-    return axes[0]
+    shown = [float(observed[name, of]) for name in order for of in names]
+    span = min(*shown, *means["hpdi_low"]), max(*shown, *means["hpdi_high"])
+    height = style.rows_height(len(order) + forests.HEAD * (n > 1), 0.34, 0.17)
+    axes = style.axes_for(ax, height, max(style.WIDTH, 1.6 + 2.6 * n) if n > 2 else style.WIDTH, n)
+    scale, series = _SCALE[outcome], []
+    for name, panel in zip(names, axes, strict=True):
+        known = pd.DataFrame({"key": order, "mean": [float(observed[key, name]) for key in order]})
+        open_: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_observed"}
+        shift = 0.2 if len(means) else 0.0
+        series = [forests.Series(known, forests.LISTED, "D", shift, **open_)]
+        if len(means):
+            model = means[means["classifier"] == name].rename(columns={"name": "key"})
+            look: dict[str, Any] = {"shift": -0.2, "label": "_population"}
+            series.append(forests.Series(model, forests.POPULATION, **look))
+        groups = {name if n > 1 else "": [(key, _pair_label(key)) for key in order]}
+        forests.forest(panel, groups, series, span=span, inside=True)
+        if panel is not axes[0]:
+            panel.set_yticks([])
+        where = "" if n > 1 else f", in {scale} of the positive class"
+        panel.set_xlabel(f"female − male{where}")
+    new, listed, title = {
+        "profession": ("new nouns like these", "these nouns", "profession"),
+        "noun_pair": ("new professions like these", "these professions", "noun pair"),
+    }[level]
+    labels = [f"observed, {listed}", f"model, {new}"]
+    handles = [each.handle(label) for each, label in zip(series, labels, strict=False)]
+    note = f"{_said(names)}. Observed mean"
+    if len(means):
+        note = f"Model {fit.spec.name}, {note}; posterior mean and {as_percent(prob)} HPDI"
+    if n > 1:
+        note += f", in {scale} of the positive class; rows in the order of {names[0]}"
+    data = observed.rename("observed").rename_axis(["name", "classifier"]).reset_index()
+    data = data[data["classifier"].isin(names)].merge(means, how="left", on=["name", "classifier"])
+    return style.finish(axes, f"Female − male, per {title}", note, handles, data)
 
 
 def _pair_label(name: str) -> str:
@@ -215,22 +173,23 @@ def _pair_label(name: str) -> str:
     before = next((i for i in range(most) if male[i] != female[i]), most)
     after = next((i for i in range(most - before) if male[-1 - i] != female[-1 - i]), most - before)
     ends = len(male) - after, len(female) - after
-    words = [*male[: ends[0]], "/", *female[before : ends[1]], *(male[ends[0] :] if after else [])]
-    return " ".join(words)
+    return " ".join([*male[: ends[0]], "/", *female[before : ends[1]], *male[ends[0] :]])
 
 
 @styled
-def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
-    """Hold the observed differences of each classifier against tables that the fitted model would make.
+def plot_genders(table: Any, *, classifier: str | None = None, ax: "Axes | None" = None) -> "Axes":
+    """Show for each profession the mean probability of male against that of female sentences.
+
+    Above the diagonal the female sentences are rated higher. Names are left out where they would collide.
 
     Parameters
     ----------
-    fit : BiasFit
-        Of the model ``sentiment`` or ``sentiment_logit``.
-    replicates : int
-        How many replicated tables are drawn, at most 200.
+    table : DataFrame, SentimentAnalysis or BiasFit
+        From `sentiment_table`; of an analysis or a fit its table.
+    classifier : str, optional
+        Which to draw. Needed on Axes of your own where there are several.
     ax : matplotlib Axes, optional
-        By default a new figure.
+        By default a new figure, with a panel for each classifier.
 
     Returns
     -------
@@ -238,94 +197,176 @@ def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | 
 
     Examples
     --------
-    >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
-    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
-    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
-    >>> ax = bb.plots.plot_sentiment_predictive(fit, replicates=10, ax=Figure().subplots())
-    >>> len(ax.lines)
-    11
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plots.plot_genders(bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'male sentences: mean probability of the positive class'
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    names = _classifiers(fit)
-    colour = marks.colour_of("different")
-    ax, n, curves = draw_ridges(fit, "classifier", dict.fromkeys(names, colour), replicates, ax)
-    headings.name_x(ax, _SCALE[fit.spec.outcome])
+    frame = table_of(table)
+    names = _chosen(frame, classifier, ax)
+    frame = frame[frame["classifier"].astype(str).isin(names)]
+    by = ["classifier", "profession"]
+    means = frame.groupby(by, sort=False, observed=True)[["p_male", "p_female"]].mean()
+    means = means.reset_index().astype(dict.fromkeys(by, str))
+    values = means[["p_male", "p_female"]].to_numpy(dtype=float)
+    pad = 0.12 * float(np.ptp(values)) or 0.05
+    ends = np.array([values.min() - pad, values.max() + pad])
+    n = len(names)
+    axes = _panels(ax, n, 6.2)
+    for name, panel in zip(names, axes, strict=True):
+        own = means[means["classifier"] == name]
+        panel.plot(ends, ends, color=INK, linewidth=0.8, zorder=1, label="_alike")
+        panel.plot(own["p_male"], own["p_female"], _MARK, zorder=3, label="_professions", **_POINTS)
+        panel.set(xlim=ends, ylim=ends, box_aspect=1)
+        panel.set_anchor("S")
+        long = "male sentences: mean probability of the positive class"
+        panel.set_xlabel(long if n == 1 else f"male, {name}")
+    long = "female sentences: mean probability"
+    axes[0].set_ylabel(long if n == 1 else "female sentences")
+    pairs = frame["noun_pair"].nunique()
+    note = f"Mean probability of the positive class over {pairs} noun pairs, {_said(names)}"
+    said = "rated alike; above it the female sentences are rated higher"
     handles = [
-        marks.line_handle(colour, "observed sentence pairs (density)", width=2),
-        marks.line_handle(REPLICATED, f"{number_of(n, 'table')} made by the fitted model", width=0.8),
+        style.line_handle(_BLUE, "profession", _MARK, linewidth=0),
+        style.line_handle(INK, said, linewidth=0.8),
     ]
-    source = f"Model {fit.spec.name}, {naming_classifiers(names)}"
-    headings.add_headings(ax, "Posterior predictive check", source, handles, curves)
-    return ax
+    style.finish(axes, "Professions: male against female", note, handles, means)
+    for name, panel in zip(names, axes, strict=True):
+        own = means[means["classifier"] == name]
+        x, y = (own[column].to_numpy(dtype=float) for column in ("p_male", "p_female"))
+        style.label_points(panel, x, y, own["profession"].tolist(), lines=[(ends, ends)])
+    return axes[0]
 
 
-def plates(
-    result: BiasFit | SentimentAnalysis,
-    prob: float = PROB,
+@styled
+def plot_earnings(
+    table: Any,
     *,
     earnings: Mapping[str, float] | None = None,
+    prob: float = 0.95,
     classifier: str | None = None,
-) -> list[Plate]:
-    """List the figures of a fit to sentiment or of an analysis.
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Show the earnings of professions against their mean sentiment, with the uncertainty of mean and correlation.
+
+    The line of a profession is the confidence interval of its mean over noun pairs, after what noun pairs have in common
+    is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology 4, 61-64).
 
     Parameters
     ----------
-    result : BiasFit or SentimentAnalysis
-        Of an analysis alone there are ``genders`` and ``earnings``; a fit adds ``professions``, ``noun_pairs`` and
-        ``predictive``.
-    prob : float in (0, 1)
-        Probability of the HPDIs.
+    table : DataFrame, SentimentAnalysis or BiasFit
+        From `sentiment_table`; of an analysis or a fit its table.
     earnings : mapping, optional
-        See `plot_earnings`.
+        Profession -> earnings; by default those of the analysis or of the published list.
+    prob : float in (0, 1)
+        Of all intervals.
     classifier : str, optional
-        Which to draw, by default each in a panel of its own. What is about all of them is then
-        left out.
+        Which to draw. Needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If fewer than four professions have earnings.
+
+    Notes
+    -----
+    Source: figure 2 of Bhaskaran & Bhallamudi (2019), which shows the points alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plots.plot_earnings(bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'median weekly earnings, US dollars'
     """
-    every = list(dict.fromkeys(map(str, table_of(result)["classifier"].unique())))
-    names = chosen_classifiers(every, None, classifier)
-    scatters = sentiment_scatter.plates(result, names, earnings)
-    if not isinstance(result, BiasFit):
-        return scatters
-    check = Plate(
-        "predictive",
-        on_axes(plot_sentiment_predictive, result),
-        size_ridges(len(every)),
-        "The observed differences against tables that the fitted model would make: where the coloured curve leaves the grey "
-        "ones, the model misses something.",
-        "Densities of the observed differences per classifier over those of replicated tables.",
-    )
-    of_all = [check, *slopes.plates(result, prob)] if classifier is None else []
-    return [*_forests(result, prob, names, len(every)), *of_all, *scatters]
+    from bayesbias.studies.sentiment.published import earnings_correlation, profession_sentiment
+
+    frame = table_of(table)
+    pay = earnings_of(table) if earnings is None else dict(earnings)
+    names = _chosen(frame, classifier, ax)
+    n = len(names)
+    frame = frame[frame["classifier"].astype(str).isin(names)]
+    correlations = earnings_correlation(frame, pay, prob=prob).set_index(["classifier", "method"])
+    ranked = profession_sentiment(frame, prob=prob)
+    ranked = ranked[ranked["profession"].isin(list(pay))]
+    if ranked["low"].isna().any():
+        found = int(frame["noun_pair"].nunique())
+        raise InputError("an interval needs two or more noun pairs", found=found)
+    ranked = ranked.astype({"low": float, "high": float, "classifier": str})
+    ranked = ranked.assign(earnings=[float(pay[name]) for name in ranked["profession"]])
+    axes = _panels(ax, n, 4.8)
+    said = []
+    for name, panel in zip(names, axes, strict=True):
+        own = ranked[ranked["classifier"] == name]
+        error = [own["sentiment"] - own["low"], own["high"] - own["sentiment"]]
+        look = _POINTS | {"elinewidth": 1.1, "zorder": 3}
+        panel.errorbar(own["earnings"], own["sentiment"], yerr=error, fmt=_MARK, **look)
+        panel.margins(0.1)
+        texts = []
+        for method, label in (("pearson", "Pearson's r"), ("spearman", "Spearman's")):
+            if (name, method) in correlations.index:
+                row = correlations.loc[(name, method)]
+                ends = style.interval(row["low"], row["high"], 2, signed=True)
+                texts.append(f"{label} {style.number(row['r'], 2, signed=True)} {ends}")
+        if texts:
+            said.append((f"{name}: " if n > 1 else "") + ", ".join(texts))
+        unit = "median weekly earnings, US dollars"
+        panel.set_xlabel(unit if n == 1 else f"{name}: weekly earnings, US dollars")
+    axes[0].set_ylabel("mean probability of the positive class")
+    note = f"{len(ranked) // n} professions with earnings, {_said(names)}."
+    if said:
+        note += f" Correlation with {as_percent(prob)} interval, professions as a sample: {'; '.join(said)}"
+    said_line = f"profession, mean with {as_percent(prob)} interval (spread between noun pairs, their common part removed)"
+    handles = [style.line_handle(_BLUE, said_line, _MARK, linewidth=1.1)]
+    style.finish(axes, "Earnings and sentiment", note, handles, ranked)
+    columns = ["earnings", "sentiment", "low", "high"]
+    for name, panel in zip(names, axes, strict=True):
+        own = ranked[ranked["classifier"] == name]
+        x, y, low, high = own[columns].to_numpy(dtype=float).T
+        lines = [([at, at], ends) for at, *ends in zip(x, low, high, strict=True)]
+        style.label_points(panel, x, y, own["profession"].astype(str).tolist(), lines=lines)
+    return axes[0]
 
 
-def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[Plate]:
-    captions = {
-        "profession": "Female − male of every profession: as observed, and with new nouns, where the model draws alike "
-        "professions together and all share what those nouns would bring.",
-        "noun_pair": "Female − male of every noun pair: as observed, and with new professions. What lies far from zero "
-        "carries the mean.",
-    }
+def table_of(result: Any) -> "pd.DataFrame":
+    """Return the sentiment table of a result, or what was given as one."""
+    frame = getattr(result, "table", result)
+    classifiers_in(frame)
+    return frame
 
-    def forest(level: str, caption: str) -> Plate:
-        return Plate(
-            f"{level}s",
-            lambda figure: _draw_forest(fit, level, prob, names, panels_of(figure, len(names))),
-            _size_forest(fit, level, len(names)),
-            f"{names[0]}: {caption}" if len(names) < of else caption,
-            f"{', '.join(names)}: observed mean, posterior mean and HPDI of female minus male for each "
-            f"{level.replace('_', ' ')}; the numbers are in the table.",
+
+def earnings_of(result: Any) -> dict[str, float]:
+    """Return the earnings that an analysis was made with, or the published ones."""
+    provenance = getattr(result, "provenance", {})
+    about = provenance.get("sentiment", provenance)
+    return dict(about["earnings"]) if "earnings" in about else load_occupations().earnings
+
+
+def _chosen(frame: "pd.DataFrame", classifier: str | None, ax: "Axes | None") -> list[str]:
+    names = list(dict.fromkeys(map(str, frame["classifier"].unique())))
+    if classifier is not None:
+        return [checks.choice(classifier, names, "classifier")]
+    if ax is not None and len(names) > 1:
+        raise InputError(
+            "one Axes shows one classifier; say which", where="classifier", valid=names
         )
-
-    return [forest(level, caption) for level, caption in captions.items()]
-
-
-def _classifiers(fit: BiasFit) -> list[str]:
-    if fit.spec.results.group != "classifier" or fit.spec.outcome not in _SCALE:
-        raise FitError(f"the figure is about sentiment, and {fit.spec.label} is about {fit.spec.outcome}")
-    return list(dict.fromkeys(map(str, fit.table["classifier"].unique())))
+    return names
 
 
-def _size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:
-    width, height = size_rows(fit.table[level].nunique() + HEAD * (panels > 1), 0.34, 0.17)
-    return (width if panels < 3 or style_now().asked else pt(1.6 + 2.6 * panels)), height
+def _said(names: list[str]) -> str:
+    return f"classifier {names[0]}" if len(names) == 1 else f"classifiers {', '.join(names)}"
+
+
+def _panels(ax: "Axes | None", n: int, height: float) -> list["Axes"]:
+    across = style.across()
+    if n == 1:
+        return style.axes_for(ax, min(height, across + 0.6))
+    return style.axes_for(ax, min(4.7, 2.0 + across / n), max(7.0, 3.5 * n), n, sharey=True)

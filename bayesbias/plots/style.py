@@ -1,87 +1,50 @@
-"""The look of all figures: for what they are printed, colours, sizes, settings, texts as matplotlib must get them.
+"""The look of all figures: colors, sizes, settings, and what stands around the Axes.
 
-Fonts, sizes and colours are set for the artists drawn here and for nothing else. Colours are those of Okabe
-and Ito (2008), which the colour-blind can tell apart; they also differ in grey, and every connection has a
-marker of its own. Words are drawn as they are written: a ``$`` starts no formula.
-
-All lengths in the rooms of figures are those of the style ``report``: inches of a figure 7 inches wide, with text of
-8 points. `pt` and `inches` bring them to the style at hand, so that no room knows what it is drawn for.
+Colors are those of Okabe and Ito (2008). They can be told apart by color-blind readers and in gray print, and every
+connection has a marker of its own. Words are drawn as they are written: a ``$`` starts no formula.
 """
-
-from __future__ import annotations
 
 import contextlib
 import contextvars
 import dataclasses
 import functools
-import warnings
+import io
+import itertools
+import math
+import os
+import textwrap
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import literal
-from bayesbias.plots import fonts
+from bayesbias.core.files import whole_file
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["figure_style"]
+__all__ = ["figure_style", "save_figure"]
 
-# Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
-# in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbors apart in grey print.
-COLOUR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
+COLOR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
 MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
-INK = "#222222"
-FAINT = "#767676"
+INK, FAINT, SHADE, ROPE_GRAY = "#222222", "#767676", "#F3F3F3", "#D9D9D9"
+DOTTED = (0, (1, 1.5))
+HATCHED: dict[str, Any] = {"facecolor": "#E4E4E4", "edgecolor": "#B5B5B5", "hatch": "////"}
 WIDTH = 7.0  # inches: two columns of a journal
-HEAD = 0.75  # height of a heading, in rows
-ROOM_AROUND = 1.4  # inches for title, legend and axis
-_ON_A_SLIDE = 0.09  # height of a row, which holds letters of 10 points
-_LOWEST_RIDGE = 0.3
-_TALLEST = 100.0  # inches; a PNG cannot hold more than 65,535 rows of pixels
-# A plain dict of Any: matplotlib's own type of it lists every setting there is.
-SETTINGS: Any = {
-    "font.size": 8,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlecolor": INK,
-    "axes.labelsize": 8.5,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "axes.facecolor": "white",
-    "axes.linewidth": 0.7,
-    "axes.grid": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "text.color": INK,
-    "text.parse_math": True,  # `plain` escapes for it, so it must not be off
-    "text.usetex": False,
-    **{
-        f"{axis}tick.{key}": value
-        for axis in "xy"
-        for key, value in {
-            "color": INK,
-            "labelsize": 8,
-            "major.size": 3.5,
-            "major.width": 0.8,
-            "major.pad": 3.5,
-        }.items()
-    },
-    "axes.labelpad": 4.0,
-    "hatch.linewidth": 0.5,
-}
+AROUND = 1.4  # inches of height for title, legend and axis
+DPI = 200
+_PAGE = 9.4  # inches of height of a page
+_FALLBACKS = (
+    "DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC",
+    "Hiragino Sans", "Microsoft YaHei", "Malgun Gothic", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+    "Noto Sans Devanagari", "Arial Unicode MS",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class FigureStyle:
     """What a figure is printed for.
 
@@ -89,64 +52,41 @@ class FigureStyle:
     ----------
     name : str
     width : float
-        Millimetres; of a figure that has a width of its own where nobody asked for one.
+        Millimeters.
     text : float
-        Points of ordinary text; lines and marks go with it.
-    page : float
-        Millimetres of height that a page has for it.
-    headed : bool
-        Whether title and source stand above it. In a journal they stand in the caption.
-    formats : tuple of str
-        What it is saved as.
-    asked : bool
-        Whether a width was asked for.
-    whole : float, optional
-        Millimetres of height of the slide that a figure with its heading has to fit.
+        Points of ordinary text.
+    titled : bool
+        Whether title and source stand above the figure. In a journal they belong in the caption.
     """
 
     name: str
     width: float
     text: float
-    page: float
-    headed: bool = True
-    formats: tuple[str, ...] = ("png", "svg")
-    asked: bool = False
-    whole: float | None = None
+    titled: bool
 
 
 STYLES = {
-    style.name: style
-    for style in (
-        FigureStyle("report", 177.8, 8.0, 238.76),
-        # One column of Nature (89 mm; text of 5 to 7 points, at most 247 mm high with its legend).
-        FigureStyle("journal", 89.0, 7.0, 200.0, headed=False, formats=("pdf", "svg"), asked=True),
-        # A slide of 16 to 9, 10 inches wide, below its title.
-        FigureStyle("talk", 254.0, 14.0, 127.0, asked=True, whole=142.875),
-    )
+    "report": FigureStyle("report", 177.8, 8.0, True),
+    # One column of Nature: 89 mm wide, text of 5 to 7 points.
+    "journal": FigureStyle("journal", 89.0, 7.0, False),
 }
-_WIDTHS = (40.0, 2000.0)  # millimetres; less holds no labels
-_NOW: contextvars.ContextVar[FigureStyle] = contextvars.ContextVar("figure_style", default=STYLES["report"])
-_DRAWING: contextvars.ContextVar[bool] = contextvars.ContextVar("drawing", default=False)
-# Figures made here, which may grow where a heading needs more lines; those of a user keep their size.
-_OWN: weakref.WeakSet[Figure] = weakref.WeakSet()
+_NOW = contextvars.ContextVar("figure_style", default=STYLES["report"])
+_OWN: weakref.WeakSet["Figure"] = weakref.WeakSet()  # figures made here
 
 
 @contextlib.contextmanager
 def figure_style(style: str | None = None, *, width: float | None = None) -> Iterator[FigureStyle]:
-    """Draw all figures of a block for a journal, a talk or a report.
+    """Draw all figures of a block for a report or a journal.
 
-    Text keeps its size whatever the width, so that a figure is printed as it is saved and never scaled. Within the block
-    matplotlib writes the letters of a PDF as text (Type 42) and those of an SVG as text too.
+    Text keeps its size whatever the width, so print a figure as it is saved.
 
     Parameters
     ----------
-    style : {"report", "journal", "talk"}, optional
-        ``report`` has text of 8 points and is 178 mm wide; ``journal`` 7 points and 89 mm (one column), without
-        title and source, which belong into its caption and are in ``ax.data.attrs``; ``talk`` 14 points and 254 mm,
-        no higher than a slide of 16 to 9 unless there are more than some twenty rows.
-        By default that in force, which outside of any block is ``report``.
+    style : {"report", "journal"}, optional
+        ``report`` is 178 mm wide with text of 8 points. ``journal`` is 89 mm wide with text of 7 points, without title
+        and source. Both are in ``ax.data.attrs`` for the caption. By default the style in force.
     width : float, optional
-        Millimetres, from 40 to 2000; by default that of the style.
+        Millimeters, from 40 to 2000; by default that of the style.
 
     Yields
     ------
@@ -155,7 +95,7 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     Raises
     ------
     InputError
-        For an unknown style, or a width that is none.
+        If the style is unknown or the width is out of range.
 
     Examples
     --------
@@ -167,24 +107,16 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     """
     import matplotlib as mpl
 
-    chosen = _NOW.get() if style is None else STYLES[checks.choice(style, list(STYLES), "figure style")]
+    chosen = style_now()
+    if style is not None:
+        chosen = STYLES[checks.choice(style, list(STYLES), "figure style")]
     if width is not None:
-        checks.positive(width, "width")
-        if not _WIDTHS[0] <= width <= _WIDTHS[1]:
-            raise InputError(
-                "not the width of a figure", where="width", found=width, valid="millimetres, 40 to 2000"
-            )
-        chosen = dataclasses.replace(chosen, width=float(width), asked=True)
-    with in_style(chosen), mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
-        yield chosen
-
-
-@contextlib.contextmanager
-def in_style(style: FigureStyle) -> Iterator[None]:
-    """Let a style be that in force within a block."""
-    token = _NOW.set(style)
+        checks.within(width, "width", 40.0, 2000.0)
+        chosen = dataclasses.replace(chosen, width=float(width))
+    token = _NOW.set(chosen)
     try:
-        yield
+        with mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
+            yield chosen
     finally:
         _NOW.reset(token)
 
@@ -195,212 +127,394 @@ def style_now() -> FigureStyle:
 
 
 def pt(points: float) -> float:
-    """Return a length in points of the style in force: of text, a line, a mark, a gap."""
-    return points * _NOW.get().text / 8.0
+    """Scale a length in points from the text of 8 points to that of the style in force."""
+    return points * style_now().text / 8.0
 
 
 def across() -> float:
-    """Return the width of a figure, in inches of the style ``report``: how much fits side by side."""
-    return _NOW.get().width / 25.4 / pt(1.0)
+    """Return the width of a figure in inches, as if its text had 8 points."""
+    return style_now().width / 25.4 / pt(1.0)
 
 
-def page() -> float:
-    """Return the height of a page, in inches of the style ``report``."""
-    return _NOW.get().page / 25.4 / pt(1.0)
+def settings() -> dict[str, Any]:
+    """Return matplotlib's settings for the style in force."""
+    import matplotlib as mpl
+    from matplotlib import font_manager
 
-
-def inches(width: float, height: float, *, grows: bool = False) -> tuple[float, float]:
-    """Return a size in inches of the style in force; the width is that of the style where it or a user has one.
-
-    On a slide it is no higher than that, unless it `grows` with what it shows.
-    """
-    style = _NOW.get()
-    if style.whole is not None and not grows:
-        height = min(height, page())
-    return (style.width / 25.4 if style.asked else pt(width)), pt(height)
-
-
-def square(width: float, around: float) -> tuple[float, float]:
-    """Return the size of a figure with a square Axes, and room above and below it."""
-    return inches(width, min(width, across()) + around)
-
-
-def settings_now() -> Any:
-    """Return the settings of matplotlib in the style in force."""
-    sized = ("size", "width", "pad")
-    return {
-        key: pt(value) if key.endswith(sized) and not isinstance(value, bool) else value
-        for key, value in SETTINGS.items()
+    known = set(font_manager.get_font_names())
+    found: dict[str, Any] = {
+        "font.family": [*mpl.rcParams["font.family"], *(f for f in _FALLBACKS if f in known)],
+        "font.size": pt(8),
+        "axes.titlesize": pt(9.5),
+        "axes.titleweight": "bold",
+        "axes.titlecolor": INK,
+        "axes.labelsize": pt(8.5),
+        "axes.labelcolor": INK,
+        "axes.edgecolor": INK,
+        "axes.facecolor": "white",
+        "axes.linewidth": 0.7,
+        "axes.grid": False,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "figure.facecolor": "white",
+        "legend.fontsize": pt(8),
+        "legend.frameon": False,
+        "lines.solid_capstyle": "butt",
+        "text.color": INK,
+        "text.parse_math": True,  # `plain` escapes for it
+        "text.usetex": False,
+        "hatch.linewidth": 0.5,
     }
+    for axis in "xy":
+        found |= {f"{axis}tick.color": INK, f"{axis}tick.labelsize": pt(8)}
+    return found
 
 
 def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
-    """Run `function` under the style in force, and leave matplotlib's settings as they were."""
+    """Run a function with our settings of matplotlib, and leave the caller's as they were."""
 
     @functools.wraps(function)
     def inner(*args: P.args, **kwargs: P.kwargs) -> T:
         import matplotlib as mpl
 
-        if kwargs.get("ax") is None and function.__name__.startswith("plot_"):
+        if kwargs.get("ax") is None:
             import matplotlib.pyplot as plt
 
-            # A notebook sets itself up when the backend is first loaded; within the context below that would be undone
-            # and later figures not shown. With no figure open there is none that loading could close.
+            # A notebook sets itself up when the backend first loads, which the context below would undo.
             if not plt.get_fignums():
                 plt.switch_backend(mpl.get_backend())
-        if _DRAWING.get():
+        with mpl.rc_context(settings()):
             return function(*args, **kwargs)
-        with drawing():
-            drawn = function(*args, **kwargs)
-            missing = cover_figure(drawn)
-        fonts.warn_of(missing)
-        return drawn
 
     return inner
 
 
-@contextlib.contextmanager
-def drawing() -> Iterator[None]:
-    """Have the settings of the style in force within a block that draws."""
+def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
+    """Write a figure to a file, whole or not at all, and the same bytes on any day.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : path
+        Ends in ``.png`` (200 dpi), ``.pdf`` or ``.svg``, both with their text as text.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If the format is unknown or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> ax = bb.plot_priors("crossed")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bb.plots.save_figure(ax.figure, f"{folder}/priors.svg").name
+    'priors.svg'
+    """
     import matplotlib as mpl
 
-    token = _DRAWING.set(True)
-    try:
-        with mpl.rc_context(settings_now()), no_glyph_warnings():
-            yield
-    finally:
-        _DRAWING.reset(token)
+    path = Path(checks.path(path, "path", "the path of a file"))
+    undated: Any = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
+    kind = checks.choice(path.suffix[1:], list(undated), "figure format", "path")
+    fixed = {"svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
+    buffer = io.BytesIO()
+    with mpl.rc_context(fixed):
+        figure.savefig(buffer, format=kind, dpi=DPI, metadata={undated[kind]: None})
+    with whole_file(path) as temporary:
+        temporary.write_bytes(buffer.getvalue())
+    return path
 
 
-def cover_figure(drawn: Any) -> set[str]:
-    """Give all texts of a figure, or of that of some Axes, the fonts that they need; return what no font has."""
-    from matplotlib.artist import Artist
-    from matplotlib.text import Text
-
-    if not isinstance(drawn, Artist):
-        return set()
-    figure = drawn.get_figure(root=True)
-    return fonts.cover([] if figure is None else figure.findobj(Text))
-
-
-def make_square(ax: Axes) -> None:
-    """Make an Axes of two like quantities a square, but on a slide, which would have little room for one."""
-    if _NOW.get().whole is None:
-        ax.set_box_aspect(1)
-        ax.set_anchor("S")  # what room is left stands above it, where headings are
-
-
-def size_ridges(n: int) -> tuple[float, float]:
-    """Return width and height in inches of a figure of ``n`` ridges."""
-    each = 0.78 if _NOW.get().whole is None else float(np.clip((page() - 1.35) / n, _LOWEST_RIDGE, 0.78))
-    return inches(WIDTH, 1.35 + each * n, grows=True)
-
-
-def size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
-    """Rows are roomy while a page lasts; then they shrink, and beyond that the figure grows."""
-    if _NOW.get().whole is not None:
-        tight = min(tight, _ON_A_SLIDE)
-    height = ROOM_AROUND + rows * float(np.clip((page() - ROOM_AROUND) / rows, tight, roomy))
-    return inches(WIDTH, min(height, _TALLEST / pt(1.0)), grows=True)
-
-
-def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes given, or those of a new pyplot figure, which a notebook shows and a script can `show`."""
+def axes_for(
+    ax: "Axes | None", height: float, width: float = WIDTH, n: int = 1, **shared: Any
+) -> list["Axes"]:
+    """Return the caller's Axes, or `n` side by side on a new figure of a size in inches."""
+    import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
-    if ax is None:
-        return new_figure(size).subplots()
-    return checks.instance(ax, Axes, "ax", "Axes of matplotlib")
-
-
-def new_figure(size: tuple[float, float]) -> Figure:
-    """Return a new pyplot figure."""
-    import matplotlib.pyplot as plt
-
-    return own(plt.figure(figsize=size, layout="constrained"))
-
-
-def own(figure: Figure) -> Figure:
-    """Note that a figure was made here, and may grow with its heading."""
+    if ax is not None:
+        return [checks.instance(ax, Axes, "ax", "Axes of matplotlib")]
+    size = (width * across() / WIDTH * pt(1.0), min(height, 100) * pt(1.0))
+    figure = plt.figure(figsize=size, layout="constrained")
     _OWN.add(figure)
-    return figure
+    return list(figure.subplots(1, n, squeeze=False, **shared)[0])
 
 
-def make_room(figure: Figure, points: float) -> None:
-    """Let a figure that was made here take some points more in height, and one for a width of its own also fewer.
-
-    One of a user keeps its size. A figure of a report has room for usual headings, and grows with longer ones.
-    """
-    style = _NOW.get()
-    if figure in _OWN and (style.asked or points > 0):
-        width, height = figure.get_size_inches()
-        wanted = height + points / 72
-        if style.whole is not None:  # what fits a slide still does with its heading
-            wanted = min(wanted, max(height, style.whole / 25.4))
-        figure.set_size_inches(width, wanted)
+def rows_height(rows: float, roomy: float, tight: float) -> float:
+    """Return the height of a figure of rows: roomy while a page lasts, then down to tight ones."""
+    return AROUND + rows * min(max((_PAGE - AROUND) / rows, tight), roomy)
 
 
-def panels_of(figure: Figure, n: int, *, sharey: bool = False) -> list[Axes]:
-    """Return `n` Axes side by side."""
-    return list(figure.subplots(1, n, squeeze=False, sharey=sharey and n > 1)[0])
+def columns_fit(rows: float, tight: float) -> bool:
+    """Say whether so many rows fit on one page."""
+    return AROUND + rows * tight <= _PAGE
 
 
-def new_panels(size: tuple[float, float], n: int, *, sharey: bool = False) -> list[Axes]:
-    """Return `n` Axes side by side on a new pyplot figure."""
-    return panels_of(new_figure(size), n, sharey=sharey)
+def is_own(ax: "Axes") -> bool:
+    """Say whether the figure of some Axes was made here."""
+    return ax.get_figure(root=True) in _OWN
 
 
-def height_of(ax: Axes) -> float:
-    """Height of the Axes in points of the style ``report``, as far as it is known before the layout."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    whole = float(figure.get_size_inches()[1] * 72) / pt(1.0)
-    height = ax.get_position().height * whole
-    # A slide is low, and what stands around the Axes takes much of it.
-    return float(height if _NOW.get().whole is None else min(height, whole - 72 * ROOM_AROUND))
+def points_per(ax: "Axes", rows: float) -> float:
+    """Return the height of a row in points, as far as it is known before the layout."""
+    figure: Any = ax.get_figure(root=True)
+    height = figure.get_size_inches()[1] * 72 / pt(1.0)
+    axes_height = height - 72 * AROUND if is_own(ax) else height * ax.get_position().height
+    return float(max(axes_height, 20) / rows)
 
 
-@contextlib.contextmanager
-def no_glyph_warnings() -> Iterator[None]:
-    """Let a word in a script that the font lacks be drawn as boxes: no reason to draw nothing."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"(?s).*missing from.*font", category=UserWarning)
-        yield
+def limit_x(ax: "Axes", low: float, high: float, margin: float = 0.05) -> None:
+    """Set the limits of x with a margin. On shared Axes nothing that was drawn before is cut."""
+    pad = margin * (high - low) if high > low else 0.05
+    ends = [low - pad, high + pad]
+    siblings = ax.get_shared_x_axes().get_siblings(ax)
+    if any(hasattr(each, "data") for each in siblings):
+        ends += ax.get_xlim()
+    ax.set_xlim(min(ends), max(ends))
 
 
 def plain(text: str, longest: int = 32) -> str:
-    """Return text that matplotlib draws as written: no formula, nothing that acts, no line breaks, not endlessly long.
+    """Return text that matplotlib draws as written, cut in the middle where it is too long."""
+    clean = "".join(c if c.isprintable() else " " for c in " ".join(str(text).split()))
+    if len(clean) > longest:
+        half = longest // 2
+        clean = f"{clean[: longest - 1 - half].rstrip()}…{clean[-half:].lstrip()}"
+    return clean.replace("$", r"\$")
 
-    What is too long is cut in the middle, since words of a list often differ at their ends.
+
+def name_rows(ax: "Axes", rows: Sequence[float], names: Sequence[str], size: float) -> None:
+    """Label rows with words as they are; long names take a third of the width at most."""
+    longest = int(min(32.0, 0.36 * 72 * across() / 4.4))
+    short = [plain(name, longest) for name in names]
+    if len(set(short)) < len(set(names)):  # cut words must still be told apart
+        short = [plain(name, 200) for name in names]
+    ax.set_yticks(list(rows), labels=short)
+    ax.tick_params(axis="y", length=0, labelsize=pt(size))
+
+
+def line_handle(color: str, label: str, marker: str | None = None, **look: Any) -> Any:
+    """Make a legend entry with a line, a marker, or both."""
+    from matplotlib.lines import Line2D
+
+    look = {"linewidth": 1.2, "markersize": 5} | look
+    return Line2D([], [], color=color, marker=marker, label=_entry(label), **look)
+
+
+def patch_handle(label: str, **look: Any) -> Any:
+    """Make a legend entry with a filled area."""
+    from matplotlib.patches import Patch
+
+    return Patch(label=_entry(label), **{"linewidth": 0, **look})
+
+
+def _entry(label: str) -> str:
+    """Return the text of an entry; matplotlib leaves out entries that begin with an underscore."""
+    text = plain(label, len(label))
+    return f" {text}" if text.startswith("_") else text
+
+
+def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Write a number with a true minus; zero has no sign."""
+    text = f"{value:{'+' if signed else ''}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+
+
+def interval(low: float, high: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Write an interval in brackets."""
+    ends = (number(end, digits, signed=signed) for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def p_text(p: float) -> str:
+    """Write a probability with three decimals, and never as certain."""
+    if p < 0.001:
+        return "<.001"
+    return ">.999" if p > 0.999 else f"{p:.3f}".removeprefix("0")
+
+
+def write_aside(
+    ax: "Axes", row: float | None, text: str, size: float = 8.0, *, shift: float = 6.0, **style: Any
+) -> None:
+    """Write beside the Axes, some points from the edge ``xy`` (1: right): at a row, or (``row=None``) above."""
+    up, edge = style.pop("up", 4.0), style.pop("xy", 1)
+    ax.annotate(
+        text,
+        (edge, 1 if row is None else row),
+        (pt(shift), 0 if row is not None else pt(up)),
+        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(),
+        textcoords="offset points",
+        va="bottom" if row is None else "center",
+        fontsize=pt(size),
+        annotation_clip=False,
+        **{"ha": "left"} | style,
+    )
+
+
+def finish(
+    axes: Sequence["Axes"], title: str, note: str, handles: list[Any], data: "pd.DataFrame"
+) -> "Axes":
+    """Attach the data, and write title, source and legend.
+
+    They stand above the Axes of a figure that was made here. On the caller's Axes the title is matplotlib's own, so that
+    ``ax.set_title`` replaces it, and the legend stands below.
     """
-    return _cut(_clean(text), longest, longest // 2).replace("$", r"\$")
+    from matplotlib.ticker import AutoLocator
+
+    first = axes[0]
+    figure: Any = first.get_figure(root=True)
+    frame = data.reset_index(drop=True)
+    frame.attrs = {"title": title, "note": note}
+    for ax in axes:
+        ax.data = frame
+    room = _room(axes)
+    for ax in axes:
+        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and room < 250 * len(axes):
+            ax.locator_params(axis="x", nbins=max(2, int(room / len(axes) / 45)))
+    below = textwrap.wrap(first.get_xlabel(), max(20, int(room / len(axes) / 4.3)))
+    if len(axes) == 1:
+        first.set_xlabel("\n".join(below))
+    if not is_own(first):
+        first.set_title("\n".join(textwrap.wrap(plain(title, 200), max(20, int(room / 5.4)))))
+        _legend(first, handles, room, below=True)
+        return first
+    legend, lines = _legend(first, handles, room)
+    above = 4 + 12.5 * lines
+    if style_now().titled:
+        wrapped = textwrap.wrap(plain(note, len(note)), max(20, int(room / 4.3))) or [""]
+        source = first.annotate(
+            "\n".join(wrapped),
+            (0, 1),
+            (0, pt(above + 3)),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            linespacing=1.25,
+            annotation_clip=False,
+        )
+        titled = textwrap.wrap(plain(title, len(title)), max(20, int(room / 5.4)))
+        above += 6 + 11.5 * len(wrapped)
+        first.set_title("\n".join(titled), loc="left", pad=pt(above))
+        above += 13 * len(titled)
+        source.set_in_layout(len(axes) == 1)
+    legend.set_in_layout(len(axes) == 1)  # or the layout would push the neighbors away
+    width, height = figure.get_size_inches()
+    grow = above - 66 + 11.5 * (len(below) - 1)  # sizes of figures reckon with 66 points
+    if grow > 0 or not style_now().titled:
+        figure.set_size_inches(width, height + pt(grow) / 72)
+    return first
 
 
-def plain_names(names: Sequence[str], longest: int = 32) -> list[str]:
-    """Return names as `plain` does, so that those which differ still do.
+def _room(axes: Sequence["Axes"]) -> float:
+    """Return the width for title and legend in points: that of the Axes, or up to the right edge."""
+    figure: Any = axes[0].get_figure(root=True)
+    width = float(figure.get_size_inches()[0] * 72) / pt(1.0)
+    scale = 72 / figure.dpi / pt(1.0)
+    box: Any = axes[0].get_tightbbox()
+    left = max(0.0, axes[0].bbox.x0 - box.x0) * scale
+    if not is_own(axes[0]):
+        return axes[0].bbox.width * scale
+    right = max(0.0, box.x1 - axes[0].bbox.x1) * scale if len(axes) == 1 else 0.0
+    return max(0.4 * width, width - left - right - 8)
 
-    All are cut at the same place, the one nearest to the middle at which no two become the same; where there is none they
-    are cut later.
+
+def _legend(ax: "Axes", handles: list[Any], room: float, below: bool = False) -> tuple[Any, int]:
+    """Put the legend outside, with as many columns as there is room for; return it and its lines."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = ax.get_figure(root=True)
+    low = ax.get_tightbbox().y0 - ax.bbox.y0  # what stands below the Axes
+    down = ScaledTranslation(0, (low - 4) / figure.dpi, figure.dpi_scale_trans)
+    place = {
+        "loc": "upper left" if below else "lower left",
+        "bbox_to_anchor": (0, 0) if below else (0, 1),
+        "bbox_transform": ax.transAxes + down if below else ax.transAxes,
+    }
+    for columns in range(len(handles), 0, -1):
+        if columns == 1:
+            for handle in handles:
+                text = handle.get_label().replace(r"\$", "$")
+                wrapped = "\n".join(textwrap.wrap(text, max(16, int((room - 24) / 4.3))))
+                handle.set_label(wrapped.replace("$", r"\$"))
+        legend = ax.legend(
+            # matplotlib fills column after column; this reads row by row.
+            handles=[handle for start in range(columns) for handle in handles[start::columns]],
+            ncols=columns,
+            borderaxespad=0.2,
+            borderpad=0.1,
+            columnspacing=1.4,
+            handlelength=2.2,
+            handletextpad=0.6,
+            **place,
+        )
+        if legend.get_window_extent().width * 72 / figure.dpi <= pt(room + 4):
+            break
+    lines = [handle.get_label().count("\n") + 1 for handle in handles]
+    return legend, sum(lines) if columns == 1 else math.ceil(len(handles) / columns)
+
+
+def label_points(
+    ax: "Axes",
+    x: Sequence[float],
+    y: Sequence[float],
+    names: Sequence[str],
+    *,
+    lines: Sequence[tuple[Any, Any]] = (),
+    lead: Sequence[bool] | None = None,
+) -> None:
+    """Name points beside them, over no other point, name or line; names without a place are left out.
+
+    Tied points share a name. Those in the `lead` come first, in bold.
     """
-    clean = {name: _clean(name) for name in names}
-    shown = _distinct(list(dict.fromkeys(clean.values())), longest)
-    return [shown[clean[name]].replace("$", r"\$") for name in names]
+    import numpy as np
+    from matplotlib.transforms import Bbox
 
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()  # names are placed where the points will be
+    dot = pt(figure.dpi / 72)
+    points = ax.transData.transform(np.column_stack([x, y]))
 
-def _clean(text: str) -> str:
-    return literal(" ".join(text.split()))
+    def around(at: Any, half: float) -> Bbox:
+        return Bbox.from_extents(at[0] - half, at[1] - half, at[0] + half, at[1] + half)
 
-
-def _distinct(texts: list[str], longest: int) -> dict[str, str]:
-    for length in range(longest, max(map(len, texts), default=0) + 1, 4):
-        middle = length // 2
-        for tail in sorted(range(3, length - 3), key=lambda tail: abs(tail - middle)):
-            cut = {text: _cut(text, length, tail) for text in texts}
-            if len(set(cut.values())) == len(texts):
-                return cut
-    return {text: text for text in texts}
-
-
-def _cut(text: str, longest: int, tail: int) -> str:
-    """Cut a text in the middle; of what stays, `tail` letters are its end."""
-    return text if len(text) <= longest else text[: longest - 1 - tail].rstrip() + "…" + text[-tail:].lstrip()
+    taken = [around(at, 4 * dot) for at in points]
+    for line in lines:
+        path = ax.transData.transform(np.column_stack(line))
+        for a, b in itertools.pairwise(path):
+            steps = np.linspace(a, b, 1 + math.ceil(math.dist(a, b) / (3 * dot)))
+            taken += [around(step, 1.5 * dot) for step in steps]
+    groups: dict[tuple[float, float], list[int]] = {}
+    for i, at in enumerate(zip(np.round(x, 9), np.round(y, 9), strict=True)):
+        groups.setdefault(at, []).append(i)
+    leading = [False] * len(names) if lead is None else list(lead)
+    for members in sorted(groups.values(), key=lambda of: not leading[of[0]]):
+        first = members[0]
+        more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+        bold = leading[first]
+        label = ax.annotate(
+            plain(names[first] + more, 60),
+            (x[first], y[first]),
+            (0, 0),
+            textcoords="offset points",
+            fontsize=pt(7.5),
+            fontweight="bold" if bold else "normal",
+            color=INK if lead is None or bold else FAINT,
+            zorder=4,
+        )
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
+            label.set_position((pt(6) * dx, pt(6) * dy * (1 if dx == 0 else 0.75)))
+            label.set_ha({1: "left", 0: "center", -1: "right"}[dx])
+            label.set_va({1: "bottom", 0: "center", -1: "top"}[dy])
+            box = label.get_window_extent().padded(0.5 * dot)
+            inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
+            inside &= ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
+            if inside and not box.count_overlaps(taken):
+                taken.append(box)
+                break
+        else:
+            if not bold:
+                label.remove()

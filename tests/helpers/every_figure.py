@@ -123,7 +123,7 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_raw_pairs": (figures.plot_raw_pairs, _comparison),
     "plot_seat": (figures.plot_seat, _seat),
     "plot_seat_contrasts": (figures.plot_seat_contrasts, _seat),
-    "plot_sentiment_predictive": (figures.plot_sentiment_predictive, _sentiment),
+    "plot_ppc of sentiment": (bb.plot_ppc, _sentiment),
     "plot_slopes": (figures.plot_slopes, _sloped),
     "plot_sweep": (figures.plot_sweep, _sweep),
     "plot_words": (bb.plot_words, _fit),

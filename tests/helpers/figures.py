@@ -9,11 +9,7 @@ import numpy as np
 import pandas as pd
 
 mpl.use("Agg")
-from matplotlib.text import Text
 
-from bayesbias.inference.posterior import BiasFit
-from bayesbias.plots.plates import Plate
-from bayesbias.plots.words import plates
 
 
 def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -46,25 +42,18 @@ def sixty() -> pd.DataFrame:
     return simulated({f"class {c}": [f"word {c}{i}" for i in range(12)] for c in "ABCDE"})
 
 
-def drawn(ax: Any, label: str) -> list[Any]:
-    return [line for line in ax.lines if str(line.get_label()) == label]
+def marks(ax: Any, label: str) -> list[float]:
+    """Return the places along x of the marks with a label, or that begins with it."""
+    lines = [line for line in ax.lines if str(line.get_label()).startswith(label)]
+    return sorted(float(x) for line in lines for x in line.get_xdata())
 
 
-def plate(fit: BiasFit, name: str, **settings: Any) -> Plate:
-    """Return one of the figures of a fit."""
-    return next(plate for plate in plates(fit, **settings) if plate.name == name)
-
-
-def heads_of(ax: Any) -> list[Any]:
-    """Headings of classes inside the Axes."""
-    return [t for t in ax.texts if t.get_fontweight() == "bold" and t.get_bbox_patch() is not None]
+def intervals(ax: Any) -> list[tuple[float, float]]:
+    """Return the ends of all intervals."""
+    drawn = [c for c in ax.collections if c.get_label() == "_interval"]
+    return sorted((float(a[0]), float(b[0])) for c in drawn for a, b in c.get_segments())
 
 
 def row_of(ax: Any) -> dict[str, float]:
     return dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
 
-
-def title_of(ax: Any) -> Any:
-    return next(
-        t for t in ax.get_children() if isinstance(t, Text) and t.get_text() == ax.get_title(loc="left")
-    )

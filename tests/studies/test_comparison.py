@@ -15,12 +15,9 @@ from helpers.seeds import shifted
 
 mpl.use("Agg")
 
-from matplotlib.figure import Figure
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.plots.change import plot_changes, plot_ranking, plot_raw_pairs
-from bayesbias.plots.saving import save_figures
 from bayesbias.studies.debiasing.comparing import compare
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import control_changes, find_construction
@@ -384,36 +381,5 @@ def test_no_change_is_called_a_change_at_the_nominal_rate(tables):
 
 
 # -- figures and the command line -------------------------------------------------------------------
-
-
-def test_arrows_end_where_the_change_says(found):
-    ax = plot_changes(found, method="strong", ax=Figure(figsize=(7, 6)).subplots())
-    arrows = [a for a in ax.texts if getattr(a, "arrow_patch", None) is not None]
-    frame = found.changes(estimand="population", method="strong")
-    frame = frame[frame["level"] == "word"]
-    assert len(arrows) == len(frame) == 32
-    lengths = sorted(a.xy[0] - a.xyann[0] for a in arrows)
-    assert np.allclose(lengths, sorted(frame["mean"]), atol=1e-12)
-
-
-@pytest.mark.claim
-def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
-    ax = plot_raw_pairs(found, method="weak", ax=Figure().subplots())
-    points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
-    pairs = found.methods["weak"].pairs
-    assert sorted(map(tuple, points)) == sorted(zip(pairs["original"], pairs["debiased"], strict=True))
-    ax = plot_ranking(found, ax=Figure().subplots())
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["original", "strong", "weak", "same"]
-    files = save_figures(found, tmp_path, ("png",))
-    names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "controls", "ranking"]
-    assert [f.stem for f in files] == names
-    with pytest.raises(InputError, match="unknown figure format"):
-        save_figures(found, tmp_path, ("gif",))
-
-
-
-
-
-
 
 

@@ -16,7 +16,6 @@ mpl.use("Agg")
 
 
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.plots.change import plates
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
@@ -84,17 +83,3 @@ def test_the_gap_beside_the_spread_of_controls(destroyed):
 
 
 
-def test_control_pairs_are_drawn_method_by_method(destroyed):
-    (plate,) = [plate for plate in plates(destroyed) if plate.name == "controls"]
-    figure = plate.figure()
-    assert len(figure.axes) == 4
-    for ax, (name, item) in zip(figure.axes, destroyed.methods.items(), strict=True):
-        points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
-        controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
-        assert sorted(map(tuple, points)) == sorted(
-            zip(controls["original"], controls["debiased"], strict=True)
-        )
-        assert any(text.get_text().startswith(f"{name}: ") for text in ax.texts)
-        (line,) = [line for line in ax.lines if line.get_label() == "_slope"]
-        x, y = line.get_data()
-        assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(item.geometry.slope.value)

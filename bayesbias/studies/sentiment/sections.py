@@ -203,7 +203,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
         Section(
             "predictive",
             "Posterior predictive check",
-            figure=lambda: bb.plots.plot_sentiment_predictive(fit),
+            figure=lambda: bb.plot_ppc(fit),
             show_on=("fold",),
         ),
     ]

@@ -1,0 +1,352 @@
+"""What a model expects: before the data, and for data like the observed ones."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError
+from bayesbias.core.formatting import number_of, percent
+from bayesbias.inference.estimates import chosen_rows, keys_of_rows, level_draws
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.priors import (
+    fits_usual_pairs,
+    predictive_of_pairs,
+    prior_contrasts,
+    usual_pairs,
+)
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
+from bayesbias.plots import forest as forests, style
+from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
+from bayesbias.wordlists.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_ppc", "plot_priors"]
+
+REPLICATED = "#9A9A9A"
+_PRIOR_DRAWS = 6000
+_FOOT, _TALL = 0.42, 0.8  # where a ridge stands below its row, and how high it is
+
+
+def ridge_height(n: int) -> float:
+    """Return the height of a figure of ridges."""
+    return 1.35 + 0.78 * n
+
+
+@styled
+def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: "Axes | None" = None) -> "Axes":
+    """Compare the observed outcomes with tables that the fitted model would make.
+
+    Of a fit to distances there is a row for each connection, of one to sentiment for each classifier.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    replicates : int
+        How many replicated tables are drawn, at most 200.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
+    >>> ax = bb.plot_ppc(fit, ax=Figure().subplots(), replicates=20)
+    >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
+    84
+    """
+    import pandas as pd
+
+    column = "classifier" if "classifier" in getattr(fit, "table", ()) else "connection"
+    forests.need_fit(fit, column)
+    checks.count(replicates, "replicates", 1, 200)
+    values = fit.table[column].astype(str).to_numpy()
+    present = list(dict.fromkeys(values))
+    names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
+    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    replicated = _replicated(fit, replicates)
+    low, high = _value_range([observed, replicated.ravel()], 0.0005)
+    margin = 0.15 * (high - low)
+    # The tails of the replicated may be cut; what was observed is shown whole.
+    ends = min(low - margin, observed.min()), max(high + margin, observed.max())
+    grid = np.linspace(*ends, 301)
+    (ax,) = style.axes_for(ax, ridge_height(len(names)))
+    _ridge_axis(ax, names, ends)
+    drawn = []
+    for row, name in enumerate(names):
+        mine = values == name
+        width = bandwidth(observed[mine])
+        tables = [observed[mine], *replicated[:, mine]]
+        curves = np.array([density(table, grid, width) for table in tables])
+        drawn += [
+            pd.DataFrame({column: name, "table": number, "x": grid, "density": curve})
+            for number, curve in enumerate(curves)
+        ]
+        heights = row + _FOOT - 0.84 * curves / curves.max()
+        color = COLOR[name] if column == "connection" else COLOR["different"]
+        look = {"color": REPLICATED, "linewidth": 0.5, "alpha": 0.45, "zorder": 2}
+        ax.plot(grid, heights[1:].T, label="_replicated", **look)
+        ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
+        style.write_aside(ax, row, f"{mine.sum():,} pairs")
+    label = forests.outcome_label(fit.spec)
+    difference = "female − male, in probability of the positive class"
+    ax.set_xlabel({"difference": difference}.get(fit.spec.outcome, label))
+    said = "observed pairs (colored; density)"
+    handles = [
+        style.line_handle(INK, said, linewidth=2),
+        style.line_handle(
+            REPLICATED,
+            f"{number_of(len(replicated), 'table')} made by the fitted model",
+            linewidth=0.8,
+        ),
+    ]
+    data = pd.concat(drawn, ignore_index=True)
+    return style.finish([ax], "Posterior predictive check", forests.source_of(fit), handles, data)
+
+
+def unlike_replicated(fit: BiasFit, replicates: int = 50) -> tuple[list[str], int]:
+    """Return the connections whose observed curve is farther from the average than all replicated ones.
+
+    The distance of a curve is the largest over all places, in standard deviations of the replicated curves there. By
+    chance one in ``replicates + 1`` is.
+
+    Returns
+    -------
+    list of str, int
+        The connections, and how many tables there were.
+    """
+    connection = fit.table["connection"].astype(str).to_numpy()
+    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    replicated = _replicated(fit, replicates)
+    out = []
+    for name in [c for c in CONNECTIONS if (connection == c).any()]:
+        mine = connection == name
+        tables = np.vstack([observed[mine], replicated[:, mine]])
+        width = bandwidth(observed[mine])
+        grid = np.linspace(tables.min(), tables.max(), 101)
+        curves = np.array([density(table, grid, width) for table in tables])
+        spread = curves.std(axis=0, ddof=1)
+        # In the tails, where curves hardly differ, a single pair would decide.
+        seen = spread > 0.05 * spread.max()
+        far = (np.abs(curves - curves.mean(axis=0))[:, seen] / spread[seen]).max(axis=1)
+        if far[0] > far[1:].max():
+            out.append(name)
+    return out, len(replicated)
+
+
+def _replicated(fit: BiasFit, replicates: int) -> np.ndarray:
+    """Return replicated outcomes, shape (replicates, pairs)."""
+    if "posterior_predictive" in fit.idata.children:
+        drawn = fit.idata["posterior_predictive"][fit.spec.outcome]
+        values = drawn.transpose("chain", "draw", "pair").to_numpy()
+        values = values.reshape(-1, values.shape[-1])
+    else:
+        draws = fit.draws()
+        total = len(next(iter(draws.values())))
+        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
+        seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
+        kept = {name: values[keep] for name, values in draws.items()}
+        values = fit.design.outcome_draws(kept, seed + 1)
+    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
+
+
+@styled
+def plot_priors(
+    model_or_fit: "str | os.PathLike[str] | ModelSpec | BiasFit",
+    *,
+    seed: int = 0,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Show what a model believes before it has seen a pair, against the possible distances.
+
+    Per connection: the prior of the mean distance (filled), the prior predictive of a single pair (line), and the share
+    of such pairs outside [0, 2], where no cosine distance can lie. Below are the prior of the first contrast and, of a
+    fit, its posterior.
+
+    Parameters
+    ----------
+    model_or_fit : str, path, ModelSpec or BiasFit
+        A model alone is shown for one protected word, a fit for the words of its table.
+    seed : int
+        Of the draws from the prior.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If the model is unknown, or needs a column that the table lacks.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plot_priors("crossed", ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['associated', 'different', 'human', 'neutral', 'associated - different']
+    """
+    import pandas as pd
+
+    checks.seed(seed)
+    fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
+    spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
+    frame = _one_pair_each(spec) if fit is None else fit.table
+    checks.columns(frame, ("connection",), f"model {spec.name}", "a model of distances")
+    means = _prior_means(spec, frame, seed)
+    predictive = predictive_of_pairs(spec, frame, seed)
+    name, prior, posterior = _contrast(spec, fit, seed)
+    rows = [*means, *([name] if name else [])]
+    (ax,) = style.axes_for(ax, ridge_height(len(rows)))
+    possible = (0.0, 2.0) if spec.outcome == "distance" else None
+    every = [*means.values(), *predictive.values(), *([prior] if name else [])]
+    low, high = (-1.0, 3.0) if possible else _value_range(every, 0.01)
+    grid = np.linspace(low, high, 401)
+    _ridge_axis(ax, rows, (low, high))
+    size = float(np.clip(style.points_per(ax, len(rows)) / 3.2, 5.0, 8.0))
+    for edges in ((low, possible[0]), (possible[1], high)) if possible else ():
+        ax.axvspan(*edges, linewidth=0, zorder=0, **HATCHED)
+    drawn: list[dict[str, Any]] = []
+
+    def ridge(
+        row: int, curve: np.ndarray, said: str, color: str, x: Any = grid, **look: Any
+    ) -> None:
+        drawn.append({"row": rows[row], "curve": said, "x": x, "density": curve})
+        # Each curve has its own scale: a prior of the mean can be far narrower than that of a pair.
+        up, foot = row + _FOOT - _TALL * curve / curve.max(), row + _FOOT
+        if look:
+            ax.fill_between(x, foot, up, color=color, label=f"_{said}", **look)
+        else:
+            ax.plot(x, up, color=color, linewidth=1.2, zorder=3, label=f"_{said}")
+
+    soft = {"alpha": 0.4, "linewidth": 0, "zorder": 2}
+    for row, of in enumerate(means):
+        mean, pair = (_smooth(values, grid) for values in (means[of], predictive[of]))
+        ridge(row, mean, "prior of the mean", COLOR.get(of, FAINT), **soft)
+        ridge(row, pair, "prior predictive of a pair", INK)
+        if possible:
+            out = (predictive[of] < possible[0]) | (predictive[of] > possible[1])
+            drawn[-1]["impossible"] = float(out.mean())
+            text = f"{percent(float(out.mean()))} of pairs\nimpossible"
+            style.write_aside(ax, row, text, size)
+    if name:
+        row, foot = len(means), len(means) + _FOOT
+        ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
+        look = {"linewidth": 0.8, "linestyle": style.DOTTED, "zorder": 1}
+        ax.plot((0, 0), (row - 0.45, foot), color=INK, **look)
+        ridge(row, _smooth(prior, grid), "prior of the difference", FAINT, **soft)
+        text = f"prior sd {style.number(float(prior.std(ddof=1)), 2)}"
+        if posterior is not None:
+            fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
+            said, look = "posterior of the difference", {"linewidth": 1.2, "zorder": 3}
+            ridge(row, density(posterior, fine), said, forests.POPULATION, fine, **look)
+            text += f"\nposterior sd {style.number(float(posterior.std(ddof=1)))}"
+        style.write_aside(ax, row, text, size)
+    ax.set_xlabel(forests.outcome_label(spec))
+    handles = [
+        style.patch_handle("prior of the mean distance", facecolor=FAINT, alpha=0.5),
+        style.line_handle(INK, "prior predictive of a single pair"),
+        *([style.patch_handle("impossible", **HATCHED)] if possible else []),
+    ]
+    if posterior is not None:
+        said = "posterior of the difference"
+        handles.append(style.line_handle(forests.POPULATION, said, linewidth=2))
+    note = f"Model {spec.name}" if fit is None else forests.source_of(fit)
+    data = pd.concat([pd.DataFrame(part) for part in drawn], ignore_index=True)
+    title = "Before the data: prior against the possible distances"
+    return style.finish([ax], title, note, handles, data)
+
+
+def _contrast(spec: ModelSpec, fit: BiasFit | None, seed: int) -> tuple[str, Any, Any]:
+    """Return the name of the first contrast overall and its draws before and after the data, where there are any."""
+    if fit is None and not fits_usual_pairs(spec):
+        return "", None, None
+    table = usual_pairs(spec) if fit is None else fit.table
+    try:
+        chosen = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed), level="overall")
+    except FitError:  # a table of one connection
+        return "", None, None
+    name, prior = keys_of_rows(chosen, "contrast")[0][0], chosen.to_numpy()[0, :, 0]
+    if fit is None:
+        return name, prior, None
+    draws = fit.draws_of("contrasts", level="overall", estimand="population")
+    return name, prior, draws.to_numpy()[..., 0].ravel()
+
+
+def _one_pair_each(spec: ModelSpec) -> "pd.DataFrame":
+    """Return the smallest table with all four connections, for a model without data."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "protected_word": "word",
+            "protected_class": "own",
+            "attribute": [f"{name} attribute" for name in CONNECTIONS],
+            "attribute_class": ["own", "other", "human", "neutral"],
+            "attribute_kind": ["stereotype", "stereotype", "human", "neutral"],
+            "connection": CONNECTIONS,
+        }
+    )
+    lacking = sorted(spec.label_columns().difference(frame.columns))
+    return frame.assign(**dict.fromkeys(lacking, "any"), **{spec.outcome: 1.0})
+
+
+def _prior_means(spec: ModelSpec, frame: "pd.DataFrame", seed: int) -> Mapping[str, np.ndarray]:
+    """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
+    design = Design.of(spec, frame)
+    draws = level_draws(design, frame, design.prior_draws(_PRIOR_DRAWS, seed), "population")
+    overall = chosen_rows(draws, level="overall")
+    names = [name for (name,) in keys_of_rows(overall, "connection")]
+    return dict(zip(names, overall.to_numpy()[0].T, strict=True))
+
+
+def _ridge_axis(ax: "Axes", names: list[str], span: tuple[float, float]) -> None:
+    """Set up an axis with one named ridge a row, the first on top."""
+    ax.set_ylim(len(names) - 0.45, -0.55)
+    style.limit_x(ax, *span, margin=0.0)
+    style.name_rows(ax, range(len(names)), names, 8.5)
+
+
+def bandwidth(values: np.ndarray) -> float:
+    """Return Silverman's bandwidth, with the quartiles so that a heavy tail does not flatten the curve."""
+    spread = [float(np.std(values)), float(np.subtract(*np.percentile(values, (75, 25)))) / 1.34]
+    return 1.06 * min((s for s in spread if s > 0), default=0.01) * len(values) ** -0.2
+
+
+def density(values: np.ndarray, grid: np.ndarray, width: float | None = None) -> np.ndarray:
+    """Estimate a density with a Gaussian kernel on an even grid, from a fine histogram."""
+    step = float(grid[1] - grid[0])
+    width = max(bandwidth(values) if width is None else width, step)
+    reach = int(np.ceil(4 * width / step))
+    edges = grid[0] + step * (np.arange(-reach, len(grid) + reach + 1) - 0.5)
+    counts, _ = np.histogram(values, edges)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
+    return np.convolve(counts / (len(values) * step), kernel / kernel.sum(), mode="valid")
+
+
+def _smooth(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    return density(values, grid, 1.6 * bandwidth(values))
+
+
+def _value_range(arrays: list[Any], tail: float, margin: float = 0.0) -> tuple[float, float]:
+    """Return the span of all arrays, without a share ``tail`` of each at either end."""
+    low = min(float(np.quantile(values, tail)) for values in arrays)
+    high = max(float(np.quantile(values, 1 - tail)) for values in arrays)
+    pad = margin * (high - low)
+    return (low - pad, high + pad) if high > low else (low - 0.5, high + 0.5)

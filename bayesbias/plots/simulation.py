@@ -1,0 +1,245 @@
+"""Figures of the critique of averaged scores."""
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.plots import style
+from bayesbias.plots.style import COLOR, HATCHED, INK, styled
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_false_alarms", "plot_paper"]
+
+_CODED, _INTENDED, _SINGLE = "#BDBDBD", COLOR["different"], COLOR["associated"]
+_PAIRS, _RIGHT = COLOR["human"], COLOR["neutral"]
+# Color, marker, line and name of each method: the tests of averages in color, the right unit in dark gray.
+_LOOK = {
+    ("classes", "weat"): (_SINGLE, "o", "-", "WEAT's permutation test, one-sided as published"),
+    ("classes", "weat_two_sided"): (_SINGLE, "o", ":", "WEAT's permutation test, two-sided"),
+    ("tables", "manzini"): (_INTENDED, "s", "-", "Manzini's paired t-test of averages"),
+    ("classes", "pairs"): (_PAIRS, "^", "-", "t-test of associated against different pairs"),
+    ("tables", "pairs"): (_PAIRS, "^", ":", "paired t-test of pairs"),
+    ("classes", "attributes"): (_RIGHT, "D", "-", "t-test of one number per attribute word"),
+    ("tables", "attributes"): (_RIGHT, "D", ":", "paired t-test of one number per attribute word"),
+}
+_COLUMNS = (
+    "n_words", "pair_sd", "attribute_sd", "n_attributes", "question", "method", "alarms", "alarms_low",
+    "alarms_high", "draws",
+)  # fmt: skip
+_SHOWN = (
+    ("classes", "weat"),
+    ("tables", "manzini"),
+    ("classes", "pairs"),
+    ("classes", "attributes"),
+)
+
+
+@styled
+def plot_paper(case: Any, *, bins: int = 60, ax: "Axes | None" = None) -> "Axes":
+    """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
+
+    The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled triangle is the single draw
+    that the paper prints, the open one the same draw as intended.
+
+    Parameters
+    ----------
+    case : str or PaperDraws
+        The name of one of `PAPER_CASES`, or what `paper_draws` returns.
+    bins : int, default 60
+        Of equal width, between the ceilings of the coded formula, -sqrt(6) and sqrt(6).
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If the case is unknown.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from bayesbias.plots import plot_paper
+    >>> ax = plot_paper("no difference, sd 0.05", ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'effect size of WEAT, 2 + 2 protected words'
+    """
+    import pandas as pd
+
+    if isinstance(case, str):
+        from bayesbias.simulation.paper import paper_draws
+
+        case = paper_draws(case)
+    (ax,) = style.axes_for(ax, 3.4)
+    ceiling, widest = math.sqrt(3), math.sqrt(6)  # of the effect size of 2 + 2 words, and as coded
+    edges = np.linspace(-widest, widest, bins + 1)
+    # An edge where the impossible begins keeps the bars of the intended out of it.
+    kept = edges[np.abs(np.abs(edges) - ceiling) > widest / bins]
+    edges = np.unique([*kept, -ceiling, ceiling])
+    for side in (-1, 1):
+        ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **HATCHED)
+    looks: dict[str, dict[str, Any]] = {
+        "as coded": {"color": _CODED},
+        "as intended": {"color": _INTENDED, "histtype": "step", "linewidth": 1.4},
+    }
+    marks: dict[str, dict[str, Any]] = {
+        "as coded": {"color": _SINGLE, "markeredgecolor": "white", "markersize": 9},
+        "as intended": {"color": _INTENDED, "markerfacecolor": "white", "markersize": 8},
+    }
+    data = []
+    for formula, look in looks.items():
+        sizes, single = case.effect_sizes[formula], case.single[formula]["bias"]
+        ax.hist(sizes, edges.tolist(), density=True, zorder=2, label=f"_{formula}", **look)
+        place = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+        label = f"single draw, {formula}"
+        ax.plot([single], [0], "^", label=f"_{label}", **place, **marks[formula])
+        density = np.histogram(sizes, edges, density=True)[0]
+        bars = {"formula": formula, "low": edges[:-1], "high": edges[1:], "density": density}
+        data += [
+            pd.DataFrame(bars),
+            pd.DataFrame({"formula": [label], "low": [single], "high": [single]}),
+        ]
+    ax.set_xlim(-2.6, 2.6)
+    ax.set_xticks([-ceiling, -1, 0, 1, ceiling], labels=["−√3", "−1", "0", "1", "√3"])
+    ax.set_xlabel("effect size of WEAT, 2 + 2 protected words")
+    ax.set_ylabel("density")
+    small = {"linewidth": 0, "marker": "^"}
+    handles = [
+        style.patch_handle("as coded", facecolor=_CODED),
+        style.line_handle(_INTENDED, "as intended", linewidth=1.4),
+        style.patch_handle("impossible", **HATCHED),
+        style.line_handle(label="single draw printed", **marks["as coded"] | small),
+        style.line_handle(label="the same draw as intended", **marks["as intended"] | small),
+    ]
+    coded = case.effect_sizes["as coded"]
+    beyond = float(np.mean(np.abs(coded) > ceiling))
+    note = (
+        f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words "
+        "can be"
+    )
+    title = f"The paper's simulation: {case.case.name}"
+    return style.finish([ax], title, note, handles, pd.concat(data, ignore_index=True))
+
+
+@styled
+def plot_false_alarms(
+    grid: "pd.DataFrame",
+    *,
+    attribute_sd: float | None = None,
+    pair_sd: float | None = None,
+    methods: Iterable[tuple[str, str]] = _SHOWN,
+    alpha: float = 0.05,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Show how often each method finds a difference that is not there, against words per class.
+
+    Parameters
+    ----------
+    grid : DataFrame
+        What `simulate_grid` returns, with a `difference` of 0.
+    attribute_sd, pair_sd : float, optional
+        The standard deviations to show; the largest in `grid` by default.
+    methods : iterable of (question, method)
+        The lines, of the keys of `METHODS`.
+    alpha : float, default 0.05
+        The level the tests were made at, drawn as a dashed line.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If `grid` lacks a standard deviation or a method.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from bayesbias.plots import plot_false_alarms
+    >>> from bayesbias.simulation import simulate_grid
+    >>> grid = simulate_grid([2, 4, 8], attribute_sd=[0.06], draws=200)
+    >>> plot_false_alarms(grid, ax=Figure().subplots()).get_xlabel()
+    'protected words per class'
+    """
+    import pandas as pd
+    from matplotlib.transforms import ScaledTranslation
+
+    checks.columns(grid, _COLUMNS, "grid", "what bayesbias.simulation.simulate_grid returns")
+    chosen = grid
+    for column, value in (("attribute_sd", attribute_sd), ("pair_sd", pair_sd)):
+        wanted = float(grid[column].max()) if value is None else float(value)
+        checks.choice(wanted, sorted(set(grid[column])), "standard deviation", column)
+        chosen = chosen[chosen[column] == wanted]
+    (ax,) = style.axes_for(ax, 3.8)
+    figure: Any = ax.get_figure(root=True)
+    handles, drawn = [], []
+    methods, top = list(methods), alpha
+    for i, key in enumerate(methods):
+        rows = chosen[(chosen["question"] == key[0]) & (chosen["method"] == key[1])]
+        if rows.empty:
+            valid = [f"{question} {method}" for question, method in _LOOK]
+            raise InputError("the grid has no such method", found=key, valid=valid)
+        rows = rows.sort_values("n_words")
+        drawn.append(rows)
+        color, marker, line, name = _LOOK[key]
+        # Methods that agree would hide each other: each stands a few points beside the others.
+        aside = (i - (len(methods) - 1) / 2) * 5 / 72
+        place = ax.transData + ScaledTranslation(aside, 0, figure.dpi_scale_trans)
+        low, high = rows["alarms_low"], rows["alarms_high"]
+        label = f"{key[0]} {key[1]}"
+        ax.vlines(
+            rows["n_words"],
+            low,
+            high,
+            color=color,
+            lw=1.1,
+            transform=place,
+            label=f"_interval {label}",
+        )
+        ax.plot(
+            rows["n_words"],
+            rows["alarms"],
+            color=color,
+            marker=marker,
+            markersize=5,
+            linewidth=1,
+            linestyle=line,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            label=f"_{label}",
+            clip_on=False,
+            transform=place,
+        )
+        handles.append(style.line_handle(color, name, marker, linewidth=1.4, linestyle=line))
+        top = max(top, float(high.max()))
+    dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}
+    ax.axhline(alpha, color=INK, zorder=1, **dashed)
+    handles.append(style.line_handle(INK, f"what a test at {alpha:g} promises", **dashed))
+    words = sorted(set(chosen["n_words"]))
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(words, labels=[str(n) for n in words])
+    ax.minorticks_off()
+    ax.set_xlim(words[0] / 1.3, words[-1] * 1.3)
+    ax.set_ylim(0, max(0.2, 1.05 * top))  # or chance would look like a finding
+    ax.set_xlabel("protected words per class")
+    ax.set_ylabel("false alarms, share of tables")
+    first = chosen.iloc[0]
+    note = (
+        f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
+        f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
+    )
+    title = "How often each method finds what is not there"
+    return style.finish([ax], title, note, handles, pd.concat(drawn, ignore_index=True))
