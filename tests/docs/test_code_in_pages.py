@@ -1,7 +1,9 @@
 """Each block of code in the README and on the pages of the site runs."""
 
 import re
+import shlex
 
+import click
 import pytest
 from helpers.documents import DOCS, ROOT, blocks_of, pages, run_page
 from helpers.pages import without_figures
@@ -41,6 +43,31 @@ def test_names_of_the_package_are_there(path):
                 if isinstance(found, type):
                     break
                 found = getattr(found, part)
+
+
+def parsed(line):
+    """Read a command and its options without running it; raises a click.UsageError if one is not there."""
+    from bayesbias.cli.main import cli
+
+    arguments = shlex.split(line.partition(" > ")[0], comments=True)[1:]
+    command, context = cli, click.Context(cli)
+    while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        name, command, arguments = command.resolve_command(context, arguments)
+        context = click.Context(command, info_name=name, parent=context)
+    command.make_parser(context).parse_args(arguments)
+
+
+@every_page
+def test_commands_and_options_are_there(path):
+    """In blocks, also those that are long, and in lines of text."""
+    text = path.read_text(encoding="utf-8")
+    lines = re.findall(r"`(bayesbias [a-z][^`\n]*)`", text)
+    for block in blocks_of(path):
+        if block.language == "sh":
+            lines += re.sub(r"\\\n\s*", "", block.code).splitlines()
+    for line in lines:
+        if line.startswith("bayesbias "):
+            parsed(line.replace("...", ""))
 
 
 def test_the_lines_on_the_first_page_are_those_of_the_readme():
