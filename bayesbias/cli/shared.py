@@ -186,7 +186,7 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
 
 def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     import bayesbias as bb
-    from bayesbias.tables.matching import pool_of
+    from bayesbias.tables.counts import pool_of
 
     matched = given.get("controls") == "matched"
     words = bb.load_wordlist(given["wordlist"], controls=None if matched else given.get("controls"))

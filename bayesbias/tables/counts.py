@@ -1,28 +1,30 @@
-"""How frequent words are: counts from a file, from the order of a file of vectors, or from wordfreq."""
+"""How frequent words are, and neutral words that are as frequent as the stereotypes.
 
-from __future__ import annotations
+Counts come from a file, from the order of a file of vectors, or from wordfreq.
+"""
 
-import codecs
+import dataclasses
 import os
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import blocks_of_lines, kind_of, opened, path_of, sha256_file
+from bayesbias.core.files import opened, path_of, sha256_file, sha256_of
 from bayesbias.core.formatting import Shortened, number_of, some
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.spelling import matched_spellings, spellings_of
 from bayesbias.tables.covariates import covariates_given
+from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.wordlist import Controls, WordList
 
-__all__ = ["WordCounts", "load_counts"]
+__all__ = ["WordCounts", "load_counts", "matched_controls"]
 
 _COUNTS = (
     "count",
@@ -35,10 +37,9 @@ _COUNTS = (
     "occurrences",
     "fpmw",
 )
-_TABLES = (".csv", ".tsv")
-_LIKE_A_NUMBER = re.compile(rb"[-+.]?[0-9]")
-_LONGEST = 1 << 16  # bytes of a line: a word and a number
 _VALID = "a .csv file with columns word and count, a file of lines with a word and its count, 'order', or 'wordfreq'"
+MATCHED = "matched"
+_FAR = 0.5  # powers of ten: a word three times as frequent is no match
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,8 +119,8 @@ def load_counts(
     Raises
     ------
     InputError
-        For a file that holds no counts, a negative count, a word twice with different counts, words of which none is
-        found; for an order that cannot mean frequency; where wordfreq is not installed or does not know the language.
+        If a file holds no counts, a count is negative, a word has two, no word is found, an order cannot mean frequency, or
+        wordfreq is not installed or does not know the language.
 
     Notes
     -----
@@ -157,7 +158,9 @@ def load_counts(
         path = path_of(source, "counts", _VALID)
         digest, where = sha256_file(path), str(path)
         counts = (
-            _of_covariate(path, where) if path.suffix.lower() in _TABLES else _of_lines(path, asked)
+            _of_covariate(path, where)
+            if path.suffix.lower() in (".csv", ".tsv")
+            else _of_lines(path, asked)
         )
     else:
         raise InputError("are no counts", where="counts", found=Shortened(source), valid=_VALID)
@@ -220,71 +223,34 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
 def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of the words that are asked for, out of lines with a word and a number."""
     wanted = {spelling for word in asked for spelling in spellings_of(word)}
-    with opened(path, unpack=True, noun="file of counts", valid=_VALID) as stream:
-        if (kind := kind_of(stream.read(8))) is not None:
-            raise InputError(f"is {kind[0]}", where=path, valid=_VALID, hint=kind[1])
-        stream.seek(0)
-        return _counted(stream, path, wanted)
-
-
-def _counted(stream: BinaryIO, path: Path, wanted: set[str]) -> dict[str, float]:
     counts: dict[str, float] = {}
-    lines: dict[str, int] = {}
-    number = 0
-    for block in blocks_of_lines(stream, path, most=_LONGEST):
-        for line in block:
-            number += 1
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            cells = line.replace(b"\t", b" ").split()
-            if not cells:
+    with opened(path, unpack=True, noun="file of counts", valid=_VALID) as raw:
+        for number, content in enumerate(raw, start=1):
+            line = content.decode("utf-8", "replace").removeprefix("\ufeff")
+            *parts, cell = line.split() or [""]
+            if not cell:
                 continue
-            value = _number(cells[-1]) if len(cells) > 1 else None
-            if value is None:
-                if number == 1 and len(cells) > 1 and not _LIKE_A_NUMBER.match(cells[-1]):
+            try:
+                value = float(cell) if parts else np.nan
+            except ValueError:
+                value = np.nan
+            if not np.isfinite(value):
+                if number == 1 and parts and not cell[0].isdigit():
                     continue  # a heading
                 raise InputError(
                     "is no line of a word and its count",
                     where=f"{path}, line {number}",
-                    found=line[:60].decode("utf-8", "replace"),
+                    found=Shortened(line.strip()),
                     valid=_VALID,
                 )
-            word = _word(b" ".join(cells[:-1]), wanted, f"{path}, line {number}")
-            if word not in wanted:
-                continue
-            if counts.setdefault(word, value) != value:
+            word = unicodedata.normalize("NFC", " ".join(parts))
+            if word in wanted and counts.setdefault(word, value) != value:
                 raise InputError(
                     f"the word {word!r} has two counts",
-                    where=f"{path}, lines {lines[word]} and {number}",
+                    where=f"{path}, line {number}",
                     found=(counts[word], value),
-                    valid="one count a word",
                 )
-            lines.setdefault(word, number)
     return counts
-
-
-def _word(spelt: bytes, wanted: set[str], where: str) -> str:
-    """Return a word that is sought or any other; refuse one that would be sought if its bytes were of another encoding.
-
-    Lists of millions hold words that are cut within a letter, which nobody seeks.
-    """
-    try:
-        return unicodedata.normalize("NFC", spelt.decode("utf-8"))
-    except UnicodeDecodeError:
-        if (word := spelt.decode("cp1252", "replace")) in wanted:
-            hint = "save it as UTF-8: in Latin-1 or Windows-1252 its letters are other bytes"
-            raise InputError("is not valid UTF-8", where=where, found=word, hint=hint) from None
-        return ""
-
-
-def _number(cell: bytes) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    if b"_" in cell:  # which Python alone takes for a digit's neighbour
-        return None
-    return value if np.isfinite(value) else None
 
 
 def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
@@ -300,3 +266,144 @@ def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
         if value > 0:
             logs[word] = value
     return _made(logs, asked, "wordfreq", language, versions_of("wordfreq").get("wordfreq", ""), {})
+
+
+# -- matched controls ---------------------------------------------------------------------------------
+
+
+def pool_of(words: WordList, pool: Any = None) -> list[str]:
+    """Return the neutral words to choose from: of a list, of a control list, or as given; no word of the list is among them.
+
+    Parameters
+    ----------
+    words : WordList
+    pool : optional
+        What `load_controls` takes, or a sequence of words. By default the neutral words of the list's own controls.
+    """
+    if pool is None:
+        neutral: Sequence[str] = words.controls.neutral if words.controls else ()
+    elif isinstance(pool, list | tuple):
+        neutral = checks.texts(list(pool), "pool")
+    else:
+        controls = load_controls(pool)
+        neutral = controls.neutral if controls else ()
+    if not neutral:
+        raise InputError(
+            "there are no neutral words to choose from",
+            where=f"controls {MATCHED}",
+            found=words.name if pool is None else pool,
+            valid="a word list with neutral words, or a pool of them",
+        )
+    human = words.controls.human if words.controls else ()
+    taken = {*words.protected_words, *words.attribute_words, *human}
+    return [word for word in dict.fromkeys(neutral) if word not in taken]
+
+
+def counts_for_matching(counts: Any, words: Sequence[str], embedding: Any) -> WordCounts:
+    """Return how frequent some words are, or say what matched controls need."""
+    if counts is None:
+        raise InputError(
+            "matched controls need to know how frequent words are",
+            where="counts",
+            valid="a file of words and counts, {word: count}, 'order' or 'wordfreq'",
+        )
+    return load_counts(counts, words, embedding=embedding)
+
+
+def matched_controls(
+    words: WordList, counts: WordCounts, pool: Any = None, *, per: int = 3
+) -> tuple[WordList, dict[str, Any]]:
+    """Choose the neutral words that are as frequent as the stereotypes.
+
+    Each stereotype gets so many words of its own, chosen together so that the log frequencies of all lie as near as can be
+    (an optimal assignment, by the sum of the gaps).
+
+    Parameters
+    ----------
+    words : WordList
+    counts : WordCounts
+        Of the stereotypes and of the pool.
+    pool : optional
+        A control list (its neutral words), or a sequence of words; by default the neutral words of the list.
+    per : int
+        Neutral words for each stereotype; fewer where the pool is small.
+
+    Returns
+    -------
+    words : WordList
+        With the chosen words as its neutral ones; human ones stay.
+    account : dict
+        ``counts`` (the file, order or wordfreq), ``pool``, ``per``, ``pairs`` (stereotype -> the words chosen for it),
+        ``mean_stereotypes``, ``mean_neutral`` and ``largest_gap`` in powers of ten, ``without_count`` (stereotypes) and
+        ``note``, the same in a sentence.
+
+    Raises
+    ------
+    InputError
+        If there is no pool, no stereotype has a count, or the pool has fewer words with counts than there are stereotypes.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> words = bb.load_wordlist("weat7", controls="2021")
+    >>> every = [*words.attribute_words, *words.control_words]
+    >>> lengths = bb.tables.load_counts({word: 10.0 ** -len(word) for word in every}, every)
+    >>> found, account = matched_controls(words, lengths)
+    >>> len(found.controls.neutral), account["pairs"]["he"], account["largest_gap"]
+    (48, ['cg', 'lox', 'pad'], 1.0)
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    checks.count(per, "per")
+    logs = counts.log_frequency
+    listed = [word for word in words.attribute_words if word in logs]
+    choice = sorted(word for word in pool_of(words, pool) if word in logs)
+    if not listed or len(choice) < len(listed):
+        raise InputError(
+            "too few neutral words have a count to match the stereotypes",
+            where=f"controls {MATCHED}, {counts.origin}",
+            found=f"{len(choice)} neutral words, {len(listed)} stereotypes",
+            valid="a pool of at least as many neutral words with counts as stereotypes",
+        )
+    per = min(per, len(choice) // len(listed))
+    mine, theirs = (np.array([logs[word] for word in each]) for each in (listed, choice))
+    gaps = np.abs(np.repeat(mine, per)[:, None] - theirs)
+    rows, columns = linear_sum_assignment(gaps)
+    pairs: dict[str, list[str]] = {word: [] for word in listed}
+    for row, column in zip(rows, columns, strict=True):
+        pairs[listed[row // per]].append(choice[column])
+    chosen = {word for each in pairs.values() for word in each}
+    kept = [word for word in pool_of(words, pool) if word in chosen]
+    largest = float(gaps[rows, columns].max())
+    account = {
+        "counts": counts.source if counts.kind == "counts" else counts.kind,
+        "pool": len(choice),
+        "per": per,
+        "pairs": pairs,
+        "mean_stereotypes": float(mine.mean()),
+        "mean_neutral": float(theirs[columns].mean()),
+        "largest_gap": round(largest, 12),
+        "without_count": [word for word in words.attribute_words if word not in logs],
+    }
+    account["note"] = _note(account, counts, len(kept))
+    digest = sha256_of("\n".join((words.sha256, *kept)))
+    controls = Controls(
+        name=MATCHED,
+        human=words.controls.human if words.controls else (),
+        neutral=tuple(kept),
+        language=words.language,
+        source=f"matched in frequency, by {counts.origin}",
+    )
+    return dataclasses.replace(words, controls=controls, sha256=digest), account
+
+
+def _note(account: Mapping[str, Any], counts: WordCounts, chosen: int) -> str:
+    lost = account["without_count"]
+    far = account["largest_gap"] > _FAR
+    return (
+        f"{chosen} of {account['pool']} neutral words are matched in frequency to the stereotypes, {account['per']} to each "
+        f"({counts.origin}): mean log frequency {account['mean_neutral']:.2f} beside {account['mean_stereotypes']:.2f}, largest "
+        f"gap {account['largest_gap']:.2f} powers of ten"
+        + ("; a larger pool would match better" if far else "")
+        + (f"; stereotypes without a count: {some(lost)}" if lost else "")
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words
+from bayesbias.tables.counts import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import (
     Coverage,
@@ -22,7 +23,6 @@ from bayesbias.tables.coverage import (
     thin_classes,
     without_lost_classes,
 )
-from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS

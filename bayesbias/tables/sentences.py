@@ -4,15 +4,14 @@ A test is encoded here for all who ask of it. An example whose own word the enco
 but its template: it is left out and accounted for.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError
@@ -26,9 +25,6 @@ from bayesbias.tables.coverage import Coverage, SameVector, said_of_same_vectors
 from bayesbias.tables.distances import first_with_vector
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["sentence_table"]
 
@@ -60,8 +56,6 @@ class EncodedTest:
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean score of each word of both target sets."""
-        import pandas as pd
-
         sets, words = self.frame["set"].astype(str), self.frame["word"]
         x, y = (
             pd.Series(scores, words[sets == name]).sort_values().groupby(level=0).mean().to_numpy()
@@ -80,8 +74,15 @@ def encode_test(
 ) -> EncodedTest:
     """Encode the examples of a test by `encoded`, without those whose own word the encoder lacks."""
     frame = test.frame
-    account = _encoder_account(encoder, list(dict.fromkeys(frame["sentence"])))
-    lacking = account.get("lacking", {})
+    try:
+        lacking = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"].get(
+            "lacking", {}
+        )
+    except Exception as error:  # an encoder may be anybody's code
+        if isinstance(error, BayesbiasError):
+            raise
+        problem = f"cannot account for the sentences: {type(error).__name__}: {error}"
+        raise InputError(problem, where=encoder.name) from error
     lost = np.zeros(len(frame), dtype=bool)
     if lacking:
         # An example whose own word has no vector would be nothing but its template.
@@ -105,18 +106,6 @@ def encode_test(
     return EncodedTest(
         test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped
     )
-
-
-def _encoder_account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
-    try:
-        return describe_encoder(encoder, sentences)["account"]
-    except BayesbiasError:
-        raise
-    except Exception as error:  # an encoder may be anybody's code
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(
-            "the encoder cannot account for the sentences", where=encoder.name, found=reason
-        ) from error
 
 
 def encoding_with(
@@ -220,8 +209,6 @@ def sentence_table(
 
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") -> PairTable:
-    import pandas as pd
-
     test = encoded.test
     names = _set_names(test)
     repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()

@@ -231,31 +231,3 @@ def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
         shuffled = table.sample(frac=1, random_state=seed).reset_index(drop=True)
         for make in made:
             pd.testing.assert_frame_equal(make(shuffled), make(table), check_exact=True)
-
-
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        (lambda t: pd.concat([t, t.iloc[[3]]]), "row 400: a pair of sentences stands twice"),
-        (lambda t: t.assign(difference=t["difference"].mask(t.index == 2)),
-         "row 2, column difference: is not a finite number; found: nan$"),
-        (lambda t: t.assign(p_male="x"), "row 0, column p_male: is not a finite number"),
-        (lambda t: t.assign(p_male=t["p_male"] + 1.5), "column p_male: is out of range"),
-        (lambda t: t.assign(difference=0.1), "is not what female - male makes of its row"),
-        (lambda t: t.assign(p_male=[[0.5]] * len(t)), "column p_male, row 0: is none of what is taken here"),
-        (lambda t: t.assign(classifier=t["classifier"].mask(t.index == 7)), "row 7, column classifier: an empty cell"),
-        (lambda t: t.iloc[:0], "has no rows"),
-    ],
-)  # fmt: skip
-def test_tables_that_were_changed_are_looked_at_by_every_test(changed, says):
-    """Repeats counted twice, a missing number was passed over, and texts ended in the errors of other libraries."""
-    table = changed(bb.sentiment_table(bb.list_predictions("m1")))
-    for test in (
-        bb.paired_test,
-        bb.studies.profession_sentiment,
-        bb.studies.noun_pair_differences,
-        bb.studies.analysis_of_table,
-        bb.studies.top_bottom,
-    ):
-        with pytest.raises(bb.InputError, match=says):
-            test(table)

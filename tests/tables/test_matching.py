@@ -9,8 +9,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.tables.counts import load_counts
-from bayesbias.tables.matching import matched_controls, pool_of
+from bayesbias.tables.counts import load_counts, matched_controls, pool_of
 
 LIST = {
     "young": {"protected": ["young", "youthful", "teenage"], "attributes": ["lazy", "brave"]},
