@@ -99,17 +99,6 @@ class Debiased:
             f"{len(self.changed):,} of {total:,} vectors changed, {len(self.unchanged):,} did not"
         )
 
-    def sentences(self) -> list[str]:
-        """Return what was done, one sentence each."""
-        out = [self._changes()]
-        if 0 < len(self.unchanged) <= 12:
-            out.append(f"unchanged: {', '.join(self.unchanged)}")
-        out.append(
-            f"the subspace of {number_of(len(self.subspace), 'component')} explains {self.explained.sum():.1%} of the "
-            f"variance within {number_of(len(self.sets), 'definitional set')}"
-        )
-        return [*out, *self.notes]
-
     def as_dict(self) -> dict[str, Any]:
         """Return the result without the vectors as plain dictionaries and lists, for JSON."""
         return {

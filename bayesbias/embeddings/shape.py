@@ -126,10 +126,6 @@ class VectorShape:
         return self.words.mean
 
     def __repr__(self) -> str:
-        return "VectorShape: " + "\n  ".join(self.in_words())
-
-    def in_words(self) -> list[str]:
-        """Return lines for the screen."""
         lines = [f"{self.name}, {self.dim} dimensions"]
         for cosines, noun in ((self.words, "words"), (self.neutral, "neutral words")):
             if cosines is None:
@@ -148,7 +144,7 @@ class VectorShape:
             f"hubness {self.hubness:.2f} ({self.neighbors} nearest of {self.n_compared:,} words; most often near: {hubs}; "
             f"never: {self.never:.0%})"
         )
-        return lines
+        return "VectorShape: " + "\n  ".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values as plain numbers, texts, lists and dictionaries, for JSON."""

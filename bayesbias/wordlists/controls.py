@@ -13,7 +13,15 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, find_toml, lies_at, list_names, read_toml, sha256_file, sha256_of
+from bayesbias.core.files import (
+    data_dir,
+    find_toml,
+    lies_at,
+    list_names,
+    read_toml,
+    sha256_file,
+    sha256_of,
+)
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.listchecks import (
     ABOUT_KEYS,

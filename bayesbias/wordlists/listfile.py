@@ -9,7 +9,15 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import data_dir, find_toml, list_names, plain, read_toml, sha256_file, sha256_of
+from bayesbias.core.files import (
+    data_dir,
+    find_toml,
+    list_names,
+    plain,
+    read_toml,
+    sha256_file,
+    sha256_of,
+)
 from bayesbias.core.formatting import join_words, number_of
 from bayesbias.wordlists import listchecks
 from bayesbias.wordlists.controls import resolved_controls, settled_controls
@@ -150,7 +158,7 @@ def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordLi
     """Return the problems of a word list, its notes, and the list as far as it can be read."""
     problems = Problems()
     words = _build(x, controls, problems)
-    notes = [*words.notes, *words.thin] if words and not problems else []
+    notes = list(words.notes) if words and not problems else []
     return [str(problem) for problem in problems], notes, words
 
 

@@ -108,7 +108,7 @@ def test_what_changed_is_what_was_treated():
     assert bare.equalized == ()
     every = hard_debias(e, sets=THREE, neutralize="all_others")
     assert every.unchanged == ()
-    assert "all 29 vectors changed" in every.sentences()
+    assert "all 29 vectors changed" in repr(every)
     account = json.loads(json.dumps(result.as_dict()))
     assert (account["n_changed"], account["n_unchanged"]) == (11, 18)
 
@@ -242,14 +242,6 @@ def test_what_cannot_be_done_is_refused(change, says):
         hard_debias(vectors(), **arguments)
     # The message lists the words as one string.
     assert says in str(raised.value)
-
-
-def test_soft_debiasing_refuses_a_weight_that_is_none():
-    for lam in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="lam: must be a finite number of at least 0"):
-            soft_debias(vectors(), sets=THREE, neutralize=["w0"], lam=lam)
-    with pytest.raises(InputError, match="nothing says what to debias"):
-        soft_debias(vectors())
 
 
 def test_sets_whose_words_are_missing_are_named():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import pickle
-import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 from gensim.models import KeyedVectors
-from helpers.vector_files import GOOD, WORDS, binary_file, text_file
+from helpers.vector_files import WORDS, binary_file
 
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.embedding import Embedding
@@ -37,15 +35,6 @@ def test_embedding_value(vectors):
         Embedding("mine", ("a",), vectors)
     with pytest.raises(InputError, match="a word occurs twice; found: 'imam'"):
         Embedding("mine", ("imam", "imam"), vectors[:2])
-
-
-def test_repr_is_short_and_says_what_matters():
-    e = load_embedding(
-        {"rabbi": [1.0, 2.0], "priest": [3.0, 4.0]}, ["Rabbi", "priest", "imam"], name="mine"
-    )
-    assert repr(e) == (
-        "<Embedding 'mine': 2 words, 2 dimensions, mapping; 1 missing (imam); 1 by another spelling (Rabbi)>"
-    )
 
 
 def test_choosing_from_an_embedding_keeps_the_record(tmp_path):
@@ -115,29 +104,6 @@ def test_memory_is_used_for_the_wanted_words_alone(tmp_path):
         tracemalloc.stop()
     assert path.stat().st_size > 24_000_000
     assert peak < 4_000_000
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_goes_to_stderr_and_only_on_a_terminal(tmp_path, capsys, monkeypatch):
-    from bayesbias.core import progress
-
-    clock = iter(range(0, 10_000, 3))
-    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
-    path = text_file(tmp_path / "slow.txt", GOOD)
-    load_embedding(path, ["imam"])
-    assert capsys.readouterr() == ("", "")
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    load_embedding(path, ["imam"], progress=False)
-    assert terminal.getvalue() == ""
-    load_embedding(path, ["imam"])
-    assert "reading slow.txt" in terminal.getvalue()
-    assert capsys.readouterr().out == ""
 
 
 def test_words_with_the_same_vector_are_grouped_in_the_order_asked():

@@ -54,13 +54,6 @@ def test_a_bare_callable_is_not_kept(own_cache, tmp_path):
         encode(first.encode, SENTENCES, cache=tmp_path / "mine.sqlite")
 
 
-def test_a_version_needs_a_name():
-    with pytest.raises(
-        InputError, match="a version needs a name of its own; found: \"version='2'\""
-    ):
-        function_encoder(Fake().encode, version="2")
-
-
 def test_a_function_changed_under_its_version_is_found(own_cache):
     encode(function_encoder(Fake().encode, name="t", version="1"), SENTENCES[:5])
     changed = function_encoder(lambda s: [vector_of(x)[::-1] for x in s], name="t", version="1")
@@ -169,13 +162,3 @@ def kept_in_or_none(path):
         return kept_in(path)
     except sqlite3.OperationalError:  # not made yet
         return -1
-
-
-@pytest.mark.slow
-def test_two_processes_may_use_one_cache(tmp_path):
-    path = tmp_path / "shared.sqlite"
-    pair = [started(path, 0.01), started(path, 0.01)]
-    for process in pair:
-        process.communicate(timeout=600)
-    assert [process.returncode for process in pair] == [0, 0]
-    assert kept_in(path) == 60

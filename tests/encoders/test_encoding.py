@@ -45,18 +45,6 @@ def test_the_type_of_the_numbers(given, expected):
     assert made.shape == (10, 4)
 
 
-def test_an_encoder_may_use_its_array_again():
-    buffer = np.zeros((2, 3))
-
-    def reuse(sentences):
-        buffer[: len(sentences)] = [vector_of(s) for s in sentences]
-        return buffer[: len(sentences)]
-
-    np.testing.assert_array_equal(
-        encode(reuse, SENTENCES, batch_size=2, cache=False), [vector_of(s) for s in SENTENCES]
-    )
-
-
 def test_any_object_with_name_and_encode_is_an_encoder():
     fake = Fake()
     assert isinstance(fake, Encoder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
@@ -82,20 +81,3 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, kind):
         InputError, match=rf"needs {kind} and torch, .*pip install 'bayesbias\[encoders\]'"
     ):
         load_encoder(f"{kind}:owner/name")
-
-
-@pytest.mark.slow
-def test_importing_the_module_loads_nothing_heavy():
-    code = "import sys, bayesbias.encoders.loading, bayesbias.encoders.encoding; print(*{n.split('.')[0] for n in sys.modules})"
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
-    assert "bayesbias" in out
-    assert not {
-        "torch",
-        "transformers",
-        "sentence_transformers",
-        "h5py",
-        "pyarrow",
-        "pandas",
-    } & set(out)

@@ -93,7 +93,9 @@ def test_given_vectors_stay_unless_they_are_to_be_tuned(bilstm, data, vectors):
     assert np.sqrt(np.mean(part(bilstm, known) ** 2)) == pytest.approx(0.3, rel=1e-5)
     tuned = trained(data, vectors, tune_vectors=True, epochs=2)
     moved = np.abs(part(tuned, known) - part(bilstm, known)).max(axis=1)
-    assert (moved > 1e-4).tolist() == [w not in ("he", "nurse") for w in known]  # not in the training data
+    assert (moved > 1e-4).tolist() == [
+        w not in ("he", "nurse") for w in known
+    ]  # not in the training data
 
 
 def test_numpy_predicts_what_torch_does(bilstm):
@@ -102,8 +104,12 @@ def test_numpy_predicts_what_torch_does(bilstm):
     lstm = torch.nn.LSTM(dim, hidden, batch_first=True, bidirectional=True)
     with torch.no_grad():
         for side, ending in (("forward", "l0"), ("backward", "l0_reverse")):
-            getattr(lstm, f"weight_ih_{ending}")[:] = torch.from_numpy(model.weights[f"{side}_input"])
-            getattr(lstm, f"weight_hh_{ending}")[:] = torch.from_numpy(model.weights[f"{side}_state"])
+            getattr(lstm, f"weight_ih_{ending}")[:] = torch.from_numpy(
+                model.weights[f"{side}_input"]
+            )
+            getattr(lstm, f"weight_hh_{ending}")[:] = torch.from_numpy(
+                model.weights[f"{side}_state"]
+            )
             getattr(lstm, f"bias_ih_{ending}")[:] = torch.from_numpy(model.weights[f"{side}_bias"])
             getattr(lstm, f"bias_hh_{ending}").zero_()
         for sentence in ("the film is not awful .", "he", "the nurse is not a lovely poor thing"):
@@ -128,7 +134,9 @@ def test_the_accuracy_recorded_in_training_is_that_of_numpy(bilstm, data):
 def test_the_same_seed_trains_the_same_classifier(data, vectors):
     state = torch.random.get_rng_state()
     one, two, other = (trained(data, vectors, epochs=2, seed=seed) for seed in (7, 7, 8))
-    assert torch.equal(torch.random.get_rng_state(), state)  # the caller's random numbers are left alone
+    assert torch.equal(
+        torch.random.get_rng_state(), state
+    )  # the caller's random numbers are left alone
     asked = ["the film is good ."]
     assert one(asked) == two(asked)
     assert one(asked) != other(asked)
@@ -163,7 +171,9 @@ def test_a_trained_folder_gives_the_same_predictions_on_the_bench(bilstm, data, 
 # -- Hugging Face ----------------------------------------------------------------------------------
 
 
-def tiny(folder: Path, labels: dict[int, str], kind: str = "BertForSequenceClassification", **more) -> Path:
+def tiny(
+    folder: Path, labels: dict[int, str], kind: str = "BertForSequenceClassification", **more
+) -> Path:
     words = [
         "[PAD]",
         "[UNK]",
@@ -241,9 +251,13 @@ def test_labels_of_transformers_models_are_never_guessed(tmp_path):
 
 def test_what_is_no_text_classifier(tmp_path):
     masked = tiny(tmp_path / "masked", {0: "negative", 1: "positive"}, "BertForMaskedLM")
-    with pytest.raises(bb.InputError, match="is not a text-classification model; found: 'BertForMaskedLM'"):
+    with pytest.raises(
+        bb.InputError, match="is not a text-classification model; found: 'BertForMaskedLM'"
+    ):
         bb.load_classifier(f"transformers:{masked}")
-    many = tiny(tmp_path / "many", {0: "negative", 1: "positive"}, problem_type="multi_label_classification")
+    many = tiny(
+        tmp_path / "many", {0: "negative", 1: "positive"}, problem_type="multi_label_classification"
+    )
     with pytest.raises(bb.InputError, match="does not choose between classes"):
         bb.load_classifier(f"transformers:{many}")
     with pytest.raises(bb.InputError, match="transformers:"):
@@ -252,6 +266,8 @@ def test_what_is_no_text_classifier(tmp_path):
     empty.mkdir()
     with pytest.raises(bb.InputError, match="empty: cannot be loaded"):
         bb.load_classifier(f"transformers:{empty}")
-    (empty / "config.json").write_text(json.dumps({"auto_map": {"AutoConfig": "x.Y"}}), encoding="utf-8")
+    (empty / "config.json").write_text(
+        json.dumps({"auto_map": {"AutoConfig": "x.Y"}}), encoding="utf-8"
+    )
     with pytest.raises(bb.InputError, match="cannot be loaded"):
         bb.load_classifier(f"transformers:{empty}")

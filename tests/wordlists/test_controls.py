@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.places import ROOT
-from helpers.wordlists import GOOD, rows, write
+from helpers.wordlists import GOOD, write
 
 from bayesbias.core.errors import InputError
 from bayesbias.wordlists.controls import load_controls
@@ -62,13 +61,6 @@ def test_controls_by_a_path_relative_to_the_list(
     assert load_wordlist("race", "lists/more/plain.toml").control_words == ("clock", "grass")
 
 
-def test_a_list_without_controls_has_none(tmp_path: Path) -> None:
-    head, tail = GOOD.split("[controls]")
-    wordlist = load_wordlist(write(tmp_path, head + tail[tail.index("[[class]]") :]))
-    assert wordlist.controls is None
-    assert {row[5] for row in rows(wordlist)} == {"associated", "different"}
-
-
 @pytest.mark.parametrize(
     ("controls", "expected"),
     [
@@ -87,8 +79,3 @@ def test_bad_controls(controls: object, expected: str) -> None:
     assert expected in str(error.value)
     with pytest.raises(InputError):
         load_controls(controls)  # type: ignore[arg-type]
-
-
-def test_a_word_list_is_no_control_list() -> None:
-    with pytest.raises(InputError, match="unknown key; found: 'controls'"):
-        load_controls(ROOT / "wordlists" / "race.toml")

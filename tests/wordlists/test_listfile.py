@@ -6,8 +6,6 @@ import copy
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -37,13 +35,6 @@ def test_path_text_mapping_and_full_mapping_agree(tmp_path: Path) -> None:
     assert by_path.source == "not stated"
     assert load_wordlist(by_path) is by_path
     assert pairs(path) == pairs(by_mapping)
-
-
-def test_name_falls_back_on_the_file(tmp_path: Path) -> None:
-    assert (
-        load_wordlist(write(tmp_path, GOOD.replace('name = "age"\n', ""), "mine.toml")).name
-        == "mine"
-    )
 
 
 def test_digests_are_those_of_the_files(tmp_path: Path) -> None:
@@ -102,33 +93,6 @@ def test_template_says_what_to_fill_in_and_passes_when_filled(tmp_path: Path) ->
     assert check_wordlist(path) == []
     assert load_wordlist(path).classes == load_wordlist(AGE).classes
     assert repr(load_wordlist(path)).endswith("controls 2022 (85 human, 226 neutral)>")
-
-
-def test_reading_lists_needs_no_heavy_library() -> None:
-    code = (
-        "import sys; from bayesbias import load_wordlist, pairs; pairs('race');"
-        "print([m for m in ('numpy', 'pandas', 'pymc', 'arviz') if m in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
-    )
-    assert result.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    "table", ["", '[controls]\nhuman = ["person", "talk"]\nneutral = ["chair", "table"]\n']
-)
-def test_a_key_of_the_list_under_its_last_table_is_told_where_it_stands(tmp_path, table):
-    file = tmp_path / "own.toml"
-    classes = "".join(
-        f'[[class]]\nname = "{name}"\nprotected = ["{name}a", "{name}b"]\nattributes = ["{name}c", "{name}d"]\n'
-        for name in "xy"
-    )
-    file.write_text(
-        f'schema = 1\nname = "own"\nsource = "mine"\n{classes}{table}definitional_sets = [["xa", "ya"]]\n'
-    )
-    (problem,) = [text for text in map(str, check_wordlist(file)) if "unknown key" in text]
-    assert problem.endswith("move 'definitional_sets' above the first [[class]] or [controls]")
 
 
 def test_vectors_that_are_given_for_a_list_are_told():

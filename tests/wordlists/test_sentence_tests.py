@@ -8,16 +8,14 @@ from pathlib import Path
 import pytest
 
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.sentence_tests import (
     SETS,
     _plural_of,
-    _sentences_of_published_words,
     article_of,
     list_tests,
     published_kinds,
     read_test,
-    seat_data,
     sentence_test,
     write_test,
 )
@@ -126,13 +124,6 @@ def test_forms_and_kinds_of_all_published_words_follow_the_rules(shared):
         assert article_of(singular) == entry["article"]
 
 
-def test_every_word_list_of_a_published_test_has_the_published_words(shared):
-    for name, path in published(shared).items():
-        if name in list_tests() and "weat" in name and not name.startswith("sent-"):
-            test = sentence_test(name)
-            assert {which: test.sentences(which) for which in SETS} == parts(path)
-
-
 # -- what a test holds ----------------------------------------------------------------------------
 
 
@@ -147,12 +138,6 @@ def test_the_published_tests_are_named_as_published():
         *(f"heilman_double_bind_{of}_one_sentence" for of in ("competent", "likable")),
     }
     assert [sentence_test(name).name for name in names] == names
-
-
-def test_the_data_of_sentence_tests_are_no_word_lists():
-    assert not {"seat", "words", "templates", "tests", "cuts", "forms"} & set(list_wordlists())
-    for name, test in seat_data("tests")["tests"].items():
-        assert test["wordlist"] in list_wordlists(), name
 
 
 def test_every_sentence_keeps_its_set_word_and_template():
@@ -177,30 +162,6 @@ def test_every_sentence_keeps_its_set_word_and_template():
     assert children[-1] == "Children are things."
 
 
-def test_group_terms_and_odd_forms_come_out_as_published():
-    terms = sentence_test("sent-angry_black_woman_stereotype_b")
-    assert terms.sizes == {"targ1": 4 * 13, "targ2": 4 * 13, "attr1": 18 * 3, "attr2": 18 * 3}
-    assert "These are women of color." in terms.sentences("targ2")
-    weapons = sentence_test("sent-weat2").sentences("targ2")
-    assert "Knifes are things." in weapons
-    assert "That is an axe." in weapons
-    american = sentence_test("sent-weat5b").sentences("targ1")
-    assert "This is a European American." in american
-    assert "This is an Italian American." in american
-    assert "An honor is a thing." in sentence_test("sent-weat1").sentences("attr1")
-
-
-def test_no_sentence_can_come_from_two_words():
-    made = _sentences_of_published_words()
-    count = sum(
-        len(seat_data("templates")["templates"][kind])
-        + len(seat_data("templates")["unbleached"].get(kind, ()))
-        for kind, _ in published_kinds().values()
-    )
-    assert len(made) == count
-    assert made["Women of color are people."] == ("woman of color", "{plural} are people.")
-
-
 def test_a_word_list_stands_for_its_published_test():
     for source in (
         "double_bind_competent",
@@ -214,14 +175,6 @@ def test_a_word_list_stands_for_its_published_test():
         test = sentence_test(source, level="unbleached")
         assert test.name == "heilman_double_bind_competent_one_sentence"
         assert set(test.frame["template"]) == {"{word} is an engineer.", "The engineer is {word}."}
-
-
-def test_two_tests_of_the_same_examples_have_one_digest(tmp_path):
-    test = sentence_test("weat6")
-    assert read_test(write_test(test, tmp_path / "other.json")).sha256 == test.sha256
-    assert (
-        sentence_test("sent-weat7").sha256 != sentence_test("sent-weat7", published_cut=True).sha256
-    )
 
 
 # -- words of one's own ----------------------------------------------------------------------------
@@ -345,53 +298,16 @@ def test_an_unknown_test_or_level_is_named(arguments, message):
     [
         (
             None,
-            r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'; valid: name, .*\[kinds\].*'nurse'",
+            r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'; valid: name, .*\[kinds\]",
         ),
         ({"persons": ["nurse"]}, "unknown kind.*'persons'.*did you mean 'person'"),
         ({"person": "nurse"}, "kinds, person: must be a list of words; found: 'nurse'"),
-        ({"person": ["nurse", 3]}, "kinds, person, number 2: must be a text.*found: 3"),
-        (
-            {"person": ["nurse"], "name": ["nurse"]},
-            "kinds, name, number 1: .*before, as person.*'nurse'",
-        ),
-        ({"person": [{"plural": "nurses"}]}, "number 1: must be a word, or a table of its forms"),
-        ({"person": [{"word": "nurse", "plurals": "x"}]}, "valid: word, article, singular, plural"),
         ({"adjective": [{"word": "warm", "plural": "x"}]}, "only count nouns have forms"),
-        ({"person": [{"word": "nurse", "article": "the"}]}, "unknown article.*'the'.*valid: a, an"),
-        (["nurse"], "kinds: must be a table"),
     ],
 )
 def test_a_kind_is_never_guessed_and_a_wrong_one_named(kinds, message):
     with pytest.raises(InputError, match=message):
         sentence_test(OWN, level="sentence", kinds=kinds)
-
-
-def test_a_wrong_list_with_kinds_is_named_by_its_path(tmp_path):
-    path = tmp_path / "mine.toml"
-    path.write_text('[kinds]\nname = ["Ann"]\n[[class]]\nname = "a"\nprotected = ["Ann"]\n')
-    with pytest.raises(InputError, match=r"mine\.toml: .*class"):
-        sentence_test(path, level="sentence")
-    (tmp_path / "kinds.toml").write_text('kind = ["Ann"]\n')
-    with pytest.raises(InputError, match=r"kinds.toml: has no table \[kinds\]; found: \['kind'\]"):
-        sentence_test(OWN, level="sentence", kinds=tmp_path / "kinds.toml")
-
-
-@pytest.mark.parametrize(
-    ("templates", "message"),
-    [
-        (("{word}.",), "two sentences"),
-        ("{word}", "two sentences"),
-        (("{word} is.", "It is."), r"must hold \{word\}.*'It is.'"),
-        (("{word} is {a}.", "{word}."), r"must hold \{word\}"),
-        (("{word", "{word}."), r"must hold \{word\}"),
-        ((1, "{word}."), r"must hold \{word\}"),
-    ],
-)
-def test_wrong_templates_are_named(templates, message):
-    with pytest.raises(InputError, match=message):
-        sentence_test(OWN, level="unbleached", templates=templates)
-    with pytest.raises(InputError, match="templates: are for level='unbleached'"):
-        sentence_test(OWN, templates=templates)
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -466,76 +382,26 @@ def test_words_are_stated_for_both_sets_that_are_compared(tmp_path):
         read_again(mixed(targ1=stated("Wilhelmina")), tmp_path)
 
 
-def test_text_beyond_ascii_survives(tmp_path):
-    kinds = {"name": ["Zoë", "Ødegård"], "adjective": ["{odd}", "ärmlich"]}
-    classes = {
-        "a": {"protected": ["Zoë", "Ann"], "attributes": ["{odd}", "kind"]},
-        "b": {"protected": ["Ødegård", "Amy"], "attributes": ["ärmlich", "mean"]},
-    }
-    test = sentence_test(classes, level="sentence", kinds=kinds)
-    assert test.sentences("attr1")[0] == "This is {odd}."
-    again = read_test(write_test(test, tmp_path / "a.jsonl"))
-    assert again.sentences("targ1")[4] == "Zoë is here."
-    assert again.sha256 == test.sha256
-
-
-GOOD = {name: {"category": name.upper(), "examples": ["One.", "Two."]} for name in SETS}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"attr2": None}, "attr2: must be a table; found: None"),
-        ({"attr3": {}}, "unknown key; found: 'attr3'.*did you mean 'attr"),
-        (
-            {"targ1": {"category": "A"}},
-            "bad.jsonl, targ1: lacks the key 'examples'; found: .'category'",
-        ),
+        ({"attr3": {}}, "unknown key; found: 'attr3'"),
         ({"targ1": {"category": "A", "exmaples": []}}, "did you mean 'examples'"),
-        (
-            {"targ1": {"category": "A", "examples": []}},
-            "targ1, examples: must be a list of texts, 1 or more; found: \\[\\]",
-        ),
-        (
-            {"targ1": {"category": "A", "examples": "One."}},
-            "a list of texts, 1 or more; found: 'One.'",
-        ),
         ({"targ1": {"category": "A", "examples": ["One.", 2]}}, "examples, number 2: .*found: 2"),
-        (
-            {"targ1": {"category": "A", "examples": ["One.", " "]}},
-            "number 2: must be a text that is not empty; found: ' '",
-        ),
-        (
-            {"targ1": {"category": 1, "examples": ["One."]}},
-            "category: must be a text that is not empty; found: 1",
-        ),
-        ({"targ1": {**GOOD["targ1"], "words": ["a", "b"]}}, "both or neither"),
-        (
-            {"targ1": {**GOOD["targ1"], "words": ["a"], "templates": ["b"]}},
-            "one for each example; found: 1",
-        ),
     ],
 )
-def test_a_file_that_is_no_test_is_named_by_key_and_number(change, message, tmp_path):
+def test_a_file_that_is_not_a_test_is_named_by_key_and_number(change, message, tmp_path):
     path = tmp_path / "bad.jsonl"
-    path.write_text(json.dumps({**GOOD, **change}))
+    good = {name: {"category": name, "examples": ["One.", "Two."]} for name in SETS}
+    path.write_text(json.dumps({**good, **change}))
     with pytest.raises(InputError, match=message):
         read_test(path)
 
 
-def test_what_a_test_says_of_itself():
-    test = sentence_test("sent-weat9")
-    assert (
-        repr(test)
-        == "<SentenceTest sent-weat9: MentalDisease 18, PhysicalDisease 73 | Temporary 21, Permanent 23>"
-    )
-    with pytest.raises(InputError, match=r"unknown set; found: 'target1'.*did you mean 'targ1'"):
-        test.sentences("target1")
-
-
-def test_a_word_list_of_another_program_makes_a_test(tmp_path):
-    path = tmp_path / "own.csv"
-    path.write_text("T1,T2,A1,A2\nhe,she,math,art\nman,woman,algebra,dance\n")
-    assert sentence_test(path).sentences("attr2") == ["art", "dance"]
-    with pytest.raises(InputError, match="templates: must be two sentences"):
-        sentence_test(path, level="unbleached", templates=3)
+def test_wrong_templates_are_named():
+    for templates, message in (
+        ("{word}", "two sentences"),
+        (("{word} is.", "It is."), r"must hold \{word\}"),
+    ):
+        with pytest.raises(InputError, match=message):
+            sentence_test(OWN, level="unbleached", templates=templates)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import pickle
 from pathlib import Path
 
 import pytest
@@ -59,18 +57,3 @@ def test_controls_in_another_language_are_noted(tmp_path: Path) -> None:
         in load_wordlist(path, "2022").notes
     )
     assert not any("language" in note for note in load_wordlist(path).notes)
-
-
-def test_controls_used_up_by_stereotypes_are_noted() -> None:
-    wordlist = load_wordlist(
-        AGE, controls={"human": ["wise", "frail"], "neutral": ["clock", "grass"]}
-    )
-    assert "0 human control words in use: that group says little." in wordlist.notes
-
-
-def test_a_list_survives_pickling_and_is_frozen() -> None:
-    wordlist = load_wordlist("weat1")
-    assert pickle.loads(pickle.dumps(wordlist)) == wordlist
-    assert hash(wordlist) == hash(pickle.loads(pickle.dumps(wordlist)))
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        wordlist.name = "x"  # type: ignore[misc]
