@@ -13,7 +13,7 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import data_dir, list_names
 
 if TYPE_CHECKING:
-    from bayesbias.classifiers.prediction_files import Predictions
+    from bayesbias.classifiers.predictions import Predictions
 
 
 @click.group(invoke_without_command=True)

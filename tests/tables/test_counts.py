@@ -113,7 +113,7 @@ def test_without_wordfreq_the_message_says_what_to_install(monkeypatch):
         (
             "a.txt",
             "rabbi 3\nrabbi 4\n",
-            r"'rabbi' has two counts.*lines 1 and 2|lines 1 and 2.*two counts",
+            "line 2: the word 'rabbi' has two counts",
         ),
         ("a.txt", "rabbi 3\nthe\n", "line 2.*no line of a word and its count"),
         ("a.txt", "rabbi 3\nimam many\n", "line 2.*no line of a word and its count"),
@@ -186,9 +186,6 @@ def test_a_first_line_that_is_no_heading_and_a_word_in_other_bytes_are_named(tmp
     path.write_text("rabbi 1,000\nimam 20\n")
     with pytest.raises(InputError, match="line 1: is no line of a word and its count"):
         load_counts(path, ["rabbi", "imam"])
-    path.write_bytes("imam 20\ncafé 10\n".encode("latin-1"))
-    with pytest.raises(InputError, match="line 2: is not valid UTF-8; found: 'café'"):
-        load_counts(path, ["imam", "café"])
     path.write_bytes(
         b"imam 20\ncaf\xc3 10\n"
     )  # cut within a letter, as in lists of millions, and not sought
