@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.effects import joined_draws
-from bayesbias.inference.engine import Engine
-from bayesbias.inference.estimands import ESTIMANDS, Rows, asked_rows, times_of
+from bayesbias.inference.estimands import ESTIMANDS, Rows, asked_rows
+from bayesbias.inference.laplace import Engine
+from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.mixtures import mixed_rows
 from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.models.design import Design
@@ -99,13 +99,13 @@ def intervals(
 def one(model: str, truth: str, noise: str, engine: str, draws: int, seed: int) -> pd.DataFrame:
     """Fit a table, and say of each row of the contrasts that both models have whether its interval holds the truth."""
     values, drawn = simulated(truth, noise, seed)
-    _, design, of_truth = layout(truth)
+    _, _, of_truth = layout(truth)
     start = time.perf_counter()
     ends, how = intervals(model, values, engine, seed, draws)
     seconds = time.perf_counter() - start
     parts = []
     for estimand, (low, high) in ends.items():
-        true = of_truth[estimand].linear.draws(drawn, times_of(design))[0]
+        true = of_truth[estimand].linear.draws(drawn)[0]
         at = dict(zip(of_truth[estimand].keys, true, strict=True))
         keys = fitted_layout(model)[1][estimand].keys
         wanted = np.array([at.get(key, np.nan) for key in keys])

@@ -1,6 +1,6 @@
 from .cross_validation import answers_by_model as answers_by_model, loo as loo
-from .engine import Engine as Engine
 from .fitting import build as build
+from .laplace import Engine as Engine
 from .priors import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .slopes import contrasts_at as contrasts_at
 from .spreads import total_sd as total_sd

@@ -1,6 +1,6 @@
 """The effects of a fit with an exact reduction, drawn from its scales and its seed when they are first read.
 
-Given the scales all effects are normal (`bayesbias.inference.collapsed`), and one draw of them belongs to each draw of the
+Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them belongs to each draw of the
 scales. Scales are some twenty numbers a draw, effects of attributes a thousand. A seed gives the same effects again, so that a
 file of a fit holds its scales alone.
 """
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:

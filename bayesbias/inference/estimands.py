@@ -164,12 +164,7 @@ def level_means(
 ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
     """Return keys of `mean_rows`, and their values for given parameters, shape (n, keys)."""
     rows = mean_rows(design, table, estimand)
-    return rows.keys, rows.linear.draws(draws, times_of(design))
-
-
-def times_of(design: Design) -> dict[str, str | None]:
-    """Return what multiplies each parameter."""
-    return {name: parameter.times for name, parameter in design.spec.parameters.items()}
+    return rows.keys, rows.linear.draws(draws)
 
 
 def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
@@ -240,14 +235,10 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
                 break
             name, idx = mu, design.parent[name, "mu"][idx]
         else:
-            times = spec.parameters[name].times
-            factor = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
-            for value in np.flatnonzero(np.bincount(factor[group >= 0])):
-                mine = np.flatnonzero((group >= 0) & (factor == value))
-                weights = sparse.csr_array(
-                    (each[mine], (group[mine], idx[mine])), shape=(len(counts), design.size(name))
-                )
-                parts.append(Part(name, None if times is None else int(value), weights))
+            mine = np.flatnonzero(group >= 0)
+            at = (group[mine], idx[mine])
+            weights = sparse.csr_array((each[mine], at), shape=(len(counts), design.size(name)))
+            parts.append(Part(name, weights))
     return Linear(constant, tuple(parts))
 
 
@@ -454,9 +445,7 @@ def _cells_of(
 
     Slopes weigh by the covariate of a row, or by the given power of it: of what each row has for itself variances are averaged.
     """
-    times = None if name is None else design.spec.parameters[name].times
-    factors = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
-    codes = [entries, factors]
+    codes = [entries]
     if name is not None:
         # The entry less what is new of it: two rows of one new word share an effect where all else is the same.
         dims = design.spec.parameters[name].dims
@@ -466,7 +455,7 @@ def _cells_of(
     weights = np.zeros((len(counts), cells.shape[1]))
     lever = None if name is None else design.lever(name)
     np.add.at(weights, (group, cell), (1.0 if lever is None else lever**power) / counts[group])
-    return Fresh(spread, cells[0], times, cells[1], weights)
+    return Fresh(spread, cells[0], weights)
 
 
 def _follows(codes: np.ndarray, others: np.ndarray) -> bool:

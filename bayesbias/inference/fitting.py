@@ -1,8 +1,15 @@
 """Fit a model to a table, or read a fit from its file.
 
-`fit` takes the quickest exact way: normal models on (nearly) complete grids are reduced to their
-scales (`bayesbias.inference.collapsed`) and sampled there; anything else is sampled pair by pair through the
-PyMC model that `build` returns, which is also the plain statement of what is fitted.
+How a fit works, top to bottom:
+
+1. the rows are checked, and the model is laid over them (`bayesbias.models.design`);
+2. normal models are reduced to the exact marginal likelihood of their scales (`bayesbias.inference.likelihood`);
+3. the scales are sampled by NUTS, or by importance sampling (`bayesbias.inference.sampling`, `.laplace`);
+4. effects are drawn from their exact conditional distribution when they are read (`bayesbias.inference.effects`);
+5. means and contrasts are linear in the effects (`bayesbias.inference.linear`), and are described by
+   `bayesbias.inference.estimates`.
+
+A model without an exact reduction is sampled pair by pair through the PyMC model of `build` (`bayesbias.inference.graph`).
 """
 
 from __future__ import annotations
@@ -17,14 +24,13 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
-from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.cross_validation import with_pointwise
 from bayesbias.inference.effects import effects_of, with_effects
-from bayesbias.inference.engine import ENGINES, Engine
-from bayesbias.inference.graph import pymc_model
-from bayesbias.inference.pairwise import sample_pairwise
+from bayesbias.inference.graph import TARGET, pymc_model, sample_pairwise
+from bayesbias.inference.laplace import ENGINES, Engine
+from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.sampling import TARGETS, sample_collapsed
+from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
@@ -49,19 +55,28 @@ _MOST_VAGUE = 1e5  # times the range of the outcomes: their squares, and the inv
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
-    """Return the plain PyMC model, pair by pair, as the TOML file states it.
+    """Return the PyMC model that is fitted, pair by pair, as the TOML file states it.
+
+    Effects are non-centered: their mean plus their standard deviation times a standard normal, so that NUTS can sample the
+    model. `fit` samples the same posterior faster.
 
     Parameters
     ----------
     model : str, path or ModelSpec
+        As of `fit`.
     table : PairTable or DataFrame
+        As of `fit`.
+
+    Returns
+    -------
+    pymc.Model
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion")
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
-    ['connection_mean', 'sigma', 'word_by_connection', 'word_by_connection_sd']
+    ['connection_mean', 'sigma', 'word_by_connection_sd', 'word_by_connection_standard']
     """
     _refuse_no_table(table)
     spec = load_model(model)
@@ -94,7 +109,9 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     )
     refuse_labels_of_no_row(spec, checked.frame)
     joined = checked.coverage.covariates
-    return with_covariates_known(checked, [name for name in (*spec.covariates(), *apart) if name in joined])
+    return with_covariates_known(
+        checked, [name for name in (*spec.covariates(), *apart) if name in joined]
+    )
 
 
 def fit(
@@ -132,13 +149,11 @@ def fit(
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through PyMC.
         ``auto`` takes the first where it applies and records why not where it does not.
     engine : {"nuts", "quick"}
-        What samples the scales of a collapsed model. ``quick`` weighs draws from a distribution shaped after the posterior
-        (importance sampling): a tenth of the time, for fits by the hundred. Where its weights cannot be trusted, and for a
-        model that is sampled pair by pair, NUTS takes its place; `BiasFit.engine` says which it was, and why.
+        How the scales of a collapsed model are sampled. ``quick`` is importance sampling from a Laplace approximation: a
+        tenth of the time, for fits by the hundred. If its weights cannot be trusted (Pareto k above 0.7), NUTS takes its
+        place; `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
-        Of NUTS. By default 0.7 for ``collapsed`` where the posterior is first made near normal, 0.9 where it cannot be, and
-        0.95 in a second run where a step diverged; 0.98 for ``pairwise``: spreads near zero make the posterior narrow in
-        places, and small steps cost little beside the compilation. ``fit.provenance["sampler"]`` says which it was.
+        Of NUTS. By default 0.8 for ``collapsed``, and 0.95 in a second run where a step diverged; 0.9 for ``pairwise``.
     pointwise : bool
         Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
         for a usual table. For those who work on the idata: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
@@ -211,7 +226,7 @@ def fit(
         "tune": int(tune),
         "chains": int(chains),
         "seed": int(seed),
-        "target_accept": target_accept if reduced else target_accept or TARGETS["pairwise"],
+        "target_accept": target_accept if reduced else (target_accept or TARGET),
         "target_asked": target_accept,
     }
     prepared = time.perf_counter()
@@ -220,11 +235,15 @@ def fit(
         idata = sample_collapsed(reduced, settings, cores)
         effects = effects_of(idata["posterior"].to_dataset(), design, seed)
         if engine != "quick":
-            effects.tried(reduced)  # all are drawn where they are read: tables of means need none of them
+            effects.tried(
+                reduced
+            )  # all are drawn where they are read: tables of means need none of them
         idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
         idata = sample_pairwise(design, settings, cores, progress)
-        settings["engine"] = Engine(asked=engine, why_not="pairwise" if engine == "quick" else "").as_dict()
+        settings["engine"] = Engine(
+            asked=engine, why_not="pairwise" if engine == "quick" else ""
+        ).as_dict()
     _add_observed(idata, design)
     provenance = _provenance_of(checked, spec, settings)
     provenance["sampler"] |= {
@@ -317,11 +336,15 @@ def _add_observed(idata: xr.DataTree, design: Design) -> None:
     import xarray as xr
 
     idata["observed_data"] = xr.DataTree(
-        xr.Dataset({design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))})
+        xr.Dataset(
+            {design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))}
+        )
     )
 
 
-def _provenance_of(table: PairTable, spec: ModelSpec, settings: Mapping[str, Any]) -> dict[str, Any]:
+def _provenance_of(
+    table: PairTable, spec: ModelSpec, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     import platform
 
     quick = settings["engine"]["name"] == "quick"
@@ -339,7 +362,11 @@ def _provenance_of(table: PairTable, spec: ModelSpec, settings: Mapping[str, Any
 def _account_of(table: PairTable) -> dict[str, Any]:
     """Return the coverage of a table; of a frame there is no account of what was listed and is missing."""
     sides = ("protected", "attributes")
-    return {name: value for name, value in table.coverage.as_dict().items() if value or name not in sides}
+    return {
+        name: value
+        for name, value in table.coverage.as_dict().items()
+        if value or name not in sides
+    }
 
 
 def load_fit(path: str | os.PathLike[str]) -> BiasFit:

@@ -1,114 +1,179 @@
-"""The PyMC model of a design, in the coordinates of its TOML file."""
+r"""The PyMC model of a TOML file, pair by pair with all its effects; and its sampling where there is no exact reduction.
 
-from __future__ import annotations
+`pymc_model` states what is fitted. Effects are their mean plus their standard deviation times a standard normal
+(non-centered), which takes the funnel out of small standard deviations.
+
+Noise that is not normal has no exact reduction, so `sample_pairwise` samples this model. A shift of all attribute effects
+is undone by a shift of means, and NUTS would crawl along. So the standard normals z are sampled along the axes of their
+posterior in a pilot: the same model with normal noise, at the mode of its scales. There :math:`y = W z + \epsilon` has
+precision :math:`A = I + W^T S^{-1} W = L L^T`, and :math:`z = A^{-1} W^T S^{-1} y + L^{-T} w`. The prior stays that of z, so the
+pilot decides over the number of steps alone.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.core.workers import one_thread_of_blas
+from bayesbias.inference.laplace import laplace
+from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.sampling import STATISTICS
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
     import pymc as pm
+    import xarray as xr
 
-# Fewest rows that a sum of terms is worth being looked up for.
-_ROWS_A_CELL = 4
+TARGET = 0.9
+_MOST_TOGETHER = 3000  # effects whose axes are a matrix
 
 
-def pymc_model(design: Design) -> pm.Model:
-    """Make the PyMC model that the TOML file states, pair by pair with all its effects."""
+def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None) -> "pm.Model":
+    """Make the PyMC model that the TOML file states.
+
+    Parameters
+    ----------
+    design : Design
+    axes : (center, root), optional
+        Of the standard normals of all effects together: they are sampled as center + root times what is sampled.
+    """
     import pymc as pm
 
-    spec = design.spec
-    variables: dict[str, Any] = {}
-    with pm.Model(coords=coords_of(design)) as model:
+    spec, values = design.spec, {}
+    normal = _normal_effects(design)
+    with pm.Model(coords={dim: list(labels) for dim, labels in design.coords.items()}) as model:
+        standard: dict[str, Any] = {}
+        if axes is not None:
+            joint = axes[0] + axes[1] @ pm.Flat("standard", shape=len(axes[0]))
+            pm.Potential("standard_prior", -0.5 * (joint**2).sum())
+            ends = np.cumsum([0, *(design.size(name) for name in normal)])
+            for name, start, end in zip(normal, ends[:-1], ends[1:], strict=True):
+                standard[name] = joint[start:end].reshape(design.shape(name))
 
-        def make(name: str) -> Any:
-            if name not in variables:
-                parameter = spec.parameters[name]
-                args = {
-                    arg: entries_of(design, name, arg, make(value))
-                    if isinstance(value, str)
-                    else np.float64(value)
-                    for arg, value in parameter.args.items()
-                }  # a plain number would be rounded to single precision
-                distribution = getattr(pm, parameter.distribution)
-                variables[name] = distribution(name, **args, dims=parameter.dims or None)
-            return variables[name]
+        def argument(name: str, arg: str) -> Any:
+            value = spec.parameters[name].args[arg]
+            if not isinstance(value, str):
+                return np.float64(value)  # a plain number would be rounded to single precision
+            make(value)
+            if values[value].ndim == 0:
+                return values[value]
+            return values[value].flatten()[design.parent[name, arg].reshape(design.shape(name))]
 
-        observe(design, {name: make(name) for name in spec.parameters})
+        def make(name: str) -> None:
+            if name in values:
+                return
+            parameter, dims = spec.parameters[name], spec.parameters[name].dims or None
+            if name in standard or (name in normal and spec.is_random(name)):
+                if name not in standard:
+                    standard[name] = pm.Normal(f"{name}_standard", dims=dims)
+                own = argument(name, "mu") + argument(name, "sigma") * standard[name]
+                values[name] = pm.Deterministic(name, own, dims=dims)
+            else:
+                args = {arg: argument(name, arg) for arg in parameter.args}
+                values[name] = getattr(pm, parameter.distribution)(name, **args, dims=dims)
+
+        def of_rows(name: str) -> Any:
+            return values[name].flatten()[design.index[name]] if values[name].ndim else values[name]
+
+        for name in spec.parameters:
+            make(name)
+        mean: Any = 0.0
+        for name in spec.mu:
+            lever = design.lever(name)
+            mean = mean + (of_rows(name) if lever is None else of_rows(name) * lever)
+        noise = {arg: of_rows(x) if isinstance(x, str) else x for arg, x in spec.noise.items()}
+        getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
     return model
 
 
-def coords_of(design: Design) -> dict[str, list[str]]:
-    """Return the labels of every dimension."""
-    return {dim: list(labels) for dim, labels in design.coords.items()}
+def _normal_effects(design: Design) -> list[str]:
+    parameters = design.spec.parameters
+    return [
+        name
+        for name in design.spec.location_parameters()
+        if parameters[name].distribution == "Normal"
+    ]
 
 
-def entries_of(design: Design, name: str, arg: str, value: Any) -> Any:
-    """Return the entries of a parameter that those of another have as an argument, in the shape of the latter."""
-    if value.ndim == 0:
-        return value
-    return value.flatten()[design.parent[name, arg].reshape(design.shape(name))]
+def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return center and root of the posterior of all standard normals in the pilot; None where there is no cheap pilot."""
+    from scipy import sparse
+
+    spec, normal = design.spec, _normal_effects(design)
+    bounds = np.cumsum([0, *(design.size(name) for name in normal)])
+    if bounds[-1] > _MOST_TOGETHER or len(normal) < len(spec.location_parameters()):
+        return None
+    middle = np.median(design.y)
+    reach = 3 * 1.4826 * np.median(np.abs(design.y - middle))
+    calm = (
+        np.clip(design.y, middle - reach, middle + reach) if reach > 0 else design.y
+    )  # outlying rows pulled in
+    pilot = replace(spec, likelihood="Normal", noise={"sigma": spec.noise["sigma"]})
+    try:
+        reduced = collapse(replace(design, spec=pilot, y=calm))
+    except NotCollapsible:
+        return None
+    if reduced.n_theta == 0:
+        return None
+    scales = reduced.split(laplace(reduced).log_m)
+    noise = np.broadcast_to(design.noise(scales, "sigma"), design.y.shape)
+    rows = np.arange(len(design.y))
+    entering: dict[str, Any] = dict.fromkeys(normal, 0)
+    fixed = np.zeros(len(design.y))
+    for term in spec.mu:
+        lever = design.lever(term)
+        lever = np.ones(len(rows)) if lever is None else lever
+        name: str | float = term
+        while isinstance(name, str):
+            sd = spec.parameters[name].args["sigma"]
+            spread = (
+                np.ravel(scales[sd])[design.parent[name, "sigma"]]
+                if isinstance(sd, str)
+                else np.full(design.size(name), float(sd))
+            )
+            at = design.index[name]
+            shape = (len(rows), len(spread))
+            entering[name] = entering[name] + sparse.csr_array(
+                (lever * spread[at] / noise, (rows, at)), shape=shape
+            )
+            name = spec.parameters[name].args["mu"]
+        fixed += lever * name
+    w = sparse.hstack([entering[name] for name in normal], format="csr")
+    precision = (w.T @ w).toarray() + np.eye(bounds[-1])
+    inverse = np.linalg.inv(np.linalg.cholesky(precision))
+    return inverse.T @ (inverse @ (w.T @ ((design.y - fixed) / noise))), inverse.T
 
 
-def observe(design: Design, variables: Mapping[str, Any], mean: Any = None) -> None:
-    """Add the outcome to the model at hand, given all its parameters, or the mean of each row too."""
+def sample_pairwise(
+    design: Design, settings: Mapping[str, Any], cores: int, progress: bool | None
+) -> "xr.DataTree":
+    """Sample the model pair by pair with PyMC."""
+    import logging
+    import sys
+
     import pymc as pm
+    import xarray as xr
 
-    spec = design.spec
-    if mean is None:
-        rows = np.arange(len(design.y))
-        mean = sum(term_of(design, variables, name, rows) for name in spec.mu)
-    noise = {
-        arg: _entries_at(design, variables, value, slice(None)) if isinstance(value, str) else value
-        for arg, value in spec.noise.items()
-    }
-    getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
-
-
-def term_of(design: Design, variables: Mapping[str, Any], name: str, rows: np.ndarray) -> Any:
-    """Return a term of the mean in some rows, times its factor, its covariate, and whether they have it."""
-    times, lever = design.spec.parameters[name].times, design.lever(name, rows)
-    value = _entries_at(design, variables, name, rows)
-    if times is not None:
-        value = _entries_at(design, variables, times, rows) * value
-    return value if lever is None else value * lever
-
-
-def _entries_at(design: Design, variables: Mapping[str, Any], name: str, rows: Any) -> Any:
-    variable = variables[name]
-    return variable.flatten()[design.index[name][rows]] if variable.ndim else variable
-
-
-def mean_of_rows(design: Design, values: Mapping[str, Any]) -> Any:
-    """Return the mean of each row: terms that few rows tell apart are added up there, and looked up once."""
-    groups: list[tuple[list[str], np.ndarray]] = []  # terms, and their cell of each row
-    for name in design.spec.mu:
-        times, lever = design.spec.parameters[name].times, design.lever(name)
-        columns = [design.index[name], *([] if times is None else [design.index[times]])]
-        columns += [] if lever is None else [np.unique(lever, return_inverse=True)[1]]
-        for place, (terms, cells) in enumerate(groups):
-            joint = np.unique(np.stack([cells, *columns]), axis=1, return_inverse=True)[1].ravel()
-            if joint.max() < len(design.y) / _ROWS_A_CELL:
-                groups[place] = [*terms, name], joint
-                break
-        else:
-            groups.append(([name], np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()))
-    mean: Any = 0.0
-    for terms, cells in groups:
-        rows = np.unique(cells, return_index=True)[1]
-        total = sum(term_of(design, values, name, rows) for name in terms)
-        mean = mean + (total[cells] if total.ndim else total)
-    return mean
-
-
-def left_out(design: Design, name: str) -> np.ndarray:
-    """Return which entries of an effect are drawn after all else, from their prior: no row says anything of them."""
-    parameter = design.spec.parameters[name]
-    alone = not any(name in other.args.values() for other in design.spec.parameters.values())
-    around_number = design.spec.is_random(name) and not isinstance(parameter.args["mu"], str)
-    if alone and around_number and parameter.distribution == "Normal":
-        return design.untouched(name)
-    return np.zeros(design.size(name), dtype=bool)
+    logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
+    design = design.ordered()
+    with pymc_model(design, axes_of_effects(design)), one_thread_of_blas():
+        sampled = pm.sample(
+            draws=settings["draws"],
+            tune=settings["tune"],
+            chains=settings["chains"],
+            cores=cores,
+            random_seed=design.stream(settings["seed"]),
+            target_accept=settings["target_accept"],
+            nuts_sampler="nutpie",
+            progressbar=sys.stderr.isatty() if progress is None else progress,
+            compute_convergence_checks=False,
+        )
+    posterior, stats = (sampled[group].to_dataset() for group in ("posterior", "sample_stats"))
+    # What is interrupted comes back as far as it went.
+    if posterior.sizes["draw"] < settings["draws"] or np.isnan(stats["logp"]).any():
+        raise KeyboardInterrupt
+    kept = stats[[name for name in STATISTICS if name in stats]]
+    groups = {"posterior": posterior[list(design.spec.parameters)], "sample_stats": kept}
+    return xr.DataTree.from_dict(groups)

@@ -1,17 +1,31 @@
-"""The compiled log-density of the collapsed model; see `bayesbias.inference.collapsed` for what it computes.
+r"""The compiled log density of the scales; see `bayesbias.inference.likelihood` for what it computes.
 
-One function serves every model and every table: what differs is in the arrays. Numba compiles it once
-and keeps the result on disk, so a second process starts sampling at once. Only rooms of this name import Numba,
-and are therefore imported inside functions alone.
+One function serves every model and every table: what differs is in the arrays. Numba compiles it once and keeps the result
+on disk. Only this module imports Numba, and is therefore imported inside functions alone.
+
+NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the mode of the logarithms,
+:math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is exponential, as where the data allow zero, has a standard
+normal score, and around a scale that is well known the score is a straight line. So :math:`s = m h(u)` with
+:math:`h(u) = -\log \Phi(-u)`, and the density of u is that of the logarithm times :math:`h'(u) / h(u)`.
+Scores are the mode plus `root` times what is sampled, so that they are near independent standard normals.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numba import carray, cfunc, njit, types
 
-from bayesbias.inference.kernel_compiling import compiled
+
+def compiled[Function: Callable[..., Any]](function: Function) -> Function:
+    """Compile a function where it is first called, and keep it on disk where a folder can be written."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no folder could be written
+        return njit(**options)(function)  # type: ignore[no-any-return]
+
 
 LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
@@ -19,20 +33,13 @@ FARTHEST = 150.0
 
 
 @compiled
-def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
-    """Return the log-density of a positive parameter at `s` and its derivative.
+def prior_constant(code: int, a: float, b: float) -> float:
+    """Return the part of the log density of a positive parameter that is the same at every `s`.
 
     The codes are those of the rows of `bayesbias.models.distributions`, and `a` and `b` their arguments in order: 0
     Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5 InverseGamma, 6 LogNormal. Of any other code
     the density is no number.
     """
-    value, slope = prior_shape(code, a, b, s, math.log(s))
-    return prior_constant(code, a, b) + value, slope
-
-
-@compiled
-def prior_constant(code: int, a: float, b: float) -> float:
-    """Return the part of a log-density that is the same at every `s`."""
     if code == 0:
         return math.log(a)
     if code == 1:
@@ -92,7 +99,6 @@ def log_density(
     eff_ptr: np.ndarray,
     inc_obs: np.ndarray,
     inc_coef: np.ndarray,
-    inc_factor: np.ndarray,
     grad: np.ndarray,
 ) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
@@ -102,37 +108,29 @@ def log_density(
     ``obs_var[comp_obs[j]:]``; F with one line a row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the
     Gram matrix G of the data summed over ``comp_nu[j]``
     independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
-    incidence on the rows, each coefficient times the scale ``inc_factor`` where that is not -1. G enters
-    by F since its rank is that of the copies, which is 1 for the largest component.
+    incidence on the rows. G enters by F since its rank is that of the copies, which is 1 for the largest component.
+    An empty `grad` asks for the value alone.
 
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
     sampler takes for a divergence; nothing is raised.
     """
     n_theta = theta.shape[0]
+    sloped = grad.shape[0] > 0
     n_var = n_theta + constants.shape[0]
     var = np.empty(n_var)
     gvar = np.zeros(n_var)
-    gfactor = np.zeros(n_theta)  # with respect to logarithms
     total = 0.0
-    scale = np.empty(n_theta)
     for t in range(n_theta):
         if not abs(theta[t]) < FARTHEST:
             return -math.inf
         s = math.exp(theta[t])
-        scale[t] = s
         var[t] = s * s
         lp, d = prior_shape(prior_code[t], prior_a[t], prior_b[t], s, theta[t])
         total += prior_c[t] + lp + theta[t]
-        grad[t] = d * s + 1.0
+        if sloped:
+            grad[t] = d * s + 1.0
     for t in range(n_theta, n_var):
         var[t] = constants[t - n_theta]
-    coef = inc_coef.copy()
-    inc_var = np.empty(coef.shape[0], dtype=np.int64)
-    for e in range(eff_var.shape[0]):
-        for x in range(eff_ptr[e], eff_ptr[e + 1]):
-            inc_var[x] = eff_var[e]
-            if inc_factor[x] >= 0:
-                coef[x] *= scale[inc_factor[x]]
     largest, widest = largest_of(comp_m, comp_half)
     # Room for the matrices of the largest, row by row.
     up, tri, inv = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
@@ -144,8 +142,9 @@ def log_density(
         g = comp_half[j]
         if m == 1:  # no matrix is needed
             v = var[obs_var[o]]
-            for x in range(eff_ptr[comp_eff[j]], eff_ptr[comp_eff[j + 1]]):
-                v += var[inc_var[x]] * coef[x] * coef[x]
+            for e in range(comp_eff[j], comp_eff[j + 1]):
+                for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                    v += var[eff_var[e]] * inc_coef[x] * inc_coef[x]
             if not v > 0.0:
                 return -math.inf
             square = 0.0
@@ -154,11 +153,9 @@ def log_density(
             total -= 0.5 * (nu * (LOG_2PI + math.log(v)) + square / v)
             slope = -0.5 * (nu / v - square / (v * v))
             gvar[obs_var[o]] += slope
-            for x in range(eff_ptr[comp_eff[j]], eff_ptr[comp_eff[j + 1]]):
-                term = coef[x] * coef[x] * slope
-                gvar[inc_var[x]] += term
-                if inc_factor[x] >= 0:
-                    gfactor[inc_factor[x]] += 2.0 * var[inc_var[x]] * term
+            for e in range(comp_eff[j], comp_eff[j + 1]):
+                for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                    gvar[eff_var[e]] += inc_coef[x] * inc_coef[x] * slope
             continue
         # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
         size = m * m
@@ -171,7 +168,7 @@ def log_density(
             v = var[eff_var[e]]
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    up[inc_obs[y] * m + inc_obs[x]] += v * coef[x] * coef[y]
+                    up[inc_obs[y] * m + inc_obs[x]] += v * inc_coef[x] * inc_coef[y]
         # V = U'U, with U in the upper triangle.
         logdet = 0.0
         for r in range(m):
@@ -220,6 +217,8 @@ def log_density(
             for r in range(m):
                 trace += halves[g + r * width + c] * out[r]
         total -= 0.5 * (nu * (m * LOG_2PI + logdet) + trace)
+        if not sloped:
+            continue
         # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
         for i in range(m):
             row, out = inv[i * m : (i + 1) * m], tri[i * m : (i + 1) * m]
@@ -236,17 +235,12 @@ def log_density(
             acc = 0.0
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    term = coef[x] * coef[y] * tri[inc_obs[x] * m + inc_obs[y]]
-                    if x != y:
-                        term *= 2.0
-                    acc += term
-                    if inc_factor[x] >= 0:
-                        gfactor[inc_factor[x]] += var[eff_var[e]] * term
-                    if inc_factor[y] >= 0:
-                        gfactor[inc_factor[y]] += var[eff_var[e]] * term
+                    term = inc_coef[x] * inc_coef[y] * tri[inc_obs[x] * m + inc_obs[y]]
+                    acc += term if x == y else 2.0 * term
             gvar[eff_var[e]] += acc
-    for t in range(n_theta):
-        grad[t] += 2.0 * var[t] * gvar[t] + gfactor[t]
+    if sloped:
+        for t in range(n_theta):
+            grad[t] += 2.0 * var[t] * gvar[t]
     return total
 
 
@@ -259,3 +253,171 @@ def largest_of(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
         largest = max(largest, comp_m[j])
         widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
     return largest, widest
+
+
+@compiled
+def log_densities(
+    thetas: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    prior_c: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_half: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    halves: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the value of `log_density` at each row of `thetas`; -inf where it is not finite."""
+    none = np.empty(0)
+    for row in range(thetas.shape[0]):
+        value = log_density(
+            thetas[row], prior_code, prior_a, prior_b, prior_c, constants, comp_m, comp_nu, comp_obs, comp_half,
+            comp_eff, obs_var, halves, eff_var, eff_ptr, inc_obs, inc_coef, none,
+        )  # fmt: skip
+        out[row] = value if math.isfinite(value) else -math.inf
+
+
+FARTHEST_SCORE = 36.0  # beyond, the normal distribution leaves the range of floating point
+
+
+@compiled
+def logs_of_scores(
+    u: np.ndarray, log_m: np.ndarray, theta: np.ndarray, slope: np.ndarray, bend: np.ndarray
+) -> float:
+    """Write the log scales of scores, their derivatives, and those of the logarithms of these; return the log volume.
+
+    Returns
+    -------
+    float
+        Not a number where a score is too far out.
+    """
+    volume = 0.0
+    for k in range(u.shape[0]):
+        if not abs(u[k]) < FARTHEST_SCORE:
+            return math.nan
+        if u[k] < 0.0:
+            h = -math.log1p(-0.5 * math.erfc(-u[k] * math.sqrt(0.5)))
+        else:
+            h = -math.log(0.5 * math.erfc(u[k] * math.sqrt(0.5)))
+        first = math.exp(h - 0.5 * u[k] * u[k] - 0.5 * LOG_2PI)  # of h: the inverse of Mills' ratio
+        theta[k] = log_m[k] + math.log(h)
+        slope[k] = first / h
+        bend[k] = first - u[k] - slope[k]
+        volume += math.log(slope[k])
+    return volume
+
+
+_ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
+_WHOLE = (0, 5, 7, 8, 9, 10, 12, 13, 14)  # which of them hold whole numbers
+_LOG_M, _MODE, _ROOT = _ARRAYS, _ARRAYS + 1, _ARRAYS + 2
+_PARTS = _ARRAYS + 3
+_HEAD = 1 + 2 * _PARTS
+
+
+def packed(
+    arrays: Sequence[np.ndarray], log_m: np.ndarray, mode: np.ndarray, root: np.ndarray
+) -> np.ndarray:
+    """Return the block of words that the callbacks read: its length, starts and lengths of its parts, the parts."""
+    parts = [*arrays, log_m, mode, np.ascontiguousarray(root)]
+    lengths = np.array([part.size for part in parts])
+    starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
+    out[0] = len(out)
+    out[1:_HEAD:2], out[2:_HEAD:2] = starts, lengths
+    for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
+        assert part.dtype == (np.int64 if place in _WHOLE else np.float64)
+        out[start : start + part.size] = part.ravel().view(np.int64)
+    return out
+
+
+@compiled
+def _scores_at(words: np.ndarray, numbers: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return mode + root at."""
+    n = at.shape[0]
+    mode, root = words[1 + 2 * _MODE], words[1 + 2 * _ROOT]
+    u = np.empty(n)
+    for k in range(n):
+        u[k] = numbers[mode + k]
+        for r in range(n):
+            u[k] += numbers[root + k * n + r] * at[r]
+    return u
+
+
+@compiled
+def _log_density_at(
+    words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray
+) -> float:
+    """Return the log density of what is sampled, and write its gradient."""
+
+    def whole(k: int) -> np.ndarray:
+        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    def real(k: int) -> np.ndarray:
+        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    n = at.shape[0]
+    theta, slope, bend, own = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    volume = logs_of_scores(_scores_at(words, numbers, at), real(_LOG_M), theta, slope, bend)
+    if not math.isfinite(volume):
+        return -math.inf
+    value = log_density(
+        theta, whole(0), real(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
+        whole(10), real(11), whole(12), whole(13), whole(14), real(15), own,
+    )  # fmt: skip
+    root = words[1 + 2 * _ROOT]
+    grad[:] = 0.0
+    for k in range(n):
+        score = own[k] * slope[k] + bend[k]
+        for r in range(n):
+            grad[r] += numbers[root + k * n + r] * score
+    return value + volume
+
+
+_DOUBLES = types.CPointer(types.float64)
+
+
+def _callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    def compile_now(function: Callable[..., Any]) -> Any:
+        try:
+            return cfunc(signature, cache=True)(function)
+        except (OSError, RuntimeError):  # no room, or no folder that could be written
+            return cfunc(signature)(function)
+
+    return compile_now
+
+
+@_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
+def logp_callback(n, at_at, grad_at, value_at, data):
+    """Give the sampler log density and gradient where it is; 0, or 3 or 4 where one is not finite."""
+    head = carray(data, (1,), np.int64)
+    words = carray(data, (head[0],), np.int64)
+    grad = carray(grad_at, (n,))
+    value = _log_density_at(words, carray(data, (head[0],), np.float64), carray(at_at, (n,)), grad)
+    carray(value_at, (1,))[0] = value
+    if not math.isfinite(value):
+        return 4  # a divergence, as the sampler calls it
+    for t in range(n):
+        if not math.isfinite(grad[t]):
+            return 3
+    return 0
+
+
+@_callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
+def expand_callback(n, expanded, at_at, out_at, data):
+    """Write the log scales, the draw to be kept."""
+    head = carray(data, (1,), np.int64)
+    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    log_m = words[1 + 2 * _LOG_M]
+    slope, bend = np.empty(n), np.empty(n)
+    u = _scores_at(words, numbers, carray(at_at, (n,)))
+    logs_of_scores(u, numbers[log_m : log_m + n], carray(out_at, (n,)), slope, bend)
+    return 0

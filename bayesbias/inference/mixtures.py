@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.estimands import Rows, parts_of_rows, times_of
-from bayesbias.inference.moments import Projected
+from bayesbias.inference.estimands import Rows, parts_of_rows
+from bayesbias.inference.likelihood import Collapsed
+from bayesbias.inference.linear import Projected
 from bayesbias.models.design import Design
 
 MOST_MIXED = 1000
@@ -242,7 +242,7 @@ def mixed_rows(
         turned = Projected.of(reduced, rows.linear) if projected is None else projected
         mean, variance = turned.moments(reduced, reduced.joined(some))
     elif reduced is None and (rows.linear.shared or rows.linear.apart):
-        mean = rows.linear.draws(some, times_of(design))
+        mean = rows.linear.draws(some)
         variance = np.zeros_like(mean)
     else:
         return None

@@ -13,10 +13,8 @@ import numpy as np
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
-from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
-from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import (
     ESTIMANDS,
     PREDICTIVE,
@@ -24,8 +22,9 @@ from bayesbias.inference.estimands import (
     asked_rows,
     check_asked,
     no_contrasts,
-    times_of,
 )
+from bayesbias.inference.laplace import Engine
+from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.mixtures import Mixtures, mixed_rows
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
@@ -734,7 +733,7 @@ class BiasFit:
     def _drawn(self, rows: Rows, estimand: str, contrasted: bool) -> xr.DataArray:
         """Return draws of some rows from those of the effects; a row that is a mixture takes one of its parts in each draw."""
         draws = self.draws()
-        values = rows.linear.draws(draws, times_of(self.design))
+        values = rows.linear.draws(draws)
         if estimand in PREDICTIVE:
             rng = np.random.default_rng(np.random.SeedSequence([self._seed, 4]))
             sd = np.sqrt(rows.linear.new_variance(draws))
@@ -760,7 +759,7 @@ class BiasFit:
         if not rows.keys:
             raise no_contrasts(self.spec)
         draws = self.draws()
-        center = rows.linear.draws(draws, times_of(self.design))
+        center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
         sign = np.sign((center @ weights).mean(axis=0))[rows.row]

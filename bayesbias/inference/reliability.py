@@ -28,7 +28,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import averaged, times_of
+from bayesbias.inference.estimands import averaged
 from bayesbias.inference.estimates import labelled_draws
 from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
 from bayesbias.models.design import Design
@@ -194,7 +194,7 @@ def score_components(
         group[own] = cell
     held = set(design.coords) - set(_GROUPED)
     means = averaged(design, held, group, np.array([len(own) for own in rows]))
-    mean_of_cells = means.draws(draws, times_of(design))
+    mean_of_cells = means.draws(draws)
     scores = _scores(cells)
     few = (table[_CLASS].nunique() - 1) * (table[_LIST].nunique() - 1) < _LEAST_CONTRASTS
     out: dict[tuple[str, str], Components | str] = {}

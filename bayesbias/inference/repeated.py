@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
-from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import Rows, asked_rows
 from bayesbias.inference.fitting import refuse_no_noise, refuse_no_spread
+from bayesbias.inference.laplace import Engine
+from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
+from bayesbias.inference.linear import Projected
 from bayesbias.inference.mixtures import mixed_rows
-from bayesbias.inference.moments import Projected
-from bayesbias.inference.orbits import factors_of
 from bayesbias.inference.sampling import sample_theta
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
@@ -78,10 +77,11 @@ class Repeated:
         refuse_no_spread(reduced.design)
         refuse_no_noise(reduced)
         own = dict(settings)
-        theta = sample_theta(reduced, own, 1)
+        theta = sample_theta(reduced, own, 1)[0]
         chains = theta.shape[0]
         scales = {
-            name: values.reshape(-1, *values.shape[2:]) for name, values in reduced.split(theta).items()
+            name: values.reshape(-1, *values.shape[2:])
+            for name, values in reduced.split(theta).items()
         }
         out = []
         for rows, projected in self.asked:

@@ -39,7 +39,7 @@ class Design:
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)
-        For every location parameter, every noise parameter and every factor, the flat entry a row uses.
+        For every location parameter and every noise parameter, the flat entry a row uses.
     parent : Mapping of (str, str) to ndarray of int
         For a parameter and one of its arguments that is itself a parameter, the flat entry of the
         latter that each flat entry of the former uses.
@@ -70,8 +70,12 @@ class Design:
             Where a dimension is no column of the table, or a parameter of a prior has a dimension
             that the parameter it serves does not determine.
         """
-        columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
-        some = {name: parameter.only for name, parameter in spec.parameters.items() if parameter.only}
+        columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(
+            spec.units
+        )
+        some = {
+            name: parameter.only for name, parameter in spec.parameters.items() if parameter.only
+        }
         asked = spec.label_columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
@@ -88,7 +92,8 @@ class Design:
             raise FitError("the table has no rows; nothing to fit")
         y = _numbers(spec, frame, "outcome", spec.outcome)
         covariates = {
-            covariate: _numbers(spec, frame, "covariate", covariate) for covariate in spec.covariates()
+            covariate: _numbers(spec, frame, "covariate", covariate)
+            for covariate in spec.covariates()
         }
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
@@ -113,7 +118,7 @@ class Design:
             if isinstance(value, str)
         }
         noise = [v for v in spec.noise.values() if isinstance(v, str)]
-        names = [*spec.location_parameters(), *noise, *spec.factors()]
+        names = [*spec.location_parameters(), *noise]
         index: dict[str, np.ndarray] = {}
         for name in [*spec.mu, *(n for n in names if n not in spec.location_parameters())]:
             index[name] = flat(spec.parameters[name].dims)
@@ -124,23 +129,14 @@ class Design:
                 index[up] = parent[name, "mu"][index[name]]
         only = {name: _having(frame, labels) for name, labels in some.items()}
         return cls(
-            spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, covariates, only
-        )
-
-    def laid_as(self, other: Design) -> bool:
-        """Whether another is the same model on the same rows, whatever their outcomes."""
-        pairs: list[tuple[Mapping[Any, np.ndarray], Mapping[Any, np.ndarray]]] = [
-            (self.index, other.index),
-            (self.parent, other.parent),
-            (self.units, other.units),
-            (self.covariates, other.covariates),
-            (self.only, other.only),
-        ]
-        return (
-            (self.spec is other.spec or self.spec == other.spec)
-            and self.coords == other.coords
-            and all(mine.keys() == its.keys() for mine, its in pairs)
-            and all(np.array_equal(mine[key], its[key]) for mine, its in pairs for key in mine)
+            spec,
+            coords,
+            y,
+            index,
+            parent,
+            {unit: codes[unit] for unit in spec.units},
+            covariates,
+            only,
         )
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -195,7 +191,9 @@ class Design:
         rows = self.ordered()
         digest = hashlib.sha256(self.spec.text.encode("utf-8"))
         digest.update(repr(sorted(rows.coords.items())).encode("utf-8"))
-        columns = {id(column): column for group in (rows.units, rows.index) for column in group.values()}
+        columns = {
+            id(column): column for group in (rows.units, rows.index) for column in group.values()
+        }
         for column in (rows.y, *columns.values(), *rows.covariates.values(), *rows.only.values()):
             digest.update(np.ascontiguousarray(column))
         return digest.digest()
@@ -235,9 +233,6 @@ class Design:
         out: Any = 0.0
         for name in self.spec.mu:
             term = self._of_rows(name, draws)
-            parameter = self.spec.parameters[name]
-            if parameter.times is not None:
-                term = term * self._of_rows(parameter.times, draws)
             lever = self.lever(name)
             if lever is not None:
                 term = term * lever
@@ -289,7 +284,9 @@ class Design:
                     values[arg] = done[value].reshape(n, -1)[:, self.parent[name, arg]]
                 else:
                     values[arg] = value
-            flat = DISTRIBUTIONS[parameter.distribution].draw(rng, **values, size=(n, self.size(name)))
+            flat = DISTRIBUTIONS[parameter.distribution].draw(
+                rng, **values, size=(n, self.size(name))
+            )
             done[name] = flat.reshape((n, *self.shape(name)))
 
         for name in self.spec.parameters:
@@ -330,21 +327,31 @@ class Design:
         from scipy.special import gammaln
 
         nu = np.asarray(self.noise(draws, "nu"))
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+        constant = (
+            gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+        )
         return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
 
 
 def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    keys = [f"[parameter.{name}], key times" for name, p in spec.parameters.items() if p.covariate == column]
+    keys = [
+        f"[parameter.{name}], key times"
+        for name, p in spec.parameters.items()
+        if p.covariate == column
+    ]
     where = f"{spec.label}, {keys[0] if what == 'covariate' else '[likelihood], key outcome'}"
     try:
         values = frame[column].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError(f"the {what} {column!r} is no column of numbers ({error})", where=where) from None
+        raise InputError(
+            f"the {what} {column!r} is no column of numbers ({error})", where=where
+        ) from None
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(f"the {what} {column!r} is not finite", where=f"row {row}", found=float(values[row]))
+        raise InputError(
+            f"the {what} {column!r} is not finite", where=f"row {row}", found=float(values[row])
+        )
     return values
 
 
@@ -361,7 +368,9 @@ def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
     """Refuse a term of a model of one's own that is left to a label which no row has: it may be misspelt."""
     for name, parameter in spec.parameters.items() if spec.origin else ():
         for column, label in parameter.only.items():
-            if column in frame.columns and label not in (names := labels_of(frame[column], column)[0]):
+            if column in frame.columns and label not in (
+                names := labels_of(frame[column], column)[0]
+            ):
                 raise InputError(
                     f"no row of the table has this label in {column!r}",
                     where=f"{spec.label}, [parameter.{name}], key only",
@@ -412,7 +421,9 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
         codes, names = pd.factorize(column.astype(str).to_numpy())
         labels = [str(label) for label in names]
     if name == "connection":
-        order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
+        order = [c for c in CONNECTIONS if c in labels] + [
+            c for c in labels if c not in CONNECTIONS
+        ]
         codes = np.array([order.index(label) for label in labels])[codes]
         labels = order
     return labels, codes.astype(np.int64, copy=False)
@@ -426,11 +437,17 @@ def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[
     else:
         order = sorted(labels)
     place = {label: i for i, label in enumerate(order)}
-    return order, np.array([place[label] for label in labels], dtype=_code_type([len(order)]))[codes]
+    return order, np.array([place[label] for label in labels], dtype=_code_type([len(order)]))[
+        codes
+    ]
 
 
 def _parent_map(
-    spec: ModelSpec, coords: dict[str, list[str]], codes: dict[str, np.ndarray], child: str, parent: str
+    spec: ModelSpec,
+    coords: dict[str, list[str]],
+    codes: dict[str, np.ndarray],
+    child: str,
+    parent: str,
 ) -> np.ndarray:
     """For each flat entry of `child`, the flat entry of `parent`."""
     dims, up = spec.parameters[child].dims, spec.parameters[parent].dims

@@ -2,7 +2,7 @@
 
 A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive unless the row says
 that it is free. A positive distribution, which may be the prior of a
-scale, also needs one branch in `bayesbias.inference.kernel.log_prior`, under the code of its row: compiled code
+scale, also needs one branch in `bayesbias.inference.kernel.prior_shape`, under the code of its row: compiled code
 cannot be stored in a table and stay on the disk between processes. Without a code it is sampled pair by pair.
 """
 
@@ -18,9 +18,6 @@ import numpy as np
 __all__ = ["DISTRIBUTIONS"]
 
 
-_Stretch = tuple[str, Callable[[float, float], float]]
-
-
 @dataclass(frozen=True)
 class Distribution:
     """One entry of the allow-list: its arguments (PyMC's names), support, a sampler and its place in the kernel."""
@@ -28,66 +25,19 @@ class Distribution:
     args: tuple[str, ...]
     support: str  # "real" or "positive"
     draw: Callable[..., np.ndarray]
-    free: tuple[str, ...] = ()  # those of `args` that may be any number; all others must be positive
-    code: int | None = None  # what the compiled density calls it; its arguments there are `args`, one or two
+    free: tuple[
+        str, ...
+    ] = ()  # those of `args` that may be any number; all others must be positive
+    code: int | None = (
+        None  # what the compiled density calls it; its arguments there are `args`, one or two
+    )
     noise: bool = False  # whether it may be the distribution of the outcome
     log_density: Callable[..., np.ndarray] | None = None  # of values and `args`; they broadcast
-    stretch: _Stretch | None = None  # the argument that makes it wider, and its value for a factor
-    around: str | None = (
-        None  # the one that widens it around its middle: of a prior of what terms are multiplied by
-    )
 
     @property
     def positive_args(self) -> tuple[str, ...]:
         """The arguments that must be positive."""
         return tuple(arg for arg in self.args if arg not in self.free)
-
-
-def stretched(
-    name: str, args: Mapping[str, float | str], factor: float, *, around: bool = False
-) -> dict[str, float | str] | None:
-    """Return the arguments of a distribution some times as wide, without any change of its shape.
-
-    Parameters
-    ----------
-    name : str
-        A row of `DISTRIBUTIONS`.
-    args : Mapping of str to float or str
-        A string is the name of another parameter.
-    factor : float > 0
-    around : bool
-        Whether a positive one keeps its middle, where it can: the logarithms of a log-normal one are made wider.
-
-    Returns
-    -------
-    dict, or None
-        None where the width is not a number but another parameter, or the row does not say what stretches it.
-
-    Examples
-    --------
-    >>> stretched("Exponential", {"lam": 2.0}, 2.0), stretched("Normal", {"mu": 1.0, "sigma": 0.5}, 0.5)
-    ({'lam': 1.0}, {'mu': 1.0, 'sigma': 0.25})
-    >>> stretched("Normal", {"mu": 0.0, "sigma": "spread"}, 2.0) is None
-    True
-    """
-    row = DISTRIBUTIONS[name]
-    stretch = (row.around, _times) if around and row.around is not None else row.stretch
-    if stretch is None or isinstance(args[stretch[0]], str):
-        return None
-    arg, change = stretch
-    return {**args, arg: change(float(args[arg]), factor)}
-
-
-def _times(value: float, factor: float) -> float:
-    return value * factor
-
-
-def _rate(value: float, factor: float) -> float:
-    return value / factor
-
-
-def _of_logarithms(value: float, factor: float) -> float:
-    return value + math.log(factor)
 
 
 def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
@@ -126,7 +76,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         free=("mu",),
         noise=True,
         log_density=_normal,
-        stretch=("sigma", _times),
     ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"),
@@ -135,7 +84,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         free=("mu",),
         noise=True,
         log_density=_student,
-        stretch=("sigma", _times),
     ),
     "Exponential": Distribution(
         ("lam",),
@@ -143,7 +91,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, lam, size: r.exponential(1 / np.asarray(lam), size),
         code=0,
         log_density=lambda x, lam: np.log(lam) - lam * x,
-        stretch=("lam", _rate),
     ),
     "Gamma": Distribution(
         ("alpha", "beta"),
@@ -151,7 +98,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, alpha, beta, size: r.gamma(alpha, 1 / np.asarray(beta), size),
         code=3,
         log_density=_gamma,
-        stretch=("beta", _rate),
     ),
     "HalfCauchy": Distribution(
         ("beta",),
@@ -159,7 +105,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta,
         code=2,
         log_density=lambda x, beta: math.log(2) + _student(x, 1, 0, beta),
-        stretch=("beta", _times),
     ),
     "HalfNormal": Distribution(
         ("sigma",),
@@ -167,7 +112,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, sigma, size: np.abs(r.normal(0, sigma, size)),
         code=1,
         log_density=lambda x, sigma: math.log(2) + _normal(x, 0, sigma),
-        stretch=("sigma", _times),
     ),
     "HalfStudentT": Distribution(
         ("nu", "sigma"),
@@ -175,7 +119,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         _half_student,
         code=4,
         log_density=lambda x, nu, sigma: math.log(2) + _student(x, nu, 0, sigma),
-        stretch=("sigma", _times),
     ),
     "InverseGamma": Distribution(
         ("alpha", "beta"),
@@ -183,7 +126,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, alpha, beta, size: np.asarray(beta) / r.gamma(alpha, 1.0, size),
         code=5,
         log_density=_inverse_gamma,
-        stretch=("beta", _times),
     ),
     "LogNormal": Distribution(
         ("mu", "sigma"),
@@ -192,8 +134,6 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         free=("mu",),
         code=6,
         log_density=lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x),
-        stretch=("mu", _of_logarithms),
-        around="sigma",
     ),
 }
 LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)

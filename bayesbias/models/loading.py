@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +30,17 @@ Examples
 True
 """
 _LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
-_KEYS = ("schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results")
+_KEYS = (
+    "schema",
+    "name",
+    "description",
+    "source",
+    "notes",
+    "trim",
+    "likelihood",
+    "parameter",
+    "results",
+)
 _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
@@ -83,7 +93,9 @@ def _checked_strings(value: Any, where: str) -> tuple[str, ...]:
 
 
 def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
-    checks.known_keys(raw, _KEYS, where, needed=("schema", "name", "description", "likelihood", "parameter"))
+    checks.known_keys(
+        raw, _KEYS, where, needed=("schema", "name", "description", "likelihood", "parameter")
+    )
     checks.schema(raw, SCHEMA, where)
     for key in ("name", "description", "source"):
         if not isinstance(raw.get(key, ""), str):
@@ -95,17 +107,21 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
         checks.table(raw[key], f"{where}, key {key}")
 
     parameters = {
-        name: _checked_parameter(name, table, list(raw["parameter"]), f"{where}, [parameter.{name}]")
+        name: _checked_parameter(name, table, f"{where}, [parameter.{name}]")
         for name, table in raw["parameter"].items()
     }
     lik, at = raw["likelihood"], f"{where}, [likelihood]"
     checks.known_keys(lik, _LIKELIHOOD_KEYS, at, needed=("outcome", "distribution", "mu", "sigma"))
-    checks.choice(lik["distribution"], LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
+    checks.choice(
+        lik["distribution"], LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution"
+    )
     noise_args = [arg for arg in DISTRIBUTIONS[lik["distribution"]].args if arg != "mu"]
     if ("nu" in lik) != ("nu" in noise_args):
         raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
     if not isinstance(lik["outcome"], str) or not lik["outcome"]:
-        raise InputError("must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"])
+        raise InputError(
+            "must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"]
+        )
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
     if lik["outcome"] in dims:
         raise InputError(
@@ -162,7 +178,9 @@ def _checked_results(table: Any, at: str) -> Results:
     checks.table(table, at)
     checks.known_keys(table, ("group", "fixed", "level", "estimand"), at, needed=("group",))
     if not isinstance(table["group"], str) or not table["group"]:
-        raise InputError("must be the name of a column", where=f"{at}, key group", found=table["group"])
+        raise InputError(
+            "must be the name of a column", where=f"{at}, key group", found=table["group"]
+        )
     levels, estimands = {}, {}
     for kind in ("level", "estimand"):
         checks.table(table.get(kind, {}), f"{at}, key {kind}")
@@ -177,14 +195,18 @@ def _checked_results(table: Any, at: str) -> Results:
             if kind == "estimand":
                 estimands[name] = held
             elif not isinstance(entry["by"], str) or not entry["by"]:
-                raise InputError("must be the name of a column", where=f"{here}, key by", found=entry["by"])
+                raise InputError(
+                    "must be the name of a column", where=f"{here}, key by", found=entry["by"]
+                )
             else:
                 levels[name] = Level(entry["by"], held)
     fixed = _checked_strings(table.get("fixed", []), f"{at}, key fixed")
-    return Results(table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands)
+    return Results(
+        table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands
+    )
 
 
-def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> Parameter:
+def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
     if not name.isidentifier():
         raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
@@ -198,14 +220,16 @@ def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> 
     times = table.get("times")
     if not isinstance(times, str | None) or times == "":
         raise InputError(
-            "must be the name of a parameter, or of a column of numbers",
+            "must be the name of a column of numbers",
             where=f"{at}, key times",
             found=times,
         )
     dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         if dim in _TAKEN_DIMS:
-            raise InputError("this dimension is taken by the draws", where=f"{at}, key dims", found=dim)
+            raise InputError(
+                "this dimension is taken by the draws", where=f"{at}, key dims", found=dim
+            )
     return Parameter(
         name=name,
         dims=dims,
@@ -214,8 +238,7 @@ def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> 
             arg: _checked_argument(table[arg], arg in row.positive_args, None, f"{at}, key {arg}")
             for arg in args
         },
-        times=times if times in names else None,
-        covariate=None if times in names else times,
+        covariate=times,
         only=_checked_only(table.get("only", {}), f"{at}, key only"),
     )
 
@@ -237,12 +260,20 @@ def _checked_argument(
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
-        raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
+        raise InputError(
+            "must be a finite number or the name of a parameter", where=at, found=value
+        )
     if positive:
         checks.positive(value, at)
     if abs(value) > _LARGEST or (positive and value < 1 / _LARGEST):
-        limits = f"from {1 / _LARGEST:g} to {_LARGEST:g}" if positive else f"at most {_LARGEST:g} in size"
-        raise InputError("is beyond what is reckoned with", where=at, found=value, valid=f"a number {limits}")
+        limits = (
+            f"from {1 / _LARGEST:g} to {_LARGEST:g}"
+            if positive
+            else f"at most {_LARGEST:g} in size"
+        )
+        raise InputError(
+            "is beyond what is reckoned with", where=at, found=value, valid=f"a number {limits}"
+        )
     return float(value)
 
 
@@ -260,9 +291,13 @@ def _check_slope(spec: ModelSpec, name: str, at: str) -> None:
             found=name,
             hint=nearest(covariate, list(spec.parameters)),
         )
-    if covariate in (spec.outcome, *spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)):
+    if covariate in (
+        spec.outcome,
+        *spec.units,
+        *(dim for p in spec.parameters.values() for dim in p.dims),
+    ):
         raise InputError(
-            "must be a parameter or a column of numbers; this column holds labels, or the outcome",
+            "must be a column of numbers; this column holds labels, or the outcome",
             where=at,
             found=covariate,
         )
@@ -275,7 +310,9 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
     def visit(name: str, path: tuple[str, ...]) -> None:
         if name in path:
             raise InputError(
-                "parameters depend on each other in a circle", where=where, found=" -> ".join((*path, name))
+                "parameters depend on each other in a circle",
+                where=where,
+                found=" -> ".join((*path, name)),
             )
         used.add(name)
         needs_positive = DISTRIBUTIONS[spec.parameters[name].distribution].positive_args
@@ -284,8 +321,14 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 at = f"{where}, [parameter.{name}], key {arg}"
                 _check_parameter_name(value, spec.parameters, at)
                 if arg in needs_positive and not spec.parameters[value].positive:
-                    raise InputError(f"{arg} needs a positive parameter; {value!r} may be negative", where=at)
-                if arg == "mu" and not spec.parameters[name].positive and spec.parameters[value].positive:
+                    raise InputError(
+                        f"{arg} needs a positive parameter; {value!r} may be negative", where=at
+                    )
+                if (
+                    arg == "mu"
+                    and not spec.parameters[name].positive
+                    and spec.parameters[value].positive
+                ):
                     raise InputError("a mean must be free to be negative", where=at, found=value)
                 visit(value, (*path, name))
 
@@ -301,25 +344,14 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
         at = f"{where}, [parameter.{name}], key times"
         if parameter.covariate is not None:
             _check_slope(spec, name, at)
-        if parameter.only and (name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0):
+        if parameter.only and (
+            name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0
+        ):
             raise InputError(
                 "only a term of the mean that scatters around zero, with a spread of its own, may be left out of rows",
                 where=f"{where}, [parameter.{name}], key only",
                 found=name,
             )
-        if parameter.times is None:
-            continue
-        if not spec.parameters[parameter.times].positive:
-            raise InputError("needs a positive parameter", where=at, found=parameter.times)
-        if name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0:
-            raise InputError(
-                "only a term of the mean that scatters around zero, with a spread of its own, may have a factor",
-                where=at,
-                found=name,
-            )
-        if parameter.times in parameter.args.values():
-            raise InputError("is the spread already", where=at, found=parameter.times)
-        visit(parameter.times, ())
     for arg, value in spec.noise.items():
         if isinstance(value, str):
             visit(value, ())

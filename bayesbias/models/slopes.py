@@ -80,7 +80,9 @@ def slopes_for(
     checks.columns(frame, (), "table", "a PairTable or a data frame")
     if covariate not in frame.columns:
         known = [
-            str(name) for name in frame.columns if frame[name].dtype.kind in "fi" and name != spec.outcome
+            str(name)
+            for name in frame.columns
+            if frame[name].dtype.kind in "fi" and name != spec.outcome
         ]
         if not known:
             raise InputError(
@@ -113,13 +115,17 @@ def slopes_for(
     return with_slopes(spec, covariate, by, varying=[across] if enough else [], sd=sd)
 
 
-def _refuse_nothing_to_tell(frame: pd.DataFrame, covariate: str, by: Sequence[str | Sequence[str]]) -> None:
+def _refuse_nothing_to_tell(
+    frame: pd.DataFrame, covariate: str, by: Sequence[str | Sequence[str]]
+) -> None:
     """Refuse a covariate that does not vary, or not within any label that is to have a slope of its own."""
     known = frame[frame[covariate].notna()]
     if known[covariate].nunique() < 2:
         value = float(known[covariate].iloc[0]) if len(known) else "none"
         raise InputError(
-            f"the covariate {covariate!r} is the same in all rows", found=value, valid="numbers that differ"
+            f"the covariate {covariate!r} is the same in all rows",
+            found=value,
+            valid="numbers that differ",
         )
     for each in by:
         columns = list(_columns(each, "by"))
@@ -215,9 +221,13 @@ def with_slopes(
             hint="name its column otherwise",
         )
     if covariate in spec.covariates():
-        raise InputError("the model has slopes on this covariate already", where=spec.label, found=covariate)
+        raise InputError(
+            "the model has slopes on this covariate already", where=spec.label, found=covariate
+        )
     checks.positive(sd, "sd")
-    fixed = [_columns(each, "by") for each in ((spec.results.group,) if by is None else _several(by))]
+    fixed = [
+        _columns(each, "by") for each in ((spec.results.group,) if by is None else _several(by))
+    ]
     free = [_columns(each, "varying") for each in _several(varying)]
     checks.distinct([" x ".join(each) for each in (*fixed, *free)], "a column", "by and varying")
     stem = "slope_" + re.sub(r"\W", "_", covariate)
@@ -227,7 +237,11 @@ def with_slopes(
         name = "_".join((stem, *dims))
         scatters = bool(dims) and dims in free
         table: dict[str, Any] = {"dims": list(dims)} if dims else {}
-        table |= {"distribution": "Normal", "mu": 0, "sigma": f"{name}_sd" if scatters else float(sd)}
+        table |= {
+            "distribution": "Normal",
+            "mu": 0,
+            "sigma": f"{name}_sd" if scatters else float(sd),
+        }
         added[name] = {**table, "times": covariate}
         terms.append(name)
         if scatters:

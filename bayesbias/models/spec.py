@@ -19,16 +19,14 @@ __all__ = ["ModelSpec", "Parameter"]
 class Parameter:
     """One parameter of a model: ``name[dims] ~ distribution(args)``.
 
-    Where `times` names another, positive one, the term enters the mean multiplied by that: an effect that some
-    classes show more strongly than others. Where `covariate` names a column of numbers, it is multiplied by the number of
-    the row: its entries are slopes. Where `only` maps a column to a label, no other rows have the term.
+    Where `covariate` names a column of numbers, the term is multiplied by the number of the row: its entries are slopes.
+    Where `only` maps a column to a label, no other rows have the term.
     """
 
     name: str
     dims: tuple[str, ...]
     distribution: str
     args: Mapping[str, float | str]
-    times: str | None = None
     covariate: str | None = None
     only: Mapping[str, str] = field(default_factory=dict)
 
@@ -157,31 +155,16 @@ class ModelSpec:
             raise checks.unknown(name, self.parameters, "parameter", "name")
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
-    def factors(self) -> list[str]:
-        """Return the parameters that terms of the mean are multiplied by."""
-        return list(dict.fromkeys(p.times for p in self.parameters.values() if p.times is not None))
-
     def label_columns(self) -> set[str]:
         """Return the columns of labels that rows are told apart by: units, dimensions, and those that leave terms out."""
         parameters = self.parameters.values()
         return {*self.units, *(column for p in parameters for column in (*p.dims, *p.only))}
 
-    def factor_of_spreads(self) -> dict[str, str]:
-        """Return the factor that multiplies all effects of a spread, of each spread that has one.
-
-        Only the product of the two shows in the data. A spread that is a factor as well counts as a factor alone.
-        """
-        times: dict[str, set[str | None]] = {}
-        for parameter in self.parameters.values():
-            if isinstance(spread := parameter.args.get("sigma"), str):
-                times.setdefault(spread, set()).add(parameter.times)
-        other = {*self.noise.values(), *self.factors()}
-        alone = {spread: its.pop() for spread, its in times.items() if len(its) == 1 and spread not in other}
-        return {spread: factor for spread, factor in alone.items() if factor is not None}
-
     def covariates(self) -> list[str]:
         """Return the columns of numbers that terms of the mean are multiplied by."""
-        return list(dict.fromkeys(p.covariate for p in self.parameters.values() if p.covariate is not None))
+        return list(
+            dict.fromkeys(p.covariate for p in self.parameters.values() if p.covariate is not None)
+        )
 
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""

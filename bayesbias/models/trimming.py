@@ -91,7 +91,7 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
         name = waiting.pop()
         used.add(name)
         parameter = spec.parameters[name]
-        waiting += [value for value in (*parameter.args.values(), parameter.times) if isinstance(value, str)]
+        waiting += [value for value in parameter.args.values() if isinstance(value, str)]
     document = tomllib.loads(spec.text)
     document["likelihood"]["mu"] = kept
     document["notes"] = [*spec.notes, note]

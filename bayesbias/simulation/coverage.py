@@ -24,8 +24,8 @@ from bayesbias.core.files import whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task, carry_out, with_version
-from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.inference.laplace import ENGINES
 from bayesbias.inference.repeated import Repeated, repeated
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.permutation import permutation_test

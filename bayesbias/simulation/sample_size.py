@@ -168,8 +168,8 @@ def _tried(numbers: Iterable[int], name: str) -> list[int]:
 
 def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
     """Return the number of pairs, and the exact posterior SD of a contrast were the spreads known."""
-    from bayesbias.inference.collapsed import NotCollapsible, collapse
-    from bayesbias.inference.moments import conditional_moments
+    from bayesbias.inference.likelihood import NotCollapsible, collapse
+    from bayesbias.inference.linear import conditional_moments
 
     design, given = true_parameters(scenario)
     try:

@@ -32,7 +32,7 @@ def made_up_fit(
     """Make a fit whose draws lie around the means of the pairs; it looks converged and no sampler has run.
 
     Each parameter of the mean is the mean of what those before it leave of the pairs, with normal `noise`; what a prior
-    is centred on is the mean of all its pairs, spreads are those of what is left, and factors one, give or take five percent.
+    is centred on is the mean of all its pairs, and spreads are those of what is left, give or take five percent.
     Each half of a chain has the same noise in an order of its own, so that some hundred draws look converged at any seed.
     """
     frame = table.frame if isinstance(table, PairTable) else table
@@ -52,8 +52,6 @@ def made_up_fit(
     for key, parameter in spec.parameters.items():
         if key in centres:
             values = centres[key] + noise * _normals(rng, chains, draws, design.size(key))
-        elif key in spec.factors():
-            values = np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         else:
             values = max(left.std(), 1e-9) * np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         shape = (chains, draws, *design.shape(key))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from helpers.definitions import SETTINGS
 
-from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.effects import Effects, effects_of, scales_alone, with_effects
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.likelihood import collapse
 
 
 @pytest.fixture
@@ -38,13 +38,18 @@ def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pa
     assert list(posterior.data_vars) == list(crossed.spec.parameters)
     assert posterior["attribute_effect"].dims == ("chain", "draw", "attribute")
     drawn = effects.drawn
-    np.testing.assert_array_equal(posterior["attribute_effect"].to_numpy(), drawn["attribute_effect"])
-    np.testing.assert_array_equal(posterior["word_by_connection"][1, 3:9:2, :, 0], drawn["word_by_connection"][1, 3:9:2, :, 0])
+    np.testing.assert_array_equal(
+        posterior["attribute_effect"].to_numpy(), drawn["attribute_effect"]
+    )
+    np.testing.assert_array_equal(
+        posterior["word_by_connection"][1, 3:9:2, :, 0], drawn["word_by_connection"][1, 3:9:2, :, 0]
+    )
     chosen = posterior["word_by_connection"].sel(connection="human", protected_word=["b1", "a1"])
     at = [posterior["protected_word"].to_numpy().tolist().index(word) for word in ("b1", "a1")]
     np.testing.assert_array_equal(chosen, drawn["word_by_connection"][:, :, at, 2])
     np.testing.assert_array_equal(
-        posterior["attribute_effect"].transpose("attribute", ...), np.moveaxis(drawn["attribute_effect"], -1, 0)
+        posterior["attribute_effect"].transpose("attribute", ...),
+        np.moveaxis(drawn["attribute_effect"], -1, 0),
     )
     content = pickle.dumps(fit(pairs, "crossed", **SETTINGS).idata)  # of which nothing was read yet
     effects_bytes = 8 * sum(values.size for values in drawn.values())

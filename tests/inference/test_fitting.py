@@ -13,17 +13,11 @@ import xarray as xr
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
-from scipy import stats
 
 from bayesbias import load_distances
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.files import find_toml
 from bayesbias.inference import fitting
-from bayesbias.inference.expected_effects import ExpectedEffects
 from bayesbias.inference.fitting import fit, load_fit, settings_of_sampler
-from bayesbias.inference.graph import pymc_model
-from bayesbias.inference.pairwise import left_out, rotated_model
-from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
@@ -160,151 +154,6 @@ sigma = 0.1
 """
 
 
-def design_of(kind, folder):
-    """Return a small design of each kind that is sampled in other coordinates."""
-    if kind == "covariate":  # slopes
-        rng = np.random.default_rng(1)
-        targets = pd.DataFrame(
-            {"target": [f"t{k}" for k in range(5)], "covariate": rng.normal(size=5)}
-        )
-        words = pd.DataFrame({"set_word": list("abcde"), "set": [*"xxx", *"yy"]})
-        frame = targets.merge(words, how="cross")
-        return Design.of(load_model("wefat"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
-    frame = grid((3, 3), (2, 2), 3, 3)
-    crossed = find_toml("crossed", "models", "model").read_text()
-    if kind == "no normal effect":
-        parts = crossed.replace(
-            'distribution = "Normal"', 'distribution = "StudentT"\nnu = 4'
-        ).split("[parameter.word_by_connection]")
-        likelihood = parts[0].replace("StudentT", "Normal").replace("nu = 4\n", "")
-        return Design.of(
-            parse_model(f"{likelihood}[parameter.word_by_connection]{parts[1]}".encode(), kind),
-            frame,
-        )
-    if kind == "an effect of a pair":
-        file = folder / "pairs.toml"
-        file.write_text(
-            crossed.replace(
-                'mu = ["word_by_connection", "attribute_effect"]',
-                'mu = ["word_by_connection", "attribute_effect", "p"]',
-            )
-            + OF_PAIRS
-        )
-        return Design.of(load_model(file), frame)
-    if kind == "holes":
-        return Design.of(load_model("default"), frame.drop(frame.index[[0, 7, 30]]))
-    if kind == "human pairs":  # no row has m
-        return Design.of(
-            load_model("default"), grid((2, 2), (2,), 2, 2).query("connection == 'human'")
-        )
-    return Design.of(load_model(kind.removesuffix(" in blocks")), frame)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "hierarchical",
-        *(
-            pytest.param(kind, marks=pytest.mark.claim)
-            for kind in (
-                *(
-                    "crossed",
-                    "default",
-                    "robust",
-                    "covariate",
-                    "human pairs",
-                    "an effect of a pair",
-                    "holes",
-                ),
-                *("cells in blocks", "no normal effect"),
-            )
-        ),
-    ],
-)
-def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypatch):
-    """Change of variables: density in the one coordinates = density in the others x Jacobian, up to a constant."""
-    import pytensor
-    import pytensor.tensor as pt
-
-    design = design_of(kind, tmp_path)
-    if kind.endswith("in blocks"):  # as where the exact reduction would not pay
-        monkeypatch.setattr(ExpectedEffects, "of", lambda _: None)
-    plain, rotated = pymc_model(design), rotated_model(design)
-    value_vars = rotated.value_vars
-    values = rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters])
-    at = dict(zip(design.spec.parameters, values, strict=True))
-    # The plain coordinates, those of positive parameters as logarithms, in the order of the plain model.
-    names = [v.name.removesuffix("_log__") for v in plain.value_vars]
-    # What no row touches is drawn afterwards, and is zero until then.
-    kept = {
-        name: np.flatnonzero(~left_out(design, name)) if name in design.index else slice(None)
-        for name in names
-    }
-    columns = [
-        (pt.log(at[name]) if design.spec.parameters[name].positive else at[name]).flatten()[
-            kept[name]
-        ]
-        for name in names
-    ]
-    # Compiling for speed would take longer than all that is computed here; rewriting puts more in one sum than it may.
-    slow = pytensor.compile.mode.Mode(linker="py", optimizer=None)
-    # In Python no sum has more than 31 terms: those of the density are added up as entries of one vector.
-    density = pt.stack([term.sum() for term in rotated.logp(sum=False)]).sum()
-    joint = pytensor.function(value_vars, [density, pt.concatenate(columns)], mode=slow)
-    plain_logp = plain.compile_logp(mode=slow)
-    shapes = {v.name: np.shape(plain.initial_point()[v.name]) for v in plain.value_vars}
-    start = rotated.initial_point()
-    flat = np.concatenate([np.ravel(start[v.name]) for v in value_vars])
-    ends = np.cumsum([np.size(start[v.name]) for v in value_vars])
-
-    def at_point(x):
-        parts = np.split(x, ends[:-1])
-        return joint(
-            *(p.reshape(np.shape(start[v.name])) for v, p in zip(value_vars, parts, strict=True))
-        )
-
-    rng = np.random.default_rng(0)
-    differences = []
-    for _ in range(3):
-        point = flat + rng.normal(0, 0.3, len(flat))
-        logp, moved = at_point(point)
-        steps = 1e-5 * np.eye(len(flat))
-        slope = np.stack(
-            [(at_point(point + h)[1] - at_point(point - h)[1]) / 2e-5 for h in steps], axis=1
-        )
-        assert slope.shape[0] == slope.shape[1]
-        target, done, of_prior = {}, 0, 0.0
-        for name, (value, shape) in zip(names, shapes.items(), strict=True):
-            own = np.zeros(shape).ravel()
-            size = len(own[kept[name]])
-            own[kept[name]] = moved[done : done + size]
-            done += size
-            target[value] = own.reshape(shape)
-        for name in set(names) & set(design.spec.location_parameters()):
-            left = left_out(design, name)
-            if left.any():
-                spread = str(design.spec.parameters[name].args["sigma"])
-                sd = np.exp(target[f"{spread}_log__"].ravel()[design.parent[name, "sigma"][left]])
-                of_prior += stats.norm.logpdf(0, 0, sd).sum()
-        differences.append(
-            float(logp) + of_prior - float(plain_logp(target)) - np.linalg.slogdet(slope)[1]
-        )
-    np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
-
-
-@pytest.mark.claim  # compiles a model
-def test_what_no_row_touches_is_drawn_from_its_prior():
-    """Of f, whose connection follows from class and list, most entries: standard normal in units of their spread."""
-    found = fit(grid((3, 3), (2, 2), 3, 3), "default", sampler="pairwise", seed=shifted(1), **QUICK)
-    left, draws = left_out(found.design, "f"), found.draws()
-    assert 0 < left.sum() < left.size
-    sd = draws["fsd"][:, found.design.parent["f", "sigma"]]
-    standard = (draws["f"].reshape(len(sd), -1) / sd)[:, left].ravel()
-    assert abs(standard.mean()) < 5 / np.sqrt(len(standard))
-    assert abs(standard.std() - 1) < 5 / np.sqrt(2 * len(standard))
-
-
 @pytest.mark.claim
 @pytest.mark.parametrize("model", ["crossed", "robust"])
 def test_chains_of_pairs_do_not_crawl(model):
@@ -384,7 +233,9 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     ours = fit(pairs, "additive", seed=shifted(1), draws=4000, pointwise=False)
     # A common shift of m (15 words) and co (4) has posterior sd 0.5 / sqrt(15 + 4); see the model's notes.
     draws = ours.idata["posterior"]
-    shift = (draws["m"].sum("protected_word") - draws["connection_mean"].sum("connection")) / 19
+    shift = (
+        draws["word_mean"].sum("protected_word") - draws["connection_mean"].sum("connection")
+    ) / 19
     mc.assert_near(mc.log_sd(shift), np.log(0.5 / np.sqrt(19)))
     contrast = ours.contrasts(estimand="population").set_index(["level", "contrast"])
     row = contrast.loc[("overall", "associated - neutral")]
@@ -487,7 +338,7 @@ def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     begin, own, rest = text.partition("[parameter.connection_mean]")
     changed = f"{begin}{own}{re.sub(rf'(?m)^{arg} = .*$', f'{arg} = {value:g}', rest, count=1)}"
     with pytest.raises(
-        FitError, match=rf"\[parameter.cbar\]: {arg} = .* is beyond what is reckoned with"
+        FitError, match=rf"\[parameter.connection_mean\]: {arg} = .* is beyond what is reckoned with"
     ):
         fit(grid(), parse_model(changed.encode(), "own.toml"), seed=shifted(1), **QUICK)
     far = changed.replace(f"{value:g}", "1e150")
@@ -504,11 +355,11 @@ import numpy as np
 import bayesbias as bb
 from bayesbias.inference import sampling
 
-sample = sampling._sample_scales
+sample = sampling._nuts
 def interrupted(*arguments):
     threading.Timer(1.0, _thread.interrupt_main).start()
     return sample(*arguments)
-sampling._sample_scales = interrupted
+sampling._nuts = interrupted
 table = bb.distance_table("minilm-static", "weat7")
 try:
     fit = bb.fit(table, seed=1, draws=240_000, progress=False)

@@ -79,9 +79,9 @@ def test_two_humps_are_searched_on_a_grid():
     sd = np.full((200, 1), 0.2)
     low, high = mixture_interval(mean, sd, 0.89)
     assert high[0] - low[0] == pytest.approx(2 * (3 + 0.2 * stats.norm.ppf(0.89)), abs=0.02)
-    assert float(mixture_below(mean, sd, high[0])[0] - mixture_below(mean, sd, low[0])[0]) == pytest.approx(
-        0.89, abs=2e-3
-    )
+    assert float(
+        mixture_below(mean, sd, high[0])[0] - mixture_below(mean, sd, low[0])[0]
+    ) == pytest.approx(0.89, abs=2e-3)
 
 
 def test_mean_sd_and_tails_are_those_of_draws():
@@ -104,7 +104,9 @@ def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
     assert out["sd"][0, 0] == pytest.approx(np.sqrt(0.25 + 0.25), abs=1e-12)
     assert both.below(0.5) == pytest.approx([0.5, stats.norm.cdf(-1)], abs=1e-12)
     z = stats.norm.ppf(0.945)
-    assert (out["low"][0, 1], out["high"][0, 1]) == pytest.approx((1 - 0.5 * z, 1 + 0.5 * z), abs=1e-9)
+    assert (out["low"][0, 1], out["high"][0, 1]) == pytest.approx(
+        (1 - 0.5 * z, 1 + 0.5 * z), abs=1e-9
+    )
     by_batch = both.described(0.89, batches=4)
     np.testing.assert_allclose(by_batch["low"], np.repeat(out["low"], 4, axis=0), atol=1e-9)
 
@@ -120,11 +122,11 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
         ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
         errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())
         draws = result.draws_of("contrasts", estimand="population", level="overall").to_numpy()
-        sorted_ends.append(np.stack(shortest_interval(draws.reshape(-1, draws.shape[-1]), 0.89), axis=-1))
+        sorted_ends.append(
+            np.stack(shortest_interval(draws.reshape(-1, draws.shape[-1]), 0.89), axis=-1)
+        )
     moved, moved_sorted = np.std(ends, axis=0, ddof=1), np.std(sorted_ends, axis=0, ddof=1)
     said = np.sqrt(np.mean(np.square(errors), axis=0))
     # Ten ratios of an sd of six; chi-squared with five degrees of freedom.
     assert (moved / said).max() < np.sqrt(stats.chi2.isf(mc.CHANCE / moved.size, 5) / 5) * 1.5
     assert np.median(moved / moved_sorted) < 0.5
-
-

@@ -9,8 +9,7 @@ import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias.inference import orbits as room
-from bayesbias.inference.orbits import blocks_of, factors_of, find_orbits, in_blocks, in_order, own_of_levels
+from bayesbias.inference.likelihood import factors_of, find_orbits
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 
@@ -21,7 +20,8 @@ def one_by_one(factors, index, variance_of, kinds):
     for f, codes in enumerate(factors):
         seen, orbit = {}, []
         alone = {
-            name: all(len(set(codes[idx == entry])) == 1 for entry in set(idx)) for name, idx in index.items()
+            name: all(len(set(codes[idx == entry])) == 1 for entry in set(idx))
+            for name, idx in index.items()
         }
         for level in range(codes.max() + 1):
             rows = np.flatnonzero(codes == level)
@@ -69,37 +69,23 @@ def test_are_those_of_a_comparison_one_by_one(repeats, holes):
     rng = np.random.default_rng(shifted(repeats + 10 * holes))
     for sizes in ((4, 6), (3, 4, 2)):
         factors, index, variance_of, kinds = made_up(rng, sizes, repeats, holes)
-        expected = one_by_one(factors, index, variance_of, kinds)
-        for order in (np.lexsort(factors[::-1]), rng.permutation(len(kinds[0]))):
-            rows = [codes[order] for codes in factors]
-            terms = {name: idx[order] for name, idx in index.items()}
-            found = find_orbits(
-                rows, terms, variance_of, [k[order] for k in kinds], own_of_levels(terms, rows)
+        order = np.lexsort(factors[::-1])
+        rows = [codes[order] for codes in factors]
+        terms = {name: idx[order] for name, idx in index.items()}
+        own = {
+            name: tuple(
+                all(len(set(codes[idx == entry])) == 1 for entry in set(idx)) for codes in rows
             )
-            assert [orbit.tolist() for orbit in found] == expected
-            labels, block = blocks_of(rows, found)
-            kind = np.stack([orbit[codes] for orbit, codes in zip(found, rows, strict=True)])
-            np.testing.assert_array_equal(labels[:, block], kind)
-            np.testing.assert_array_equal(labels, np.unique(kind, axis=1))
-            np.testing.assert_array_equal(in_blocks(rows, block), np.lexsort([*rows[::-1], block]))
+            for name, idx in terms.items()
+        }
+        found = find_orbits(rows, terms, variance_of, [k[order] for k in kinds], own)
+        assert [orbit.tolist() for orbit in found] == one_by_one(factors, index, variance_of, kinds)
 
 
-def test_are_the_same_where_codes_fill_several_numbers(monkeypatch):
-    factors, index, variance_of, kinds = made_up(np.random.default_rng(shifted(1)), (4, 6), 0, 2)
-    own = own_of_levels(index, factors)
-    whole = find_orbits(factors, index, variance_of, kinds, own)
-    monkeypatch.setattr(room, "MOST_DIGITS", 20)
-    assert len(list(room.joined([*factors, *kinds]))) > 1
-    for one, other in zip(find_orbits(factors, index, variance_of, kinds, own), whole, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_rows_in_order_are_told_from_others_and_repeats_are_counted():
+def test_repeats_of_a_pair_are_counted():
     design = Design.of(load_model("default"), grid()).ordered()
-    assert in_order(factors_of(design))
-    backwards = [codes[::-1] for codes in factors_of(design)]
-    assert not in_order(backwards)
-    twice = {unit: np.append(codes, codes[:3]) for unit, codes in design.units.items()}
-    repeated = factors_of(dataclasses.replace(design, units=twice))
-    assert len(repeated) == 3
-    assert repeated[2].tolist() == [0] * len(design.y) + [1] * 3
+    order = np.sort(np.append(np.arange(len(design.y)), [0, 1, 2]))
+    twice = {unit: codes[order] for unit, codes in design.units.items()}
+    repeated = factors_of(dataclasses.replace(design, units=twice, y=design.y[order]))
+    assert len(factors_of(design)) == 2
+    assert repeated[2].tolist() == [0, 1, 0, 1, 0, 1] + [0] * (len(design.y) - 3)

@@ -23,7 +23,6 @@ from bayesbias.inference.priors import (
     usual_pairs,
 )
 from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.stretching import stretched_prior
 
 DEFAULT = inspect.signature(bayesbias.fit).parameters["model"].default
 # The share of single pairs from the prior outside [0, 2], as measured; the default alone is held to 5 %. Spreads of 0.5
@@ -35,8 +34,6 @@ def test_the_default_expects_few_impossible_pairs():
     expected = prior_expectation(DEFAULT, seed=shifted(3))
     assert expected.impossible <= MOST_IMPOSSIBLE
     assert expected.possible
-
-
 
 
 @pytest.mark.slow
@@ -107,13 +104,12 @@ def test_pairs_count_as_often_as_the_table_has_them():
 
 def test_a_narrower_prior_expects_less():
     wide = prior_expectation("hierarchical")
-    narrow = prior_expectation(stretched_prior(load_model("hierarchical"), "connection_mean", 0.1))
+    text = load_model("hierarchical").text.replace("sigma = 0.3", "sigma = 0.03")
+    narrow = prior_expectation(parse_model(text.encode(), "narrow"))
     assert narrow.contrasts["sd"][0] == pytest.approx(
         0.1 * wide.contrasts["sd"][0]
     )  # the same draws
     assert narrow.impossible < wide.impossible
-
-
 
 
 def test_what_has_no_contrast_or_needs_a_table_is_refused():

@@ -501,30 +501,3 @@ def test_unequal_classes_count_by_their_harmonic_mean():
     table = pairs()
     table = table[table["protected_word"] != "x2"]
     assert numbers_of_words(table) == (pytest.approx(2 / (1 / 2 + 1 / 3)), 3.0)
-
-
-def test_what_cancels_by_number_does_not_cancel_where_an_effect_counts_more_in_one_class():
-    """Of two classes and a list each, WEAT's own less other is s(x) - s(y): an attribute's effect v counts ka_x - ka_y times."""
-    frame = _grid(2, 3, 4)
-    factor = '[parameter.ka]\ndims = ["protected_class"]\ndistribution = "LogNormal"\nmu = 0\nsigma = 0.4\n'
-    text = (
-        _text("f", "attribute_effect").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"')
-        + f"\n{factor}"
-    )
-    design = Design.of(parse_model(text.encode(), "factors.toml"), frame)
-    vs, ka = 0.1, np.array([0.8, 1.5])
-    draws = _one_draw(
-        _spreads(design) | {"vs": np.full(2, vs), "ka": ka, "f": np.array([[0.3, 0.1], [0.2, 0.4]])}
-    )
-    part = _part(score_components(design, frame, draws), "weat", "against_zero")
-    rng = np.random.default_rng(shifted(5))
-    v = rng.normal(0, vs, (200_000, 2))  # one attribute of either list
-    drawn = (v[:, 0] * ka[0] - v[:, 1] * ka[0]) + (v[:, 1] * ka[1] - v[:, 0] * ka[1])
-    assert part.per_attribute[0] == pytest.approx(2 * vs**2 * (ka[0] - ka[1]) ** 2, rel=1e-12)
-    assert part.per_attribute[0] == pytest.approx(
-        (drawn**2).mean(), rel=0.03
-    )  # ten standard errors of the mean square
-    even = {**draws, "ka": np.ones((1, 2))}
-    assert not _part(
-        score_components(design, frame, even), "weat", "against_zero"
-    ).per_attribute.any()

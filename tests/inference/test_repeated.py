@@ -25,7 +25,10 @@ def test_answers_are_those_of_the_fit_to_the_bit(model):
         found, engine = laid.intervals(own["distance"].to_numpy(), SETTINGS, 0.8)
         result = fit(own, model, **SETTINGS, progress=False)
         assert engine == result.engine
-        frames = [result.contrasts(0.8, estimand="population", level=level) for level in ("overall", "class")]
+        frames = [
+            result.contrasts(0.8, estimand="population", level=level)
+            for level in ("overall", "class")
+        ]
         rows = [row for frame in frames for row in frame.to_dict("records")]
         expected = {(row["level"], row["name"], row["contrast"]): row for row in rows}
         assert {key for key, _ in found} == set(expected)

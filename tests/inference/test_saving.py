@@ -128,5 +128,3 @@ def test_draws_beyond_the_arithmetic_are_said_to_be(crossed):
     odd = dataclasses.replace(crossed, idata=idata)
     with pytest.raises(FitError, match="the arithmetic does not reach as far"):
         odd.contrasts()
-
-

@@ -37,8 +37,7 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     rows = contrast_rows(mean_rows(design, table, "population"), [("associated", "different")])
     rng = np.random.default_rng(1)
     draws = {p: rng.uniform(0.5, 1.5, (3, *design.shape(p))) for p in spec.parameters}
-    times = {p: parameter.times for p, parameter in spec.parameters.items()}
-    values = rows.linear.draws(draws, times)[:, [key[0] == "class" for key in rows.keys]]
+    values = rows.linear.draws(draws)[:, [key[0] == "class" for key in rows.keys]]
     assert values.shape[1] == 3
     equal = bool(np.allclose(values, values[:, :1]))
     assert same_for_all_words(spec) is equal

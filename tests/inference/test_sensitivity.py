@@ -26,7 +26,8 @@ def test_equal_to_arviz_on_densities_by_hand(small):
     frame = small.prior_sensitivity()
     posterior = small.idata["posterior"]
     prior = {
-        "connection_mean": xr.zeros_like(posterior["connection_mean"]) + stats.norm(1, 0.3).logpdf(posterior["connection_mean"])
+        "connection_mean": xr.zeros_like(posterior["connection_mean"])
+        + stats.norm(1, 0.3).logpdf(posterior["connection_mean"])
     }
     for name in ("word_by_connection_sd", "attribute_sd", "sigma"):
         prior[name] = xr.zeros_like(posterior[name]) + stats.expon(scale=0.5).logpdf(

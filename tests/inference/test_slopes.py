@@ -12,9 +12,8 @@ from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.collapsed import collapse
-from bayesbias.inference.estimands import times_of
-from bayesbias.inference.moments import conditional_moments
+from bayesbias.inference.likelihood import collapse
+from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.slopes import contrasts_at, slope_rows
 from bayesbias.models.design import Design
 from bayesbias.models.slopes import slopes_for, with_slopes
@@ -78,9 +77,7 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     y0, to_rows = of_effects(
         design, lambda draws: np.stack([design.mean(at(draws, k)) for k in range(n)]), scales
     )
-    s0, to_slopes = of_effects(
-        design, lambda draws: rows.linear.draws(draws, times_of(design)), scales
-    )
+    s0, to_slopes = of_effects(design, lambda draws: rows.linear.draws(draws), scales)
     one = {name: values[0] for name, values in scales.items()}
     prior = []
     for parameter in spec.location_parameters():

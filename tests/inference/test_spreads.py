@@ -85,7 +85,9 @@ def test_of_one_word_its_own_terms_do_not_scatter(table):
     held = total_sd(result.design, draws, rows, held=("protected_word",))
     np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
     # Without being told, another word could have been drawn in its place.
-    whole = np.sqrt(own + draws["word_by_connection_sd"][:, k] ** 2 + draws["word_by_kind_sd"][:, a] ** 2)
+    whole = np.sqrt(
+        own + draws["word_by_connection_sd"][:, k] ** 2 + draws["word_by_kind_sd"][:, a] ** 2
+    )
     np.testing.assert_allclose(total_sd(result.design, draws, rows), whole, rtol=1e-12)
 
 

@@ -226,18 +226,6 @@ def test_a_slope_is_multiplied_by_its_covariate():
     np.testing.assert_allclose(design.mean(draws) - without, slopes)
 
 
-def test_a_design_is_laid_alike_only_with_all_its_labels():
-    spec = load_model("crossed")
-    frame = grid()
-    one = Design.of(spec, frame)
-    assert one.laid_as(Design.of(spec, frame.copy()))
-    assert one.laid_as(Design.of(spec, frame.assign(distance=frame["distance"] + 1e-9)))
-    assert not one.laid_as(Design.of(load_model("additive"), frame))
-    renamed = frame.assign(attribute=frame["attribute"].astype(str).replace("h0", "H0"))
-    assert not one.laid_as(Design.of(spec, renamed))
-    assert not one.laid_as(Design.of(spec, frame.drop(index=3)))
-
-
 def of_some_rows(column: str = "attribute_kind", label: str = "stereotype") -> ModelSpec:
     """Return the model crossed with attribute effects in some rows alone."""
     text = load_model("crossed").text
@@ -268,7 +256,6 @@ def test_rows_in_another_order_keep_their_terms():
     np.testing.assert_array_equal(
         ordered.only["attribute_effect"], design.only["attribute_effect"][order]
     )
-    assert not design.laid_as(Design.of(of_some_rows(label="neutral"), table))
 
 
 def test_the_column_that_rows_are_told_by_is_needed():

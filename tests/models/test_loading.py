@@ -275,16 +275,6 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
         ('times = "frequency"', 'times = ""', ["key times", "column of numbers"]),
         ('times = "frequency"', 'times = "attribute"', ["holds labels", "attribute"]),
         ('times = "frequency"', 'times = "distance"', ["holds labels, or the outcome"]),
-        (
-            'mu = 0\nsigma = 0.1\ntimes = "frequency"',
-            'mu = "intercept"\nsigma = 0.1\ntimes = "frequencyy"',
-            ["around a number", "fsd"],
-        ),
-        (
-            'dims = ["attribute"]\ndistribution = "Normal"\nmu = 0\n',
-            'dims = ["attribute"]\ndistribution = "Normal"\nmu = 0.3\n',
-            ["scatters around zero", "may have a factor", "attribute_effect"],
-        ),
     ],
 )
 def test_what_cannot_be_multiplied_is_refused(old, new, parts):
@@ -298,8 +288,7 @@ def test_what_cannot_be_multiplied_is_refused(old, new, parts):
 def test_a_slope_names_its_column():
     spec = slopes_model("a", "y")
     assert spec.covariates() == ["frequency", "year"]
-    assert spec.parameters["a"].times is None
-    assert set(spec.factors()) == {"ka", "kw"}
+    assert spec.parameters["a"].covariate == "frequency"
 
 
 ONLY = 'only = { attribute_kind = "stereotype" }'
@@ -317,14 +306,6 @@ def test_a_term_may_belong_to_some_rows_alone():
     assert spec.parameters["attribute_effect"].only == {"attribute_kind": "stereotype"}
     assert spec.parameters["word_by_connection"].only == {}
     assert spec != parse_model(with_only("attribute_effect", "").encode(), "own.toml")
-
-
-def test_a_factor_is_no_spread_of_the_same_term():
-    text = load_model("crossed").text.replace(
-        'sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "attribute_sd"'
-    )
-    with pytest.raises(InputError, match="key times: is the spread already; found: 'attribute_sd'"):
-        parse_model(text.encode(), "own.toml")
 
 
 def test_the_outcome_is_no_dimension():

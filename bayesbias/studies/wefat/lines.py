@@ -12,7 +12,7 @@ from bayesbias.inference.linear import Linear, Part
 from bayesbias.inference.mixtures import MOST_MIXED, Mixtures
 
 if TYPE_CHECKING:
-    from bayesbias.inference.collapsed import Collapsed
+    from bayesbias.inference.likelihood import Collapsed
     from bayesbias.inference.posterior import BiasFit
 
 _PLACES = np.linspace(-3, 3, 9)  # in sds of each normal, from which the grid is taken
@@ -24,7 +24,7 @@ class Lines:
     """A fit of the model `covariate` as far as it is asked: its reduction, and draws of its scales."""
 
     def __init__(self, fit: BiasFit) -> None:
-        from bayesbias.inference.collapsed import collapse
+        from bayesbias.inference.likelihood import collapse
 
         self.reduced = collapse(fit.design)
         posterior = fit.idata["posterior"]
@@ -40,7 +40,7 @@ class Lines:
 
     def mixtures(self, rows: Linear) -> Mixtures:
         """Return linear quantities as normal mixtures over the draws of the scales."""
-        from bayesbias.inference.moments import conditional_moments
+        from bayesbias.inference.linear import conditional_moments
 
         chains, draws = self.spread_of_targets.shape
         flat = {
@@ -57,7 +57,7 @@ def slope_row(reduced: Collapsed, sets: tuple[str, str]) -> Linear:
     """Return the slope of the association: of the distance to the second set, less that to the first."""
     from scipy import sparse
 
-    return Linear(np.zeros(1), (Part("set_slope", None, sparse.csr_array(_between(reduced, sets)[None])),))
+    return Linear(np.zeros(1), (Part("set_slope", sparse.csr_array(_between(reduced, sets)[None])),))
 
 
 def association_rows(
@@ -71,14 +71,14 @@ def association_rows(
     parts = []
     if x is not None:
         parts += [
-            Part("set_mean", None, sparse.csr_array(np.tile(gap, (n, 1)))),
-            Part("set_slope", None, sparse.csr_array(x[:, None] * gap)),
+            Part("set_mean", sparse.csr_array(np.tile(gap, (n, 1)))),
+            Part("set_slope", sparse.csr_array(x[:, None] * gap)),
         ]
     if targets is not None:
         labels = reduced.design.coords["target"]
         weights = np.zeros((n, len(gap), len(labels)))
         weights[np.arange(n), :, [labels.index(word) for word in targets]] = gap
-        parts.append(Part("target_by_set", None, sparse.csr_array(weights.reshape(n, -1))))
+        parts.append(Part("target_by_set", sparse.csr_array(weights.reshape(n, -1))))
     return Linear(np.zeros(n), tuple(parts))
 
 

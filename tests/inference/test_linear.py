@@ -9,9 +9,9 @@ from helpers.models import slopes_model
 from helpers.seeds import shifted
 from helpers.tables import grid, with_covariates
 
-from bayesbias.inference.collapsed import collapse
-from bayesbias.inference.estimands import asked_rows, times_of
-from bayesbias.inference.moments import conditional_moments
+from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.likelihood import collapse
+from bayesbias.inference.linear import conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 
@@ -49,7 +49,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     n = 3_000
     each = np.repeat(theta, n, axis=0)
     drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
-    values = rows.linear.draws(drawn, times_of(design))
+    values = rows.linear.draws(drawn)
     known = variance < 1e-12  # such as a mean over new words that is a number of the model file
     np.testing.assert_allclose(
         values[:, known], np.broadcast_to(mean[known], values[:, known].shape), atol=1e-7

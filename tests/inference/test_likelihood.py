@@ -13,12 +13,11 @@ from helpers.seeds import shifted
 from helpers.tables import grid, opinions, sentences, with_covariates
 from scipy import stats
 
-from bayesbias.inference.collapsed import NotCollapsible, collapse
-from bayesbias.inference.components import exchangeable_blocks
+from bayesbias.inference.laplace import laplace
+from bayesbias.inference.likelihood import NotCollapsible, collapse
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.slopes import slopes_for, with_slopes
-from bayesbias.wordlists.pairing import CONNECTIONS
 
 NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "default")
 
@@ -87,8 +86,7 @@ def dense(
         else:
             sd = np.full(design.size(name), sigma)
         incidence = np.zeros((n, design.size(name)))
-        times = design.spec.parameters[name].times
-        factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times]]
+        factor = 1.0
         if (covariate := design.spec.parameters[name].covariate) is not None:
             factor = design.covariates[covariate]
         factor = factor * design.only.get(name, 1.0)
@@ -203,8 +201,6 @@ def test_many_at_once_are_the_same(model, table):
     one_by_one = [reduced.log_density(theta) for theta in thetas]
     found = reduced.log_densities(thetas)
     np.testing.assert_allclose(found, [value for value, _ in one_by_one], rtol=1e-11, atol=1e-8)
-    gradients = [gradient for _, gradient in one_by_one]
-    np.testing.assert_allclose(reduced.log_gradients(thetas), gradients, rtol=1e-9, atol=1e-7)
     thetas[3, 0], thetas[5, -1] = 200.0, -160.0
     again = reduced.log_densities(thetas)
     assert np.isneginf(again[[3, 5]]).all()
@@ -216,60 +212,54 @@ def test_many_at_once_are_the_same(model, table):
     [("shared", "grid"), ("own", "holes"), ("sentiment", "opinions"), ("default", "holes")],
 )
 def test_the_function_behind_a_pointer_is_the_same(model, table):
-    """What the sampler calls through C gives value and gradient of the Python call, and says where there is none.
+    """What the sampler calls through C gives the density of its coordinates, and says where there is none.
 
-    The sampler moves in coordinates of its own, which span the same volume.
+    A scale is m h(u) with h(u) = -log(1 - Phi(u)); u is the mode plus a matrix times what is sampled.
     """
     import ctypes
 
-    from bayesbias.inference.coordinates import plain_coordinates
-    from bayesbias.inference.kernel_sampling import logp_callback, packed
+    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
-    turn = reduced.coordinates()
-    assert abs(np.linalg.det(turn)) == pytest.approx(1, abs=1e-12)
-    assert (turn == np.eye(reduced.n_theta)).all() == (model != "default")
-    data = packed(reduced.arrays, plain_coordinates(reduced))
+    scores, n = laplace(reduced), reduced.n_theta
+    data = packed(reduced.arrays, scores.log_m, scores.mode, scores.root)
     pointer = ctypes.POINTER(ctypes.c_double)
     call = ctypes.CFUNCTYPE(
         ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p
-    )(logp_callback.address)
+    )
+    expand = ctypes.CFUNCTYPE(
+        ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64, pointer, pointer, ctypes.c_void_p
+    )
 
-    def called(theta):
-        theta, grad, value = np.ascontiguousarray(theta), np.empty(reduced.n_theta), np.empty(1)
-        code = call(
-            reduced.n_theta,
-            *(x.ctypes.data_as(pointer) for x in (theta, grad, value)),
-            data.ctypes.data,
-        )
-        return code, value[0], grad
+    def called(at):
+        at, grad, value, theta = np.ascontiguousarray(at), np.empty(n), np.empty(1), np.empty(n)
+        places = [x.ctypes.data_as(pointer) for x in (at, grad, value, theta)]
+        code = call(logp_callback.address)(n, *places[:3], data.ctypes.data)
+        expand(expand_callback.address)(n, n, places[0], places[3], data.ctypes.data)
+        return code, value[0], grad, theta
+
+    def by_hand(at):
+        u = scores.mode + scores.root @ at
+        h = -np.log(stats.norm.sf(u))
+        theta = scores.log_m + np.log(h)
+        volume = np.log(stats.norm.pdf(u) / stats.norm.sf(u) / h).sum()
+        return reduced.log_density(theta)[0] + volume, theta
 
     rng = np.random.default_rng(4)
     for _ in range(3):
-        theta = rng.normal(-2, 0.5, reduced.n_theta)
-        code, value, grad = called(np.linalg.solve(turn, theta))
-        expected, slope = reduced.log_density(theta)
+        at = rng.normal(0, 1, n)
+        code, value, grad, theta = called(at)
         assert code == 0
-        assert value == pytest.approx(expected, rel=1e-12)
-        np.testing.assert_allclose(grad, turn.T @ slope, rtol=1e-9)
-    assert called(np.full(reduced.n_theta, 1e3))[0] != 0
-
-
-def test_two_spreads_that_multiply_each_other_have_coordinates():
-    """Each is a factor too, and is sampled as one: in place of the products of both there would be one product twice."""
-    text = load_model("crossed").text.replace(
-        'sigma = "attribute_sd"', 'sigma = "attribute_sd"\ntimes = "ms"'
-    )
-    text = text.replace(
-        'mu = ["word_by_connection", "attribute_effect"]',
-        'mu = ["word_by_connection", "attribute_effect", "m"]',
-    )
-    text += '\n[parameter.m]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "ms"\ntimes = "attribute_sd"\n'
-    text += '\n[parameter.ms]\ndistribution = "Exponential"\nlam = 5\n'
-    spec = parse_model(text.encode(), "each other")
-    assert spec.factor_of_spreads() == {}
-    reduced = collapse(Design.of(spec, TABLES["grid"]))
-    assert abs(np.linalg.det(reduced.coordinates())) == pytest.approx(1, abs=1e-12)
+        assert value == pytest.approx(by_hand(at)[0], rel=1e-10)
+        np.testing.assert_allclose(theta, by_hand(at)[1], rtol=1e-9, atol=1e-9)
+        numeric = [(by_hand(at + s)[0] - by_hand(at - s)[0]) / 2e-5 for s in 1e-5 * np.eye(n)]
+        np.testing.assert_allclose(grad, numeric, rtol=1e-4, atol=1e-4)
+        u = (scores.mode + scores.root @ at)[None]
+        assert scores.log_densities(reduced, u)[0] == pytest.approx(value, rel=1e-10)
+        minus, slope = scores.minus(reduced, u[0])
+        assert -minus == pytest.approx(value, rel=1e-10)
+        np.testing.assert_allclose(-scores.root.T @ slope, grad, rtol=1e-7, atol=1e-7)
+    assert called(np.full(n, 1e3))[0] != 0
 
 
 @pytest.mark.parametrize("model", ["crossed", "default"])
@@ -349,7 +339,7 @@ def test_size_depends_on_orbits_not_on_words():
         (
             '[parameter.attribute_effect]\ndims = ["attribute"]\ndistribution = "Normal"',
             '[parameter.attribute_effect]\ndims = ["attribute"]\ndistribution = "StudentT"\nnu = 4',
-            "effect v",
+            "effect attribute_effect",
         ),
         (
             'mu = ["word_by_connection", "attribute_effect", "w"]',
@@ -412,15 +402,20 @@ def test_a_ragged_table_is_not_reduced():
         collapse(Design.of(load_model("crossed"), table))
 
 
-def test_blocks_group_what_is_exchangeable():
-    design = Design.of(load_model("crossed"), grid())
-    blocks = exchangeable_blocks(design)
-    labels = design.coords["attribute"]
-    by_block: dict[int, set[str]] = {}
-    for label, block in zip(labels, blocks["attribute_effect"], strict=True):
-        by_block.setdefault(block, set()).add(label[:2] if label[0] == "a" else label[0])
-    assert sorted(map(sorted, by_block.values())) == [["a0"], ["a1"], ["a2"], ["h"], ["n"]]
-    assert len(np.unique(blocks["word_by_connection"])) == 3 * len(CONNECTIONS)
+def spread_of(design, name, scales):
+    """The prior standard deviation of each entry of an effect."""
+    sd = design.spec.parameters[name].args["sigma"]
+    if isinstance(sd, str):
+        return np.ravel(scales[sd])[design.parent[name, "sigma"]]
+    return np.full(design.size(name), sd)
+
+
+def standard(design, name, effects, scales):
+    """The standard normals behind effects."""
+    mu = design.spec.parameters[name].args["mu"]
+    center = np.ravel(effects[mu])[design.parent[name, "mu"]] if isinstance(mu, str) else mu
+    own = (np.ravel(effects[name]) - center) / spread_of(design, name, scales)
+    return own.reshape(design.shape(name))
 
 
 # The plain model of each is compiled, which takes seconds on a new machine.
@@ -456,10 +451,19 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
         effects = {name: drawn[name][0] for name in names}
         values = dict(point)
         for name in names:
-            values[name] = effects[name]
+            if f"{name}_standard" in values:
+                values[f"{name}_standard"] = standard(design, name, effects, scales)
+            else:
+                values[name] = effects[name]
         for name in reduced.scales:
             values[f"{name}_log__"] = np.log(scales[name])
-        joint = float(logp({key: values[key] for key in point}))
+        # The density of effects is that of their standard normals by the standard deviations.
+        volume = sum(
+            np.log(spread_of(design, name, scales)).sum()
+            for name in names
+            if f"{name}_standard" in point
+        )
+        joint = float(logp({key: values[key] for key in point})) - volume
         # The conditional of all effects, by hand: precision and shift of a normal.
         size = {name: design.size(name) for name in names}
         start = dict(zip(names, np.cumsum([0, *size.values()]), strict=False))
@@ -485,14 +489,8 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
         for pair in range(len(design.y)):
             row = np.zeros(total)
             for name in design.spec.mu:
-                times, covariate = (
-                    design.spec.parameters[name].times,
-                    design.spec.parameters[name].covariate,
-                )
-                factor = (
-                    1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
-                )
-                factor = factor if covariate is None else design.covariates[covariate][pair]
+                covariate = design.spec.parameters[name].covariate
+                factor = 1.0 if covariate is None else design.covariates[covariate][pair]
                 factor = factor * design.only[name][pair] if name in design.only else factor
                 row[start[name] + design.index[name][pair]] = factor
             root += np.outer(row, row) / noise[pair]
@@ -510,22 +508,12 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     assert differences[0] == pytest.approx(0, abs=1e-7)
 
 
-def test_a_reduction_is_made_once_for_a_table_and_anew_for_another():
-    design = Design.of(spec_of("crossed"), TABLES["grid"])
-    first = collapse(design)
-    assert collapse(replace(design, y=design.y.copy())) is first
-    other = collapse(replace(design, y=design.y + 1.0))
-    assert other is not first
-    theta = np.full(first.n_theta, -2.0)
-    assert other.log_density(theta)[0] != first.log_density(theta)[0]
-
-
 @pytest.mark.parametrize("table", ["grid", "holes"])
 def test_another_outcome_of_the_same_pairs_is_reduced_as_from_the_start(table):
     design = Design.of(spec_of("default"), TABLES[table]).ordered()
     other = replace(design, y=np.sin(10 * design.y))
     again = collapse(design).of_outcome(other.y)
-    anew = reduced_anew(other)
+    anew = collapse(other)
     assert again.design.y is other.y
     for mine, its in zip(again.arrays, anew.arrays, strict=True):
         np.testing.assert_array_equal(mine, its)
@@ -534,9 +522,3 @@ def test_another_outcome_of_the_same_pairs_is_reduced_as_from_the_start(table):
         assert (mine.data is None) == (its.data is None)
         if mine.data is not None:
             np.testing.assert_array_equal(mine.data, its.data)
-
-
-def reduced_anew(design):
-    """Reduce a design with nothing kept of an earlier one: another table comes between."""
-    collapse(Design.of(spec_of("crossed"), TABLES["grid"].iloc[:-1]))
-    return collapse(design)
