@@ -246,10 +246,11 @@ def show(result: Any, given: Mapping[str, Any], *, extra: Mapping[str, Any] | No
     """Print a result as text or JSON, and write its folder where ``--out`` names one."""
     import bayesbias as bb
     from bayesbias.output import to_json, to_text
-    from bayesbias.plots.style import figure_style
 
     view, out = view_of(given), given.get("out")
     if out is not None:
+        from bayesbias.plots.style import figure_style
+
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["style"], width=given["width"]):
             files = bb.save_run(

@@ -1,8 +1,10 @@
 """Figures of a comparison of original and debiased vectors."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import as_percent
@@ -11,10 +13,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.pairing import CONNECTIONS
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["plot_changes", "plot_controls", "plot_ranking", "plot_raw_pairs"]
 
@@ -30,8 +28,8 @@ def plot_changes(
     method: str | None = None,
     prob: float = PROB,
     estimand: str = "population",
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
 
     An arrow begins at the mean distance in the original fit and is as long as the mean change. The band around its head
@@ -114,9 +112,7 @@ def plot_changes(
 
 
 @styled
-def plot_raw_pairs(
-    comparison: Any, *, method: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
 
     Pairs on the diagonal kept their distance. Stereotypes that debiasing made equal to a set of words lie in short
@@ -160,8 +156,8 @@ def plot_raw_pairs(
 
 @styled
 def plot_controls(
-    comparison: Any, *, method: str | None = None, prob: float = PROB, ax: "Axes | None" = None
-) -> "Axes":
+    comparison: Any, *, method: str | None = None, prob: float = PROB, ax: Axes | None = None
+) -> Axes:
     """Show distances to control words before and after: what is left of the rest of the geometry.
 
     Around the diagonal the vectors are still there; noise gives a cloud without direction. The line is the regression of
@@ -198,8 +194,6 @@ def plot_controls(
     >>> ax.get_xlabel()
     'distance before'
     """
-    import pandas as pd
-
     names = comparison.chosen_methods(method)[: None if ax is None else 1]
     tables = [comparison.methods[name].pairs for name in names]
     tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
@@ -251,8 +245,8 @@ def plot_ranking(
     prob: float = PROB,
     rope: float = ROPE,
     estimand: str = "population",
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show what each method leaves of the gap between associated and different attributes, best first.
 
     Parameters
@@ -287,8 +281,6 @@ def plot_ranking(
     >>> len(ax.get_yticklabels())
     2
     """
-    import pandas as pd
-
     ranked = comparison.ranking(prob, rope, estimand)
     gap = comparison.original.contrasts(prob, rope, estimand)
     gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
@@ -329,7 +321,7 @@ def plot_ranking(
 
 
 def _square_scatter(
-    axes: list["Axes"], tables: list["pd.DataFrame"], connections: tuple[str, ...]
+    axes: list[Axes], tables: list[pd.DataFrame], connections: tuple[str, ...]
 ) -> list[str]:
     """Draw distances after against those before in squares with a diagonal; return the connections shown."""
     sides = ["original", "debiased"]
@@ -361,7 +353,7 @@ def _square_scatter(
 
 
 def _arrow(
-    ax: "Axes", begin: float, end: float, y: float, color: str, width: float, scale: float
+    ax: Axes, begin: float, end: float, y: float, color: str, width: float, scale: float
 ) -> None:
     """Draw an arrow; a move hardly longer than its head as a line."""
     figure: Any = ax.get_figure(root=True)

@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -24,10 +26,6 @@ from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
 from bayesbias.wordlists.pairing import CONNECTIONS
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
 __all__ = ["plot_ppc", "plot_priors"]
 
 REPLICATED = "#9A9A9A"
@@ -41,7 +39,7 @@ def ridge_height(n: int) -> float:
 
 
 @styled
-def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: "Axes | None" = None) -> "Axes":
+def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
     Of a fit to distances there is a row for each connection, of one to sentiment for each classifier.
@@ -68,8 +66,6 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: "Axes | None" = None) ->
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
-    import pandas as pd
-
     column = "classifier" if "classifier" in getattr(fit, "table", ()) else "connection"
     forests.need_fit(fit, column)
     checks.count(replicates, "replicates", 1, 200)
@@ -165,11 +161,11 @@ def _replicated(fit: BiasFit, replicates: int) -> np.ndarray:
 
 @styled
 def plot_priors(
-    model_or_fit: "str | os.PathLike[str] | ModelSpec | BiasFit",
+    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit,
     *,
     seed: int = 0,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show what a model believes before it has seen a pair, against the possible distances.
 
     Per connection: the prior of the mean distance (filled), the prior predictive of a single pair (line), and the share
@@ -202,8 +198,6 @@ def plot_priors(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral', 'associated - different']
     """
-    import pandas as pd
-
     checks.seed(seed)
     fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
     spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
@@ -289,10 +283,8 @@ def _contrast(spec: ModelSpec, fit: BiasFit | None, seed: int) -> tuple[str, Any
     return name, prior, draws.to_numpy()[..., 0].ravel()
 
 
-def _one_pair_each(spec: ModelSpec) -> "pd.DataFrame":
+def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
     """Return the smallest table with all four connections, for a model without data."""
-    import pandas as pd
-
     frame = pd.DataFrame(
         {
             "protected_word": "word",
@@ -307,7 +299,7 @@ def _one_pair_each(spec: ModelSpec) -> "pd.DataFrame":
     return frame.assign(**dict.fromkeys(lacking, "any"), **{spec.outcome: 1.0})
 
 
-def _prior_means(spec: ModelSpec, frame: "pd.DataFrame", seed: int) -> Mapping[str, np.ndarray]:
+def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str, np.ndarray]:
     """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
     design = Design.of(spec, frame)
     draws = level_draws(design, frame, design.prior_draws(_PRIOR_DRAWS, seed), "population")
@@ -316,7 +308,7 @@ def _prior_means(spec: ModelSpec, frame: "pd.DataFrame", seed: int) -> Mapping[s
     return dict(zip(names, overall.to_numpy()[0].T, strict=True))
 
 
-def _ridge_axis(ax: "Axes", names: list[str], span: tuple[float, float]) -> None:
+def _ridge_axis(ax: Axes, names: list[str], span: tuple[float, float]) -> None:
     """Set up an axis with one named ridge a row, the first on top."""
     ax.set_ylim(len(names) - 0.45, -0.55)
     style.limit_x(ax, *span, margin=0.0)

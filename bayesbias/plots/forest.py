@@ -3,9 +3,11 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -16,10 +18,6 @@ from bayesbias.inference.scope import holds_for, words_scatter
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = [
     "plot_connections",
@@ -56,7 +54,7 @@ class Series:
         Of the marks; that of intervals is ``_interval``.
     """
 
-    rows: "pd.DataFrame"
+    rows: pd.DataFrame
     color: str
     marker: str = "o"
     shift: float = 0.0
@@ -87,7 +85,7 @@ class Beside:
 
 
 def forest(
-    ax: "Axes",
+    ax: Axes,
     groups: Groups,
     series: Sequence[Series] = (),
     *,
@@ -207,7 +205,7 @@ def group_rows(groups: Groups) -> float:
     return sum(len(members) + HEAD * bool(name) for name, members in groups.items())
 
 
-def by_class(table: "pd.DataFrame") -> dict[str, list[tuple[Hashable, str]]]:
+def by_class(table: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
     """Return the words of each class, both in the order of the table."""
     groups: dict[str, list[tuple[Hashable, str]]] = {}
     first = (
@@ -254,8 +252,8 @@ def estimand_label(spec: ModelSpec, level: str, estimand: str) -> str:
 
 @styled
 def plot_connections(
-    fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: "Axes | None" = None
-) -> "Axes":
+    fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
+) -> Axes:
     """Show the posterior of the mean distance per connection.
 
     Parameters
@@ -321,8 +319,8 @@ def plot_contrasts(
     rope: float = ROPE,
     level: str = "overall",
     contrasts: Sequence[str] | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show differences between connections against the region of practical equivalence (ROPE).
 
     Both estimands stand side by side: a filled circle for the population, an open diamond for these words only. At the
@@ -436,7 +434,7 @@ def contrast_levels(fit: BiasFit) -> list[str]:
 
 
 def _contrast_groups(
-    fit: BiasFit, frame: "pd.DataFrame", level: str
+    fit: BiasFit, frame: pd.DataFrame, level: str
 ) -> dict[str, list[tuple[Hashable, str]]]:
     """Place contrasts: alone, or as headings over classes or words; one contrast of words under classes."""
     keys = list(dict.fromkeys(frame["key"]))
@@ -458,7 +456,7 @@ def _contrast_groups(
 
 
 @styled
-def plot_slopes(result: Any, *, prob: float = PROB, ax: "Axes | None" = None) -> "Axes":
+def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
     """Show slopes on covariates about words: the change with one standard deviation of a covariate.
 
     Circles are slopes of means, diamonds those of their differences. At the right is the probability that a slope is
@@ -559,8 +557,8 @@ def plot_sweep(
     *,
     contrast: str | None = None,
     estimand: str = "population",
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show one contrast of every cell of a sweep on the scale that all vectors share.
 
     The contrast is in standard deviations of single pairs, the lowest first. At the right are the probability of
@@ -649,7 +647,7 @@ def plot_sweep(
     return style.finish([ax], title, note, handles, frame)
 
 
-def _sweep_marks(result: Any, frame: "pd.DataFrame") -> list[str]:
+def _sweep_marks(result: Any, frame: pd.DataFrame) -> list[str]:
     """Mark cells in another unit than most (*), and those that lack words or whose checks warn (†)."""
     cells = result.cells.set_index("cell").loc[frame["cell"]]
     usual = frame["unit"].mode().iloc[0]
@@ -662,7 +660,7 @@ def _sweep_marks(result: Any, frame: "pd.DataFrame") -> list[str]:
     ]
 
 
-def _sweep_groups(frame: "pd.DataFrame") -> dict[str, list[tuple[Hashable, str]]]:
+def _sweep_groups(frame: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
     """Name cells by the labels that differ, those of each word list under its name."""
     labels = ["embedding", "distances", "controls", "model", "seed"]
     told = [c for c in labels if frame[c].nunique(dropna=False) > 1]
@@ -682,7 +680,7 @@ def _sweep_groups(frame: "pd.DataFrame") -> dict[str, list[tuple[Hashable, str]]
 
 
 @styled
-def plot_frequencies(fit: BiasFit, *, ax: "Axes | None" = None) -> "Axes":
+def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     """Show how frequent the words of every class and attribute set are.
 
     Parameters
@@ -712,8 +710,6 @@ def plot_frequencies(fit: BiasFit, *, ax: "Axes | None" = None) -> "Axes":
     >>> [label.get_text() for label in ax.get_yticklabels()][:3]
     ['Protected words', 'math', 'arts']
     """
-    import pandas as pd
-
     frequency = _frequency(fit)
     words = frequency.words
     groups: dict[str, list[tuple[Hashable, str]]] = {}
@@ -750,9 +746,7 @@ def plot_frequencies(fit: BiasFit, *, ax: "Axes | None" = None) -> "Axes":
 
 
 @styled
-def plot_frequency_contrasts(
-    fit: BiasFit, *, rope: float = ROPE, ax: "Axes | None" = None
-) -> "Axes":
+def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
     """Show contrasts as they are, and of words that all have the mean frequency.
 
     Parameters
@@ -817,8 +811,6 @@ _ENDS = {"mean": "mean", "low": "hpdi_low", "high": "hpdi_high"}
 
 def _frequency(fit: BiasFit) -> SimpleNamespace:
     """Return what `with_frequency` left in a fit."""
-    import pandas as pd
-
     kept = fit.provenance.get("frequency")
     if kept is None:
         valid = "what with_frequency returns"

@@ -1,9 +1,12 @@
 """Figures of sentence tests, and of associations against a covariate (WEFAT)."""
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -11,10 +14,6 @@ from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.sentence_tests import list_tests
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["plot_correlations", "plot_covariate", "plot_seat", "plot_seat_contrasts"]
 
@@ -31,7 +30,7 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 
 @styled
-def plot_seat(result: Any, *, alpha: float = 0.01, ax: "Axes | None" = None) -> "Axes":
+def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
 
     A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`; dark: also after Holm's
@@ -102,8 +101,6 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: "Axes | None" = None) -> 
                 color=ink,
                 label="_words",
             )
-    from matplotlib.colors import ListedColormap
-
     look = {"edgecolors": "#C9C9C9", "linewidth": 0.5, "zorder": 1}
     ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
     zeros = np.arange(len(models)) + half
@@ -151,9 +148,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: "Axes | None" = None) -> 
 
 
 @styled
-def plot_seat_contrasts(
-    result: Any, *, encoder: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the association contrast of each test with its HPDI, for new words and templates.
 
     Words, bleached and unbleached sentences of one test stand in one row. Left of zero lies what the test supposes. At
@@ -243,7 +238,7 @@ def fitted_encoders(result: Any) -> list[str]:
     )
 
 
-def _named(result: Any) -> "pd.DataFrame":
+def _named(result: Any) -> pd.DataFrame:
     """Return the tests with their titles, contexts and encoders (``column``), in the order of the figure."""
     named = result.named()
     frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
@@ -264,7 +259,7 @@ def _encoder_label(name: str, longest: int) -> str:
 
 
 @styled
-def plot_covariate(result: Any, *, names: bool = True, ax: "Axes | None" = None) -> "Axes":
+def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -> Axes:
     """Show the association of each target against its covariate, with the uncertainty of targets and line.
 
     The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the line are filled and
@@ -292,8 +287,6 @@ def plot_covariate(result: Any, *, names: bool = True, ax: "Axes | None" = None)
     >>> ax.get_xlabel()
     'percent_women'
     """
-    import pandas as pd
-
     frame, true, slope = result.frame, result.true_correlation, result.slope
     (ax,) = style.axes_for(ax, min(5.0, style.across() + 0.6))
     columns = ("covariate", "association", "hpdi_low", "hpdi_high")
@@ -361,7 +354,7 @@ def plot_covariate(result: Any, *, names: bool = True, ax: "Axes | None" = None)
 
 
 @styled
-def plot_correlations(result: Any, *, ax: "Axes | None" = None) -> "Axes":
+def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     """Show the correlation of average scores with the covariate, and that of true associations.
 
     Parameters
@@ -384,8 +377,6 @@ def plot_correlations(result: Any, *, ax: "Axes | None" = None) -> "Axes":
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['average scores', 'true associations']
     """
-    import pandas as pd
-
     known, true = result.published, result.true_correlation
     columns = ["of", "r", "low", "high"]
     rows = [

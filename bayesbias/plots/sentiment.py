@@ -4,9 +4,11 @@ Several classifiers have a panel each, side by side and with the same rows. On A
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -18,10 +20,6 @@ from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
 from bayesbias.wordlists.occupations import load_occupations
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
 __all__ = ["plot_earnings", "plot_genders", "plot_noun_pairs", "plot_professions"]
 
 _BLUE, _MARK = COLOR["different"], MARKER["different"]
@@ -31,8 +29,8 @@ _POINTS = {"color": _BLUE, "markeredgecolor": "white", "markeredgewidth": 0.6, "
 
 @styled
 def plot_professions(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Show the difference female - male of every profession, from the lowest to the highest.
 
     Open diamonds are the means observed over the noun pairs, which are known. Filled circles are posterior means for
@@ -77,8 +75,8 @@ def plot_professions(
 
 @styled
 def plot_noun_pairs(
-    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Show the difference female - male of every noun pair, from the lowest to the highest.
 
     As `plot_professions`: the mean observed over the listed professions, and the posterior with new ones.
@@ -109,10 +107,8 @@ def plot_noun_pairs(
 
 
 def _differences(
-    fit: Any, level: str, prob: float, classifier: str | None, ax: "Axes | None"
-) -> "Axes":
-    import pandas as pd
-
+    fit: Any, level: str, prob: float, classifier: str | None, ax: Axes | None
+) -> Axes:
     table = table_of(fit)
     names = _chosen(table, classifier, ax)
     n = len(names)
@@ -177,7 +173,7 @@ def _pair_label(name: str) -> str:
 
 
 @styled
-def plot_genders(table: Any, *, classifier: str | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
     """Show for each profession the mean probability of male against that of female sentences.
 
     Above the diagonal the female sentences are rated higher. Names are left out where they would collide.
@@ -246,8 +242,8 @@ def plot_earnings(
     earnings: Mapping[str, float] | None = None,
     prob: float = 0.95,
     classifier: str | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show the earnings of professions against their mean sentiment, with the uncertainty of mean and correlation.
 
     The line of a profession is the confidence interval of its mean over noun pairs, after what noun pairs have in common
@@ -336,7 +332,7 @@ def plot_earnings(
     return axes[0]
 
 
-def table_of(result: Any) -> "pd.DataFrame":
+def table_of(result: Any) -> pd.DataFrame:
     """Return the sentiment table of a result, or what was given as one."""
     frame = getattr(result, "table", result)
     classifiers_in(frame)
@@ -350,7 +346,7 @@ def earnings_of(result: Any) -> dict[str, float]:
     return dict(about["earnings"]) if "earnings" in about else load_occupations().earnings
 
 
-def _chosen(frame: "pd.DataFrame", classifier: str | None, ax: "Axes | None") -> list[str]:
+def _chosen(frame: pd.DataFrame, classifier: str | None, ax: Axes | None) -> list[str]:
     names = list(dict.fromkeys(map(str, frame["classifier"].unique())))
     if classifier is not None:
         return [checks.choice(classifier, names, "classifier")]
@@ -365,7 +361,7 @@ def _said(names: list[str]) -> str:
     return f"classifier {names[0]}" if len(names) == 1 else f"classifiers {', '.join(names)}"
 
 
-def _panels(ax: "Axes | None", n: int, height: float) -> list["Axes"]:
+def _panels(ax: Axes | None, n: int, height: float) -> list[Axes]:
     across = style.across()
     if n == 1:
         return style.axes_for(ax, min(height, across + 0.6))

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, HATCHED, INK, styled
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["plot_false_alarms", "plot_paper"]
 
@@ -42,7 +41,7 @@ _SHOWN = (
 
 
 @styled
-def plot_paper(case: Any, *, bins: int = 60, ax: "Axes | None" = None) -> "Axes":
+def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
     The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled triangle is the single draw
@@ -74,8 +73,6 @@ def plot_paper(case: Any, *, bins: int = 60, ax: "Axes | None" = None) -> "Axes"
     >>> ax.get_xlabel()
     'effect size of WEAT, 2 + 2 protected words'
     """
-    import pandas as pd
-
     if isinstance(case, str):
         from bayesbias.simulation.paper import paper_draws
 
@@ -133,14 +130,14 @@ def plot_paper(case: Any, *, bins: int = 60, ax: "Axes | None" = None) -> "Axes"
 
 @styled
 def plot_false_alarms(
-    grid: "pd.DataFrame",
+    grid: pd.DataFrame,
     *,
     attribute_sd: float | None = None,
     pair_sd: float | None = None,
     methods: Iterable[tuple[str, str]] = _SHOWN,
     alpha: float = 0.05,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show how often each method finds a difference that is not there, against words per class.
 
     Parameters
@@ -174,9 +171,6 @@ def plot_false_alarms(
     >>> plot_false_alarms(grid, ax=Figure().subplots()).get_xlabel()
     'protected words per class'
     """
-    import pandas as pd
-    from matplotlib.transforms import ScaledTranslation
-
     checks.columns(grid, _COLUMNS, "grid", "what bayesbias.simulation.simulate_grid returns")
     chosen = grid
     for column, value in (("attribute_sd", attribute_sd), ("pair_sd", pair_sd)):

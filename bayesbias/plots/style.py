@@ -16,15 +16,21 @@ import textwrap
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import AutoLocator
+from matplotlib.transforms import Bbox, ScaledTranslation
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["figure_style", "save_figure"]
 
@@ -71,7 +77,7 @@ STYLES = {
     "journal": FigureStyle("journal", 89.0, 7.0, False),
 }
 _NOW = contextvars.ContextVar("figure_style", default=STYLES["report"])
-_OWN: weakref.WeakSet["Figure"] = weakref.WeakSet()  # figures made here
+_OWN: weakref.WeakSet[Figure] = weakref.WeakSet()  # figures made here
 
 
 @contextlib.contextmanager
@@ -105,8 +111,6 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     ...     round(ax.figure.get_size_inches()[0] * 25.4)
     120
     """
-    import matplotlib as mpl
-
     chosen = style_now()
     if style is not None:
         chosen = STYLES[checks.choice(style, list(STYLES), "figure style")]
@@ -138,9 +142,6 @@ def across() -> float:
 
 def settings() -> dict[str, Any]:
     """Return matplotlib's settings for the style in force."""
-    import matplotlib as mpl
-    from matplotlib import font_manager
-
     known = set(font_manager.get_font_names())
     found: dict[str, Any] = {
         "font.family": [*mpl.rcParams["font.family"], *(f for f in _FALLBACKS if f in known)],
@@ -175,8 +176,6 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def inner(*args: P.args, **kwargs: P.kwargs) -> T:
-        import matplotlib as mpl
-
         if kwargs.get("ax") is None:
             import matplotlib.pyplot as plt
 
@@ -189,7 +188,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     return inner
 
 
-def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
     """Write a figure to a file, whole or not at all, and the same bytes on any day.
 
     Parameters
@@ -216,8 +215,6 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
     ...     bb.plots.save_figure(ax.figure, f"{folder}/priors.svg").name
     'priors.svg'
     """
-    import matplotlib as mpl
-
     path = Path(checks.path(path, "path", "the path of a file"))
     undated: Any = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
     kind = checks.choice(path.suffix[1:], list(undated), "figure format", "path")
@@ -231,11 +228,10 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> Path:
 
 
 def axes_for(
-    ax: "Axes | None", height: float, width: float = WIDTH, n: int = 1, **shared: Any
-) -> list["Axes"]:
+    ax: Axes | None, height: float, width: float = WIDTH, n: int = 1, **shared: Any
+) -> list[Axes]:
     """Return the caller's Axes, or `n` side by side on a new figure of a size in inches."""
     import matplotlib.pyplot as plt
-    from matplotlib.axes import Axes
 
     if ax is not None:
         return [checks.instance(ax, Axes, "ax", "Axes of matplotlib")]
@@ -255,12 +251,12 @@ def columns_fit(rows: float, tight: float) -> bool:
     return AROUND + rows * tight <= _PAGE
 
 
-def is_own(ax: "Axes") -> bool:
+def is_own(ax: Axes) -> bool:
     """Say whether the figure of some Axes was made here."""
     return ax.get_figure(root=True) in _OWN
 
 
-def points_per(ax: "Axes", rows: float) -> float:
+def points_per(ax: Axes, rows: float) -> float:
     """Return the height of a row in points, as far as it is known before the layout."""
     figure: Any = ax.get_figure(root=True)
     height = figure.get_size_inches()[1] * 72 / pt(1.0)
@@ -268,7 +264,7 @@ def points_per(ax: "Axes", rows: float) -> float:
     return float(max(axes_height, 20) / rows)
 
 
-def limit_x(ax: "Axes", low: float, high: float, margin: float = 0.05) -> None:
+def limit_x(ax: Axes, low: float, high: float, margin: float = 0.05) -> None:
     """Set the limits of x with a margin. On shared Axes nothing that was drawn before is cut."""
     pad = margin * (high - low) if high > low else 0.05
     ends = [low - pad, high + pad]
@@ -287,7 +283,7 @@ def plain(text: str, longest: int = 32) -> str:
     return clean.replace("$", r"\$")
 
 
-def name_rows(ax: "Axes", rows: Sequence[float], names: Sequence[str], size: float) -> None:
+def name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str], size: float) -> None:
     """Label rows with words as they are; long names take a third of the width at most."""
     longest = int(min(32.0, 0.36 * 72 * across() / 4.4))
     short = [plain(name, longest) for name in names]
@@ -299,16 +295,12 @@ def name_rows(ax: "Axes", rows: Sequence[float], names: Sequence[str], size: flo
 
 def line_handle(color: str, label: str, marker: str | None = None, **look: Any) -> Any:
     """Make a legend entry with a line, a marker, or both."""
-    from matplotlib.lines import Line2D
-
     look = {"linewidth": 1.2, "markersize": 5} | look
     return Line2D([], [], color=color, marker=marker, label=_entry(label), **look)
 
 
 def patch_handle(label: str, **look: Any) -> Any:
     """Make a legend entry with a filled area."""
-    from matplotlib.patches import Patch
-
     return Patch(label=_entry(label), **{"linewidth": 0, **look})
 
 
@@ -338,7 +330,7 @@ def p_text(p: float) -> str:
 
 
 def write_aside(
-    ax: "Axes", row: float | None, text: str, size: float = 8.0, *, shift: float = 6.0, **style: Any
+    ax: Axes, row: float | None, text: str, size: float = 8.0, *, shift: float = 6.0, **style: Any
 ) -> None:
     """Write beside the Axes, some points from the edge ``xy`` (1: right): at a row, or (``row=None``) above."""
     up, edge = style.pop("up", 4.0), style.pop("xy", 1)
@@ -356,15 +348,13 @@ def write_aside(
 
 
 def finish(
-    axes: Sequence["Axes"], title: str, note: str, handles: list[Any], data: "pd.DataFrame"
-) -> "Axes":
+    axes: Sequence[Axes], title: str, note: str, handles: list[Any], data: pd.DataFrame
+) -> Axes:
     """Attach the data, and write title, source and legend.
 
     They stand above the Axes of a figure that was made here. On the caller's Axes the title is matplotlib's own, so that
     ``ax.set_title`` replaces it, and the legend stands below.
     """
-    from matplotlib.ticker import AutoLocator
-
     first = axes[0]
     figure: Any = first.get_figure(root=True)
     frame = data.reset_index(drop=True)
@@ -409,7 +399,7 @@ def finish(
     return first
 
 
-def _room(axes: Sequence["Axes"]) -> float:
+def _room(axes: Sequence[Axes]) -> float:
     """Return the width for title and legend in points: that of the Axes, or up to the right edge."""
     figure: Any = axes[0].get_figure(root=True)
     width = float(figure.get_size_inches()[0] * 72) / pt(1.0)
@@ -422,10 +412,8 @@ def _room(axes: Sequence["Axes"]) -> float:
     return max(0.4 * width, width - left - right - 8)
 
 
-def _legend(ax: "Axes", handles: list[Any], room: float, below: bool = False) -> tuple[Any, int]:
+def _legend(ax: Axes, handles: list[Any], room: float, below: bool = False) -> tuple[Any, int]:
     """Put the legend outside, with as many columns as there is room for; return it and its lines."""
-    from matplotlib.transforms import ScaledTranslation
-
     figure: Any = ax.get_figure(root=True)
     low = ax.get_tightbbox().y0 - ax.bbox.y0  # what stands below the Axes
     down = ScaledTranslation(0, (low - 4) / figure.dpi, figure.dpi_scale_trans)
@@ -458,7 +446,7 @@ def _legend(ax: "Axes", handles: list[Any], room: float, below: bool = False) ->
 
 
 def label_points(
-    ax: "Axes",
+    ax: Axes,
     x: Sequence[float],
     y: Sequence[float],
     names: Sequence[str],
@@ -470,9 +458,6 @@ def label_points(
 
     Tied points share a name. Those in the `lead` come first, in bold.
     """
-    import numpy as np
-    from matplotlib.transforms import Bbox
-
     figure: Any = ax.get_figure(root=True)
     figure.draw_without_rendering()  # names are placed where the points will be
     dot = pt(figure.dpi / 72)

@@ -1,9 +1,11 @@
 """Distributions: every pair of every word, and the shape of vectors."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -14,10 +16,6 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 from bayesbias.wordlists.pairing import CONNECTIONS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 __all__ = ["plot_cosines", "plot_dimensions", "plot_words"]
 
@@ -33,8 +31,8 @@ def plot_words(
     prob: float = PROB,
     estimand: str = "population",
     words: Iterable[str] | None = None,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Show every pair and, over the pairs, the posterior mean of each protected word.
 
     Each word has a row with one lane per connection, in the order of the legend: every pair as a point, and the
@@ -77,8 +75,6 @@ def plot_words(
     >>> bool((ax.data["drawn"] == "pair").sum() == len(table))
     True
     """
-    import pandas as pd
-
     forests.need_fit(fit, "connection", "protected_word", "protected_class")
     outcome, distance = fit.spec.outcome, fit.spec.outcome == "distance"
     labels = ["protected_word", "connection"]
@@ -149,8 +145,8 @@ def plot_words(
 
 
 def _rain(
-    ax: "Axes",
-    table: "pd.DataFrame",
+    ax: Axes,
+    table: pd.DataFrame,
     outcome: str,
     rows: Mapping[Hashable, float],
     lanes: Mapping[str, float],
@@ -202,7 +198,7 @@ def _rain(
 
 
 def _span(
-    table: "pd.DataFrame", means: "pd.DataFrame", outcome: str
+    table: pd.DataFrame, means: pd.DataFrame, outcome: str
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the limits of the axis, and the span inside them.
 
@@ -246,8 +242,8 @@ def _in_columns(groups: forests.Groups, n: int) -> list[dict[str, Sequence[Any]]
 
 @styled
 def plot_cosines(
-    shapes: VectorShape | Mapping[str, VectorShape], *, ax: "Axes | None" = None
-) -> "Axes":
+    shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None
+) -> Axes:
     """Show the cosines of all pairs of words of one set of vectors, or of several.
 
     Parameters
@@ -271,8 +267,6 @@ def plot_cosines(
     >>> ax.get_xlabel()
     'cosine of a pair of words'
     """
-    import pandas as pd
-
     (ax,) = style.axes_for(ax, 3.0)
     middles = (EDGES[:-1] + EDGES[1:]) / 2
     shown, drawn, handles = [], [], []
@@ -299,8 +293,8 @@ def plot_cosines(
 
 @styled
 def plot_dimensions(
-    shapes: VectorShape | Mapping[str, VectorShape], *, ax: "Axes | None" = None
-) -> "Axes":
+    shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None
+) -> Axes:
     """Show what the leading dimensions add to the mean cosine of two words.
 
     Parameters
@@ -324,8 +318,6 @@ def plot_dimensions(
     >>> ax.get_ylabel()
     'mean cosine they carry'
     """
-    import pandas as pd
-
     (ax,) = style.axes_for(ax, 3.0)
     drawn, handles = [], []
     for name, shape, look in _looks(shapes):
