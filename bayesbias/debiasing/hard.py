@@ -1,9 +1,9 @@
 """Hard debiasing: neutralized words leave the subspace, words of a set differ only inside it.
 
 Bolukbasi et al. (2016, arXiv:1607.06520, section 6) for two classes, Manzini et al. (2019,
-arXiv:1904.04047, section 2) for several. All vectors get length 1. Neutralized words lose their part in
-the subspace B and get length 1 again; the words of a set are made to differ only inside B, all with
-the same length there.
+arXiv:1904.04047, section 2) for several. All vectors get length 1. Neutralized words lose their
+part in the subspace B and get length 1 again; the words of a set are made to differ only inside
+B, all with the same length there.
 """
 
 import os
@@ -47,13 +47,13 @@ def hard_debias(
         Components of the subspace; by default one less than the size of the largest set: 1 for two
         classes (Bolukbasi et al.) and 2 for three (Manzini et al.).
     neutralize : "attributes", "all_others" or sequence of str
-        The stereotypes of the list (as in the published tables); every word that is neither protected
-        nor in a set; or your own words.
+        The stereotypes of the list (as in the published tables); every word that is neither
+        protected nor in a set; or your own words.
     equalize : bool
     overlap : {"merge", "last"}
-        ``merge`` joins sets that share a word and equalizes the union, so that the order of sets does
-        not matter. ``last`` equalizes set by set and lets the last one win, as the published race tables
-        do; the notes name sets that are then no longer equal.
+        ``merge`` joins sets that share a word and equalizes the union, so that the order of sets
+        does not matter. ``last`` equalizes set by set and lets the last one win, as the published
+        race tables do; the notes name sets that are then no longer equal.
 
     Returns
     -------
@@ -62,16 +62,16 @@ def hard_debias(
     Raises
     ------
     InputError
-        If no set has two words in the vocabulary, the sets do not span k components, or a word is to be
-        both neutralized and equalized.
+        If no set has two words in the vocabulary, the sets do not span k components, or a word is
+        to be both neutralized and equalized.
 
     Notes
     -----
-    The covariance is that of the words of each set around its mean, each set divided by its size. With unit
-    vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralized words become
-    ``(w - w_B) / |w - w_B|``, words of E become ``v + sqrt(1 - |v|^2) (w_B - m_B) / |w_B - m_B|`` with
-    ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left as it is, so that
-    applying the method twice is applying it once.
+    The covariance is that of the words of each set around its mean, each set divided by its size.
+    With unit vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralized words
+    become ``(w - w_B) / |w - w_B|``, words of E become ``v + sqrt(1 - |v|^2) (w_B - m_B) / |w_B -
+    m_B|`` with ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left
+    as it is, so that applying the method twice is applying it once.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Soft debiasing: a linear map that weighs leaving the subspace against keeping inner products.
 
-The map T of Bolukbasi et al. (2016, arXiv:1607.06520) and Manzini et al. (2019, arXiv:1904.04047), which
-minimizes ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the
-neutralized words N are to leave the subspace B.
+The map T of Bolukbasi et al. (2016, arXiv:1607.06520) and Manzini et al. (2019,
+arXiv:1904.04047), which minimizes ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of
+the vocabulary W are to stay, the neutralized words N are to leave the subspace B.
 """
 
 import os
@@ -42,15 +42,16 @@ def soft_debias(
     embedding, wordlist, sets, k, neutralize
         As in `hard_debias`.
     lam : float >= 0
-        Weight of taking the neutralized words out of B. The published 0.2 is against the *sum* over all
-        pairs of the vocabulary, so that it removes less in a large vocabulary: with some thousand words
-        it removes next to nothing; try 1000. A note says so if more than 95 % is left.
+        Weight of taking the neutralized words out of B. The published 0.2 is against the *sum*
+        over all pairs of the vocabulary, so that it removes less in a large vocabulary: with some
+        thousand words it removes next to nothing; try 1000. A note says so if more than 95 % is
+        left.
 
     Returns
     -------
     Debiased
-        Vectors ``Tw / |Tw|``. T is determined up to a rotation, which changes no cosine; the symmetric one is
-        taken.
+        Vectors ``Tw / |Tw|``. T is determined up to a rotation, which changes no cosine; the
+        symmetric one is taken.
 
     Raises
     ------
@@ -59,13 +60,14 @@ def soft_debias(
 
     Notes
     -----
-    The problem is convex in ``A = T'T``, positive semidefinite: ``|W'(A - I)W|^2 + lam |N'AB|^2``. The first
-    term needs of the vocabulary only ``S = WW'``, d by d, and with ``X = S^(1/2) A S^(1/2)`` becomes
-    ``|X - S|^2``; outside the span of the vocabulary A stays I. The optimum without the bound on A
-    has a closed form, one linear system of d times k numbers, since B has k dimensions only. Where that X is
-    positive semidefinite it is the answer; else accelerated projected gradients go on from there until X is at most
-    1e-12 of its size away from the optimum, or 1e-14 times the ratio of the two curvatures where that is more. That ratio
-    bounds `lam`: beyond a million, rounding would decide.
+    The problem is convex in ``A = T'T``, positive semidefinite: ``|W'(A - I)W|^2 + lam
+    |N'AB|^2``. The first term needs of the vocabulary only ``S = WW'``, d by d, and with ``X =
+    S^(1/2) A S^(1/2)`` becomes ``|X - S|^2``; outside the span of the vocabulary A stays I. The
+    optimum without the bound on A has a closed form, one linear system of d times k numbers,
+    since B has k dimensions only. Where that X is positive semidefinite it is the answer; else
+    accelerated projected gradients go on from there until X is at most 1e-12 of its size away
+    from the optimum, or 1e-14 times the ratio of the two curvatures where that is more. That
+    ratio bounds `lam`: beyond a million, rounding would decide.
 
     Examples
     --------
@@ -140,7 +142,8 @@ def _unbounded(
 ) -> np.ndarray:
     """Minimize ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, with ``Q = sum g_j e_j e_j'``, in closed form.
 
-    The optimum is ``X = S - lam/2 (P X Q + Q X P)``, which needs X on the few e_j only: ``y_j = X e_j``.
+    The optimum is ``X = S - lam/2 (P X Q + Q X P)``, which needs X on the few e_j only: ``y_j = X
+    e_j``.
     """
     k, r = e.shape
     half, pe = lam / 2, p @ e.T

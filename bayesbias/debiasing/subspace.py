@@ -213,8 +213,8 @@ def _all_words(
 ) -> tuple[Embedding, dict[str, str]]:
     """Return all words of the source, and under which of them each wanted word is found.
 
-    A wanted word that is there in another spelling is that word, not a second one. Only vectors with an open
-    vocabulary gain words: those they make from tokens.
+    A wanted word that is there in another spelling is that word, not a second one. Only vectors
+    with an open vocabulary gain words: those they make from tokens.
     """
     vectors = load_embedding(embedding)
     wanted = list(dict.fromkeys([*(words.words if words else ()), *more]))

@@ -28,7 +28,8 @@ class Embedding:
     words : tuple of str, length n
         The words as they were asked for, or all words of the source.
     vectors : ndarray, shape (n, d), read-only
-        Row i belongs to ``words[i]``. float64 if the source is text, else as stored. Not normalized.
+        Row i belongs to ``words[i]``. float64 if the source is text, else as stored. Not
+        normalized.
     provenance : dict
         ``source``, ``format``, ``bytes``, ``sha256`` of the file (None for a large binary file),
         ``sha256_vectors`` of the words and vectors held, ``dim``, ``count`` of words in the source.

@@ -68,16 +68,16 @@ def load_embedding(
     Parameters
     ----------
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
-        The shipped name ``minilm-static``; the path of a file, whose format is told from its content
-        (word2vec, GloVe, fastText, CSV or TSV, each also gzipped; npz, safetensors, gensim); a name
-        of the gensim-data collection, which gensim downloads once; a mapping word -> vector; a data
-        frame with the words as its index or in a column ``word``, and a column a dimension or one of
-        whole vectors (``vector`` or ``embedding``); a tuple of words and a matrix; a gensim
-        ``KeyedVectors`` or a model that has one.
+        The shipped name ``minilm-static``; the path of a file, whose format is told from its
+        content (word2vec, GloVe, fastText, CSV or TSV, each also gzipped; npz, safetensors,
+        gensim); a name of the gensim-data collection, which gensim downloads once; a mapping word
+        -> vector; a data frame with the words as its index or in a column ``word``, and a column
+        a dimension or one of whole vectors (``vector`` or ``embedding``); a tuple of words and a
+        matrix; a gensim ``KeyedVectors`` or a model that has one.
     words : iterable of str, optional
-        The words wanted; all words if None. Memory is used for these only. A word that is not there
-        as given is looked for in other spellings, in the order of `SEPARATORS` and `CASES`; what was
-        found is recorded in ``matched`` and ``rules``.
+        The words wanted; all words if None. Memory is used for these only. A word that is not
+        there as given is looked for in other spellings, in the order of `SEPARATORS` and `CASES`;
+        what was found is recorded in ``matched`` and ``rules``.
     name : str, optional
         A short name; by default that of the file without its endings.
     allow_pickle : bool
@@ -87,7 +87,8 @@ def load_embedding(
     progress : bool, optional
         Whether to show a bar for files that take more than two seconds. By default on terminals.
     postprocess : {"center", "standardize", "abtt"}, optional
-        What is done to the vectors first; see `bayesbias.embeddings.postprocess`. It reads all words.
+        What is done to the vectors first; see `bayesbias.embeddings.postprocess`. It reads all
+        words.
 
     Returns
     -------

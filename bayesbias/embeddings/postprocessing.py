@@ -1,10 +1,10 @@
 """Vectors centered, standardized, or without their leading components, before cosines are taken.
 
-A common direction, or a few dimensions with large numbers, can carry most of every cosine. Compare an
-association before and after to see how much of it they explain.
+A common direction, or a few dimensions with large numbers, can carry most of every cosine.
+Compare an association before and after to see how much of it they explain.
 
-Sources: Mu and Viswanath (2018), "All-but-the-Top"; Timkey and van Schijndel (2021), "All Bark and No
-Bite" (standardization).
+Sources: Mu and Viswanath (2018), "All-but-the-Top"; Timkey and van Schijndel (2021), "All Bark
+and No Bite" (standardization).
 """
 
 import dataclasses
@@ -38,9 +38,9 @@ def postprocess(
     ----------
     embedding : Embedding
     method : {"center", "standardize", "abtt"}
-        ``center`` subtracts the mean vector. ``standardize`` also divides by the standard deviation
-        of each dimension. ``abtt`` (all but the top) subtracts the mean vector and the part along the
-        leading principal components.
+        ``center`` subtracts the mean vector. ``standardize`` also divides by the standard
+        deviation of each dimension. ``abtt`` (all but the top) subtracts the mean vector and the
+        part along the leading principal components.
     components : int, optional
         How many components ``abtt`` removes; by default the dimensions over 100, and at least 1.
     background : Embedding, optional
@@ -55,13 +55,14 @@ def postprocess(
     Raises
     ------
     InputError
-        If the method is unknown, the background has fewer than ten vectors, a dimension does not vary
-        (``standardize``), there are too many components, or nothing is left of a word.
+        If the method is unknown, the background has fewer than ten vectors, a dimension does not
+        vary (``standardize``), there are too many components, or nothing is left of a word.
 
     Notes
     -----
-    The components are those of the centered background, and a vector's part along them is taken after
-    centering; algorithm 1 of Mu and Viswanath takes it before, which shifts all vectors alike.
+    The components are those of the centered background, and a vector's part along them is taken
+    after centering; algorithm 1 of Mu and Viswanath takes it before, which shifts all vectors
+    alike.
 
     Examples
     --------

@@ -2,10 +2,10 @@
 
 Read a cosine against these. If two random words have a cosine of 0.4, a cosine of 0.4 says nothing.
 
-Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean cosine,
-anisotropy); Timkey and van Schijndel (2021), "All Bark and No Bite" (what a dimension carries);
-Radovanovic, Nanopoulos and Ivanovic (2010), "Hubs in Space" (skewness of how often a word is among the
-nearest of others).
+Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean
+cosine, anisotropy); Timkey and van Schijndel (2021), "All Bark and No Bite" (what a dimension
+carries); Radovanovic, Nanopoulos and Ivanovic (2010), "Hubs in Space" (skewness of how often a
+word is among the nearest of others).
 """
 
 from collections.abc import Iterable
@@ -189,10 +189,10 @@ def describe_vectors(
 
     Notes
     -----
-    With unit vectors u the mean cosine of pairs of n different words is
-    ``(|sum u|^2 - n) / (n (n - 1))``; dimension by dimension it says what each carries. Its
-    standard error is the jackknife's. Hubness is the skewness of N_k, the number of words that have a
-    word among their k nearest by cosine.
+    With unit vectors u the mean cosine of pairs of n different words is ``(|sum u|^2 - n) / (n (n
+    - 1))``; dimension by dimension it says what each carries. Its standard error is the
+    jackknife's. Hubness is the skewness of N_k, the number of words that have a word among their
+    k nearest by cosine.
 
     Examples
     --------

@@ -36,7 +36,8 @@ def list_embeddings() -> list[str]:
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
     """Return ``minilm-static`` vectors of texts: the means of their token vectors.
 
-    Unknown tokens are left out; underscores count as spaces; the tokenizer ignores case and accents.
+    Unknown tokens are left out; underscores count as spaces; the tokenizer ignores case and
+    accents.
 
     Parameters
     ----------
@@ -110,7 +111,8 @@ def static_tokens(texts: Sequence[str]) -> list[list[int]]:
 def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
     """Return ``minilm-static`` as an embedding of some words, or of all whole words.
 
-    Its vocabulary is open: other words are built from tokens. Words without a known token are missing.
+    Its vocabulary is open: other words are built from tokens. Words without a known token are
+    missing.
     """
     tokenizer, rows, _, card = static_model()
     facts = {

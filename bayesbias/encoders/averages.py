@@ -27,8 +27,9 @@ STATIC_ENCODER = "minilm-static"
 def static_encoder(*, name: str | None = None) -> Encoder:
     """Return the shipped encoder: ``minilm-static``.
 
-    A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions; unknown
-    tokens are left out, case and accents are ignored. See `bayesbias.embeddings.static_vectors`.
+    A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions;
+    unknown tokens are left out, case and accents are ignored. See
+    `bayesbias.embeddings.static_vectors`.
 
     Parameters
     ----------
@@ -93,15 +94,16 @@ def cbow_tokens(sentence: str) -> list[str]:
 def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """Return the paper's baseline: the mean of the word vectors of a sentence.
 
-    Tokens follow the Penn Treebank: split at blanks; punctuation at either end is a token, and so are
-    ``'s``, ``n't`` and the like; hyphens inside a word stay. Case is kept; a token that the embedding
-    lacks is looked for in the other spellings of `load_embedding`. Tokens that are not found are left
-    out of the mean; a sentence without a known word is an error.
+    Tokens follow the Penn Treebank: split at blanks; punctuation at either end is a token, and so
+    are ``'s``, ``n't`` and the like; hyphens inside a word stay. Case is kept; a token that the
+    embedding lacks is looked for in the other spellings of `load_embedding`. Tokens that are not
+    found are left out of the mean; a sentence without a known word is an error.
 
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
-        Whatever `bayesbias.load_embedding` takes. Of a file only the words of the sentences are read.
+        Whatever `bayesbias.load_embedding` takes. Of a file only the words of the sentences are
+        read.
     name : str, optional
         Short name; by default "CBoW" and the name of the embedding.
 
@@ -119,8 +121,8 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
 
     Notes
     -----
-    Source: May et al. (2019), appendix C, "CBoW"; their program used NLTK's word tokenizer, kept the case, and
-    counted punctuation and repeated words in the mean.
+    Source: May et al. (2019), appendix C, "CBoW"; their program used NLTK's word tokenizer, kept
+    the case, and counted punctuation and repeated words in the mean.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """The protocol of an encoder, what is known about one, and one made of a function.
 
-An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on BERT
-moved from -0.11 to 1.16 by a fault in casing and pooling. So the `provenance` of an encoder names
-tokenizer, casing, pooling, layer, versions and a hash of the weights.
+An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on
+BERT moved from -0.11 to 1.16 by a fault in casing and pooling. So the `provenance` of an encoder
+names tokenizer, casing, pooling, layer, versions and a hash of the weights.
 """
 
 import json
@@ -99,9 +99,9 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
     -------
     dict
         ``name``, ``options`` and ``provenance``. With `sentences` also ``account``: for a
-        `cbow_encoder` ``missing`` (token -> number of sentences), ``matched`` (token -> spelling used)
-        and ``lacking`` (sentence -> its tokens without a vector); for models ``cut``, the sentences
-        longer than ``max_length`` tokens.
+        `cbow_encoder` ``missing`` (token -> number of sentences), ``matched`` (token -> spelling
+        used) and ``lacking`` (sentence -> its tokens without a vector); for models ``cut``, the
+        sentences longer than ``max_length`` tokens.
 
     Examples
     --------
@@ -174,7 +174,8 @@ def function_encoder(
         import time
         import urllib.request
 
-        def remote(sentences, url="https://api.example.org/v1/embeddings", key="", tries=5, wait=1.0):
+        def remote(sentences, url="https://api.example.org/v1/embeddings", key="", tries=5,
+        wait=1.0):
             body = json.dumps({"model": "some-model", "input": sentences}).encode()
             head = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
             for attempt in range(1, tries + 1):

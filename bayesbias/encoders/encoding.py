@@ -72,8 +72,8 @@ def encode(
     Notes
     -----
     The cache is keyed by the encoder's fingerprint and the sentence. Delete the file to empty it.
-    Before new sentences are added to old ones, one old sentence is encoded again and compared, so that
-    a model that was changed under the same name is found.
+    Before new sentences are added to old ones, one old sentence is encoded again and compared, so
+    that a model that was changed under the same name is found.
 
     Examples
     --------

@@ -62,8 +62,8 @@ def load_encoder(
     version : str, optional
         For a callable: see `function_encoder`.
     device : str, optional
-        For models: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. By default the first accelerator, else the
-        processor.
+        For models: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. By default the first accelerator, else
+        the processor.
 
     Returns
     -------

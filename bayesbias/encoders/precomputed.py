@@ -48,8 +48,8 @@ def vectors_encoder(
     Raises
     ------
     InputError
-        If the file is not as stated, or a sentence occurs twice with different vectors; when encoding,
-        if sentences are not in the file.
+        If the file is not as stated, or a sentence occurs twice with different vectors; when
+        encoding, if sentences are not in the file.
 
     Examples
     --------

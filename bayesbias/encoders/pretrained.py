@@ -85,8 +85,8 @@ def sentence_transformers_encoder(
     model : str or path
         The folder of a model, or its name on the model hub (downloaded once, by that library).
     max_length : int, optional
-        Longest sentence in tokens, special ones included; by default what the model states. `encode` warns of
-        sentences that were cut.
+        Longest sentence in tokens, special ones included; by default what the model states.
+        `encode` warns of sentences that were cut.
     device : str, optional
         ``cpu``, ``cuda``, ``mps``; by default the first accelerator, else the processor.
     revision : str, optional
@@ -97,9 +97,10 @@ def sentence_transformers_encoder(
     Returns
     -------
     Encoder
-        Computed in single precision. ``provenance`` holds the modules of the model, tokenizer class, casing,
-        pooling, prompt, longest length, versions, and ``weights_sha256`` (as in `transformers_encoder`).
-        Code that comes with a model is never run (``trust_remote_code=False``).
+        Computed in single precision. ``provenance`` holds the modules of the model, tokenizer
+        class, casing, pooling, prompt, longest length, versions, and ``weights_sha256`` (as in
+        `transformers_encoder`). Code that comes with a model is never run
+        (``trust_remote_code=False``).
 
     Raises
     ------
@@ -183,21 +184,22 @@ def transformers_encoder(
     Parameters
     ----------
     model : str or path
-        The folder of a model, or its name on the model hub (downloaded once, by that library). Of an
-        encoder-decoder model the encoder is used.
+        The folder of a model, or its name on the model hub (downloaded once, by that library). Of
+        an encoder-decoder model the encoder is used.
     pooling : str
-        A row of `bayesbias.encoders.pooling.POOLINGS`, such as ``mean``; the error for another lists them.
-        How the vectors of a sentence's tokens become one: their mean or largest values, that of the [CLS]
-        token (wherever the tokenizer puts it), or that of the last token. Padding never counts.
+        A row of `bayesbias.encoders.pooling.POOLINGS`, such as ``mean``; the error for another
+        lists them. How the vectors of a sentence's tokens become one: their mean or largest
+        values, that of the [CLS] token (wherever the tokenizer puts it), or that of the last
+        token. Padding never counts.
     layer : int
-        The layer whose output is pooled: 0 is the input embeddings, 1 the first layer; -1 the last, -2 the
-        one before it.
+        The layer whose output is pooled: 0 is the input embeddings, 1 the first layer; -1 the
+        last, -2 the one before it.
     special_tokens : {"include", "exclude"}
-        Whether mean, max and last see the tokens that the tokenizer adds, such as [CLS] and [SEP]. The model
-        sees them in either case. sentence-transformers includes them.
+        Whether mean, max and last see the tokens that the tokenizer adds, such as [CLS] and
+        [SEP]. The model sees them in either case. sentence-transformers includes them.
     max_length : int, optional
-        Longest sentence in tokens, special ones included; by default what tokenizer and model bear. `encode`
-        warns of sentences that were cut.
+        Longest sentence in tokens, special ones included; by default what tokenizer and model
+        bear. `encode` warns of sentences that were cut.
     device : str, optional
         ``cpu``, ``cuda``, ``mps``; by default the first accelerator, else the processor.
     revision : str, optional
@@ -208,18 +210,19 @@ def transformers_encoder(
     Returns
     -------
     Encoder
-        Computed in single precision, padded on the right whatever the tokenizer says, so that positions
-        count from a sentence's first token. ``provenance`` holds tokenizer class, casing as it behaves,
-        pooling, layer, special tokens, longest length, versions, and ``weights_sha256``: over all tensors
-        of the model in the order of their names, for each its name, type, shape and bytes, after conversion
-        to single precision. Of a local folder also the SHA-256 of its weight files, of the hub the commit.
-        Code that comes with a model is never run (``trust_remote_code=False``).
+        Computed in single precision, padded on the right whatever the tokenizer says, so that
+        positions count from a sentence's first token. ``provenance`` holds tokenizer class,
+        casing as it behaves, pooling, layer, special tokens, longest length, versions, and
+        ``weights_sha256``: over all tensors of the model in the order of their names, for each
+        its name, type, shape and bytes, after conversion to single precision. Of a local folder
+        also the SHA-256 of its weight files, of the hub the commit. Code that comes with a model
+        is never run (``trust_remote_code=False``).
 
     Raises
     ------
     InputError
-        Where the extra ``encoders`` is not installed; for an unknown pooling or layer; where the model
-        cannot be loaded, or its file lacks weights, which would be random.
+        Where the extra ``encoders`` is not installed; for an unknown pooling or layer; where the
+        model cannot be loaded, or its file lacks weights, which would be random.
 
     Warns
     -----
@@ -228,8 +231,8 @@ def transformers_encoder(
 
     Notes
     -----
-    The paper's BERT (May et al. 2019, appendix C) is ``pooling="cls", layer=-1``: the topmost hidden state of
-    [CLS], not the pooler's output. Its GPT is ``pooling="last"``.
+    The paper's BERT (May et al. 2019, appendix C) is ``pooling="cls", layer=-1``: the topmost
+    hidden state of [CLS], not the pooler's output. Its GPT is ``pooling="last"``.
 
     Examples
     --------

@@ -78,15 +78,17 @@ def load_wordlist(
     Parameters
     ----------
     x : str, path, mapping or WordList
-        The name of a shipped list, the path of a TOML file, a mapping of the same form, or the short
-        mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form of
-        another program: a query of WEFE, a test of May et al. with ``targ1`` to ``attr2``,
-        PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
-        table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
-        ``neutral``), or with one column a set. The notes of the list say how it was understood.
+        The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
+        short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the
+        form of another program: a query of WEFE, a test of May et al. with ``targ1`` to
+        ``attr2``, PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv``
+        or ``.tsv`` table with columns ``word, class, kind`` (``protected``, ``attribute``,
+        ``human``, ``neutral``), or with one column a set. The notes of the list say how it was
+        understood.
     controls : str, path, mapping or Controls, optional
-        Control words instead of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the path
-        of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left out).
+        Control words instead of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the
+        path of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left
+        out).
 
     Returns
     -------
@@ -99,8 +101,8 @@ def load_wordlist(
 
     Notes
     -----
-    A class needs at least two protected words and two attributes. A word may be listed once in a class,
-    and a protected word in one class only. What is unusual is said in `WordList.notes`.
+    A class needs at least two protected words and two attributes. A word may be listed once in a
+    class, and a protected word in one class only. What is unusual is said in `WordList.notes`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Noun pairs and professions, and the sentences that are made of them.
 
-Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender Stereotypes in
-Sentiment Analysis, section 3.
+Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender
+Stereotypes in Sentiment Analysis, section 3.
 """
 
 import os
@@ -55,7 +55,8 @@ class Occupations:
     noun_pairs : pandas.DataFrame
         ``noun_pair, male, female, template``.
     professions : pandas.DataFrame
-        ``profession, category, article, earnings, female_share``; the last two missing (NA) where not stated.
+        ``profession, category, article, earnings, female_share``; the last two missing (NA) where
+        not stated.
     control : str
         The word for a profession in the control sentences.
     categories : dict
@@ -143,10 +144,10 @@ def load_occupations(
         ``"occupations"``, the published list; the path of a TOML file of the same form as
         ``wordlists/sentiment/occupations.toml``, which may be copied; or its content as a mapping.
 
-        ``noun_pairs`` (each ``male``, ``female`` and perhaps a ``template``) and ``professions`` (names, or
-        tables with ``name`` and perhaps ``category``, ``article``, ``earnings``, ``female_share``) are
-        needed; ``units`` may say in what the last two are. ``template`` holds ``{noun}``, ``{profession}`` and perhaps
-        ``{a}``, which becomes a or an.
+        ``noun_pairs`` (each ``male``, ``female`` and perhaps a ``template``) and ``professions``
+        (names, or tables with ``name`` and perhaps ``category``, ``article``, ``earnings``,
+        ``female_share``) are needed; ``units`` may say in what the last two are. ``template``
+        holds ``{noun}``, ``{profession}`` and perhaps ``{a}``, which becomes a or an.
 
     Returns
     -------
@@ -242,9 +243,10 @@ def occupation_sentences(
     Returns
     -------
     pandas.DataFrame
-        ``sentence, noun_pair, noun, gender`` (male or female)``, profession, category, control`` (bool).
-        First all male sentences, professions outer and nouns inner, then all female ones in the same order;
-        then the control sentences likewise. That is the published order: row i and row i + 400 are a pair.
+        ``sentence, noun_pair, noun, gender`` (male or female)``, profession, category, control``
+        (bool). First all male sentences, professions outer and nouns inner, then all female ones
+        in the same order; then the control sentences likewise. That is the published order: row i
+        and row i + 400 are a pair.
 
     Examples
     --------

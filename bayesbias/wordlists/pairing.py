@@ -23,12 +23,12 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
       ``different`` if it is one of another class, else ``human`` or ``neutral``. The own
       class comes first: whoever else a stereotype is told of, for this word it is its own.
     * An attribute listed for two classes is one word. It has one row with each protected word; its
-      `attribute_class` there is the class that gives the connection: the word's own where the pair is
-      associated, else the first that lists it.
+      `attribute_class` there is the class that gives the connection: the word's own where the
+      pair is associated, else the first that lists it.
     * A stereotype that is also a control word stays a stereotype, and a word in both control lists
-      stays human: the control groups answer "near for a reason other than the stereotype?", which a
-      stereotype cannot answer, nor a word about people the question of neutral ones. Both are dropped
-      when the list is loaded, and noted there.
+      stays human: the control groups answer "near for a reason other than the stereotype?", which
+      a stereotype cannot answer, nor a word about people the question of neutral ones. Both are
+      dropped when the list is loaded, and noted there.
     * A protected word that is itself an attribute or control is not paired with itself: that distance is
       0 whatever the embedding. Its pairs with other words stay. Noted when the list is loaded.
 
@@ -39,11 +39,12 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
     Returns
     -------
     dict of str to list of str
-        Columns of equal length, ready for ``pandas.DataFrame``: ``protected_word``, ``protected_class``,
-        ``attribute``, ``attribute_class`` (``human`` and ``neutral`` for control words),
-        ``attribute_kind`` (``stereotype``, ``human``, ``neutral``) and ``connection`` (``associated``,
-        ``different``, ``human``, ``neutral``). Rows run over the protected words in the order of the
-        list; within one, over stereotypes, human and neutral words in the order of the list.
+        Columns of equal length, ready for ``pandas.DataFrame``: ``protected_word``,
+        ``protected_class``, ``attribute``, ``attribute_class`` (``human`` and ``neutral`` for
+        control words), ``attribute_kind`` (``stereotype``, ``human``, ``neutral``) and
+        ``connection`` (``associated``, ``different``, ``human``, ``neutral``). Rows run over the
+        protected words in the order of the list; within one, over stereotypes, human and neutral
+        words in the order of the list.
 
     Examples
     --------

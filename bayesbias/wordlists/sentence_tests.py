@@ -1,12 +1,13 @@
 """Sentence tests: words and the sentences made of them, as in the Sentence Encoder Association Test.
 
-A test has two sets of targets and two of attributes. Every sentence keeps its word and its template, so
-that both can enter a model as effects. The entries of a word test are the words; in a sentence test
-each word is in every bleached sentence of its kind ("This is love."); an unbleached test puts it into one
-sentence that carries meaning ("The engineer is competent."). The rules, the templates and the kinds of
-the published words are in ``wordlists/seat``.
+A test has two sets of targets and two of attributes. Every sentence keeps its word and its
+template, so that both can enter a model as effects. The entries of a word test are the words; in
+a sentence test each word is in every bleached sentence of its kind ("This is love."); an
+unbleached test puts it into one sentence that carries meaning ("The engineer is competent."). The
+rules, the templates and the kinds of the published words are in ``wordlists/seat``.
 
-Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the tests published with it.
+Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the tests published
+with it.
 """
 
 import dataclasses
@@ -60,8 +61,8 @@ class SentenceTest:
         ``{set: what its examples stand for}``, in the order targ1, targ2, attr1, attr2.
     frame : pandas.DataFrame
         One row for each example, set after set, in the order of the test: ``set`` (categorical),
-        ``category``, ``word`` (as in the word list), ``template`` (as in ``wordlists/seat``; ``{word}``
-        for the bare word) and ``sentence``.
+        ``category``, ``word`` (as in the word list), ``template`` (as in ``wordlists/seat``;
+        ``{word}`` for the bare word) and ``sentence``.
     origin : str
         The word list or the file that it was made of.
     unstated : tuple of str
@@ -120,13 +121,14 @@ class SentenceTest:
 def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     """Read a test in the published format.
 
-    The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``, each with
-    ``category``, a text, and ``examples``, a list of texts (words, sentences or whole paragraphs).
+    The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``,
+    each with ``category``, a text, and ``examples``, a list of texts (words, sentences or whole
+    paragraphs).
 
-    Lists ``words`` and ``templates`` of the same length may say which word and template each example
-    was made of, for both sets of targets, or of attributes. Without them, sentences made of words of the
-    published tests get those words and templates; otherwise every example is a word with the
-    template ``{word}``, and sentences are ``unstated``.
+    Lists ``words`` and ``templates`` of the same length may say which word and template each
+    example was made of, for both sets of targets, or of attributes. Without them, sentences made
+    of words of the published tests get those words and templates; otherwise every example is a
+    word with the template ``{word}``, and sentences are ``unstated``.
 
     Parameters
     ----------
@@ -303,19 +305,19 @@ def sentence_test(
         classes (as for `load_wordlist`), or the path of a test for :func:`read_test`
         (``.json``, ``.jsonl``).
     level : {"word", "sentence", "unbleached"}, optional
-        The words themselves, the bleached sentences of their kinds, or one sentence for each word. By
-        default what the name of a published test says, else ``"word"``.
+        The words themselves, the bleached sentences of their kinds, or one sentence for each
+        word. By default what the name of a published test says, else ``"word"``.
     kinds : mapping or path, optional
-        The kinds of words that the published tests lack: ``{kind: [word, ...]}``, or the path of a
-        TOML file with a table ``[kinds]`` of that form. Kinds are name, adjective, verb, mass, person,
-        thing (the last two count nouns), subject_pronoun, object_pronoun and possessive_pronoun. A
-        count noun may also be ``{"word": ..., "article": ..., "singular": ..., "plural": ...}``. A
-        word list may hold such a table itself. The argument comes first, then the list, then the
-        published kinds. A published test that is changed by it, or by `templates`, gets a name that
-        ends in ``-own``.
+        The kinds of words that the published tests lack: ``{kind: [word, ...]}``, or the path of
+        a TOML file with a table ``[kinds]`` of that form. Kinds are name, adjective, verb, mass,
+        person, thing (the last two count nouns), subject_pronoun, object_pronoun and
+        possessive_pronoun. A count noun may also be ``{"word": ..., "article": ..., "singular":
+        ..., "plural": ...}``. A word list may hold such a table itself. The argument comes first,
+        then the list, then the published kinds. A published test that is changed by it, or by
+        `templates`, gets a name that ends in ``-own``.
     templates : tuple of (str, str), optional
-        For ``level="unbleached"``: the sentence of targets and that of attributes, each with ``{word}``.
-        The double-bind tests have their own.
+        For ``level="unbleached"``: the sentence of targets and that of attributes, each with
+        ``{word}``. The double-bind tests have their own.
     published_cut : bool
         Whether to leave out the sentences that the authors dropped at random from the larger target
         set of six tests. By default all are kept.
@@ -331,9 +333,9 @@ def sentence_test(
 
     Notes
     -----
-    The rules are those of the published sentence tests: words in the order of the list, for each all
-    templates of its kind, for a count noun first the singular and then the plural, the first letter a
-    capital. Forms of one's own words follow the same rules and the exceptions in
+    The rules are those of the published sentence tests: words in the order of the list, for each
+    all templates of its kind, for a count noun first the singular and then the plural, the first
+    letter a capital. Forms of one's own words follow the same rules and the exceptions in
     ``wordlists/seat/forms.toml``; the kind of a word is never guessed.
 
     Examples
@@ -539,8 +541,8 @@ def _plural_of(singular: str) -> str:
 def recognized_sentences(*lists: list[str]) -> list[list[tuple[str, str, str]]]:
     """Find word and template of each sentence among the published ones.
 
-    Otherwise all sentences of all lists count as words. Lists that are compared are split together or
-    not at all: a template that only one of them has could not be told from the list.
+    Otherwise all sentences of all lists count as words. Lists that are compared are split
+    together or not at all: a template that only one of them has could not be told from the list.
     """
     known = _sentences_of_published_words()
     if all(sentence in known for each in lists for sentence in each):

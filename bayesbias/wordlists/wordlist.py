@@ -1,7 +1,8 @@
 """A word list as a value: its classes, its words and its control words.
 
-A word list says which words stand for a protected class and which attributes are stereotypes of it.
-Nothing else is typed in: the connection of a pair follows from the list (`bayesbias.wordlists.pairing`).
+A word list says which words stand for a protected class and which attributes are stereotypes of
+it. Nothing else is typed in: the connection of a pair follows from the list
+(`bayesbias.wordlists.pairing`).
 """
 
 from collections.abc import Iterable
@@ -47,8 +48,8 @@ class Controls:
     Parameters
     ----------
     name : str
-        The name of the control list; ``"own"`` where the word list holds it, ``"custom"`` where it was
-        handed over as a mapping.
+        The name of the control list; ``"own"`` where the word list holds it, ``"custom"`` where
+        it was handed over as a mapping.
     human, neutral : tuple of str
         The words. Either may be empty, not both.
     title, language, source : str
@@ -88,21 +89,23 @@ class WordList:
     controls : Controls or None
         The control words in use, without those that are stereotypes of this list (see `notes`).
     definitional_sets, evaluation_sets : tuple of tuple of str
-        Sets of words that differ in the class alone, for debiasing; the sets MAC was published with.
+        Sets of words that differ in the class alone, for debiasing; the sets MAC was published
+        with.
     published_spellings : dict
         ``{word in this list: its spelling in the published distance tables}``.
     covariates : dict
         ``{covariate: {word: number or text}}``: what the list says of its words.
     sha256 : str
-        SHA-256 of the file; of the two digests, one after the other, where the control words come from
-        a file of their own. For a mapping, of its canonical JSON.
+        SHA-256 of the file; of the two digests, one after the other, where the control words come
+        from a file of their own. For a mapping, of its canonical JSON.
     origin : str
-        Where the list comes from: a path, ``wordlists/NAME.toml`` for a shipped list, or ``"mapping"``.
+        Where the list comes from: a path, ``wordlists/NAME.toml`` for a shipped list, or
+        ``"mapping"``.
     digests : tuple of (str, str)
         Origin and SHA-256 of each file that was read.
     notes : tuple of str
-        What a reader should know and what was done about it: words dropped from the controls, pairs left out. Short classes
-        are in `thin`, since a table says of them what was found.
+        What a reader should know and what was done about it: words dropped from the controls,
+        pairs left out. Short classes are in `thin`, since a table says of them what was found.
 
     Examples
     --------

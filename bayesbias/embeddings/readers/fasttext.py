@@ -33,9 +33,9 @@ _ENTRY = re.compile(
 def read_fasttext(reading: Reading) -> Rows:
     """Read a full fastText model.
 
-    A word's vector is the mean of its own row and the rows of its character n-grams. A word that is
-    not in the dictionary is built from its n-grams alone. `reading.unmatched` takes the wanted words
-    of the dictionary and returns the words to build.
+    A word's vector is the mean of its own row and the rows of its character n-grams. A word that
+    is not in the dictionary is built from its n-grams alone. `reading.unmatched` takes the wanted
+    words of the dictionary and returns the words to build.
     """
     path, wanted = reading.path, reading.wanted
     with opened(path) as file:
