@@ -1,17 +1,18 @@
 """The pair table of vectors: cosine distance of every protected word to every attribute of a word list."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.counts import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import (
@@ -29,11 +30,6 @@ from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.pairing import CONNECTIONS, pairs
 from bayesbias.wordlists.wordlist import WordList
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.embeddings.embedding import Embedding
 
 __all__ = ["distance_table"]
 
@@ -90,10 +86,6 @@ def distance_table(
     >>> len(table), table.coverage.missing
     (4830, ())
     """
-    import pandas as pd
-
-    from bayesbias.embeddings.loading import load_embedding
-
     checks.choice(duplicates, ("drop", "keep"), "treatment of words with one vector", "duplicates")
     account: dict[str, Any] | None = None
     if isinstance(controls, str) and controls == MATCHED:
@@ -151,23 +143,19 @@ def distance_table(
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
+    about: dict[str, Any] = {
+        "name": words.name,
+        "sha256": words.sha256,
+        "controls": words.controls.name if words.controls else "none",
+    }
+    if account:
+        about["matched"] = account
+    if words.origin.lower().endswith(FOREIGN_ENDINGS):
+        about["file"] = Path(words.origin).name
     provenance = {
         "name": f"{words.name} in {embedding.name}",
-        "wordlist": {
-            "name": words.name,
-            "sha256": words.sha256,
-            "controls": words.controls.name if words.controls else "none",
-            **({"matched": account} if account else {}),
-            **(
-                {"file": Path(words.origin).name}
-                if words.origin.lower().endswith(FOREIGN_ENDINGS)
-                else {}
-            ),
-        },
-        "embedding": {
-            "name": embedding.name,
-            **{str(k): v for k, v in embedding.provenance.items()},
-        },
+        "wordlist": about,
+        "embedding": {"name": embedding.name, **embedding.provenance},
     }
     table = PairTable(as_pair_columns(frame), coverage, provenance)
     if words.covariates:
@@ -175,18 +163,19 @@ def distance_table(
     return table if covariates is None else join_covariates(table, covariates)
 
 
-def first_with_vector(vectors: np.ndarray) -> np.ndarray:
-    """Return for each row the first row that holds the same vector, up to rounding."""
+def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
+    """Return for each row the first row that holds the same vector, up to rounding (`close`, relative)."""
     x = np.asarray(vectors, dtype=float)
-    close = 1e-6 * np.linalg.norm(x, axis=1).mean()
+    size = close * np.linalg.norm(x, axis=1)
     direction = np.random.default_rng(0).normal(size=x.shape[1])
     line = x @ (direction / np.linalg.norm(direction))  # equal vectors are neighbors on any line
     order = np.argsort(line, kind="stable")
+    apart = np.diff(line[order]) > np.maximum(size[order][1:], size[order][:-1])
     first = np.arange(len(x))
-    for run in np.split(order, np.flatnonzero(np.diff(line[order]) > close) + 1):
+    for run in np.split(order, np.flatnonzero(apart) + 1):
         left = np.sort(run)
         while len(left) > 1:
-            equal = np.linalg.norm(x[left] - x[left[0]], axis=1) <= close
+            equal = np.linalg.norm(x[left] - x[left[0]], axis=1) <= size[left[0]]
             first[left[equal]] = left[0]
             left = left[~equal]
     return first
@@ -217,8 +206,6 @@ def _dropped(words: Iterable[str], kept_as: Mapping[str, str]) -> dict[str, str]
 
 
 def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
-    import pandas as pd
-
     row, rows = pd.factorize(frame["protected_word"])
     column, attributes = pd.factorize(frame["attribute"])
     x = np.asarray(embedding.vectors_of(list(rows)), dtype=float)

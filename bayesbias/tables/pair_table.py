@@ -3,13 +3,13 @@
 Distances are float64 and lie in [0, 2].
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
@@ -18,9 +18,6 @@ from bayesbias.core.frames import write_csv
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.rows import COLUMNS
 from bayesbias.wordlists.pairing import CONNECTIONS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["COLUMNS", "PairTable"]
 
@@ -94,8 +91,6 @@ def holds_pairs(x: Any) -> bool:
 
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
-    import pandas as pd
-
     frame = frame[[*COLUMNS, *own]].copy()
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     known = frame["connection"]

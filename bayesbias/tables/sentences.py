@@ -250,6 +250,11 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
         }
     )
+    # An attribute of both sets is one word, and associated with both classes.
+    unit = ["protected_word", "protected_template", "attribute", "attribute_template"]
+    if pairs.duplicated(unit).any():
+        once = pairs.sort_values("connection", kind="stable").drop_duplicates(unit)
+        pairs = pairs.loc[once.index.sort_values()].reset_index(drop=True)
     description = describe_encoder(encoder)
     return PairTable(
         pairs,
@@ -285,7 +290,7 @@ def _one_row_a_vector(
     same: SameVector = ({}, {})
     for side, kept_as in zip((SETS[:2], SETS[2:]), same, strict=True):
         rows = np.flatnonzero(np.isin(sets, side))
-        first[rows] = rows[first_with_vector(vectors[rows])]
+        first[rows] = rows[first_with_vector(vectors[rows], 1e-5)]
         if side == SETS[2:]:
             one_word[rows] = words[first[rows]]
         for name in side:

@@ -114,7 +114,7 @@ def test_sentences_with_one_vector_are_one_observation(tmp_path):
         return toy([sentence.lower() for sentence in sentences])
 
     table = sentence_table(str(path), uncased)
-    assert len(table) == 4 * 5
+    assert len(table) == 4 * 4
     assert table.coverage.protected["targ1"]["same_vector"] == {"Muslim": ["muslim"]}
     # An attribute of both sets is one word.
     assert set(table.frame["attribute"]) == {"bad", "evil", "Odd", "good"}
