@@ -251,41 +251,37 @@ def answers_by_model(
         if (spec.outcome, spec.results.group) != (fit.spec.outcome, fit.spec.results.group):
             what = "models of one table are compared"
             raise InputError(what, where=spec.label, found=spec.outcome, valid=fit.spec.outcome)
-        name = spec.name
-        if name in fits and model in list_models():
-            name = (
-                f"{name} (shipped)"  # beside a model file that was made from it and kept its name
-            )
+        # Beside a model file that was made from it and kept its name.
+        shipped = spec.name in fits and model in list_models()
+        name = f"{spec.name} (shipped)" if shipped else spec.name
         if name in fits:
-            raise InputError(
-                "two models of one name", where=spec.label, found=name, hint="rename one"
-            )
+            raise InputError("two models of one name", where=spec.label, found=name)
         fits[name] = fit_model(fit.table, spec, progress=False, **settings)
-    contrast = fit.contrasts(prob, estimand="population", level="overall")["contrast"].iloc[0]
-    compared = compare_models(fits) if len(fits) > 1 else None
     found = {name: loo(own) for name, own in fits.items()}
     best = max(found, key=lambda name: found[name].elpd)
+    compared = compare_models(fits)["dse"] if len(fits) > 1 else {best: 0.0}
     parts = []
     for name, own in fits.items():
-        levels = own.spec.results.levels
-        frame = own.contrasts(prob, estimand="population")
-        frame = frame[frame["level"].isin(["overall", "class"]) & (frame["contrast"] == contrast)]
-        held = {"overall": (), **{level: about.held for level, about in levels.items()}}
+        frame = own.contrasts(prob, estimand="population").drop(columns="estimand")
+        frame = frame[frame["level"].isin(["overall", "class"])]
+        frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
+        held = {
+            "overall": (),
+            **{key: level.held for key, level in own.spec.results.levels.items()},
+        }
         words = ["listed" if "protected_word" in held[level] else "new" for level in frame["level"]]
-        frame = frame.drop(columns="estimand")
         frame.insert(3, "words", words)
         frame.insert(0, "model", name)
-        error = 0.0 if name == best else float(np.hypot(loo_error(own), loo_error(fits[best])))
         about = found[name]
-        parts.append(
-            frame.assign(
-                elpd=float(about.elpd),
-                elpd_diff=float(about.elpd - found[best].elpd),
-                se_diff=0.0 if compared is None else float(compared.loc[name, "dse"]),
-                mcse_elpd_diff=error,
-                mcse_se_diff=error,  # known no better than the difference
-                high_pareto_k=int((about.pareto_k.to_numpy() > about.good_k).sum()),
-                converged=bool(own.diagnostics()["ok"]),
-            )
-        )
+        error = 0.0 if name == best else float(np.hypot(loo_error(own), loo_error(fits[best])))
+        more = {
+            "elpd": float(about.elpd),
+            "elpd_diff": float(about.elpd - found[best].elpd),
+            "se_diff": float(compared[name]),
+            "mcse_elpd_diff": error,
+            "mcse_se_diff": error,  # known no better than the difference
+            "high_pareto_k": int((about.pareto_k.to_numpy() > about.good_k).sum()),
+            "converged": own.diagnostics()["ok"],
+        }
+        parts.append(frame.assign(**more))
     return pd.concat(parts, ignore_index=True)

@@ -9,7 +9,7 @@ initial positive sequence goes, made monotone. The numbers are those of ArviZ, w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,37 +154,37 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         R-hat says nothing of convergence, and the largest of hundreds passes its limit by chance where draws are few.
     """
     posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
-    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
-    r_hat, ess = {}, {}
+    chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
+    found = {}
     for name in names:
         values = posterior[name].transpose("chain", "draw", ...).to_numpy()
-        r_hat[name], ess[name] = r_hat_and_ess(values.reshape(*values.shape[:2], -1))
+        found[name] = r_hat_and_ess(values.reshape(chains, per_chain, -1))
     # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
-    highest = {name: float(np.nanmax(v, initial=0.0)) for name, v in r_hat.items()}
-    lowest = {name: float(np.nanmin(v, initial=np.inf)) for name, v in ess.items()}
-    chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
-    known = chains > 1 and per_chain >= _LEAST_DRAWS
+    still = [name for name, (r_hat, _) in found.items() if np.isnan(r_hat).any()]
+    max_r_hat, worst = max(
+        (float(np.nanmax(r, initial=0.0)), name) for name, (r, _) in found.items()
+    )
+    min_ess, least = min(
+        (float(np.nanmin(e, initial=np.inf)), name) for name, (_, e) in found.items()
+    )
+    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
+    known, enough = chains > 1 and per_chain >= _LEAST_DRAWS, MIN_ESS_PER_CHAIN * chains
     problems = []
     if divergences:
-        problems.append(
-            f"{number_of(divergences, 'divergent transition')}: the sampler could not follow the posterior everywhere; "
-            "try more tuning steps, or a tighter prior on the spreads"
-        )
-    if known:
-        still = [name for name, v in r_hat.items() if np.isnan(v).any()]
-        problems += _problems_of_chains({} if independent else highest, still)
-    else:
-        problems.append(
-            f"R-hat needs at least two chains of {_LEAST_DRAWS} draws, and here are {chains} of {per_chain}: nothing "
-            "shows whether the sampler has converged; take more (four chains are usual)"
-        )
-    max_r_hat, min_ess = max(highest.values()), min(lowest.values())
-    enough = MIN_ESS_PER_CHAIN * chains
+        times = number_of(divergences, "divergent transition")
+        problems.append(f"{times}; take more tuning steps, or a tighter prior on the SDs")
+    if not known:
+        least_of_all = f"R-hat needs at least two chains of {_LEAST_DRAWS} draws"
+        problems.append(f"{least_of_all}, and here are {chains} of {per_chain}; take more draws")
+    elif still:
+        problems.append(f"some entries of {', '.join(still)} have the same value in every draw")
+    if known and max_r_hat >= MAX_R_HAT and not independent:
+        limit = f"it should be below {MAX_R_HAT}"
+        problems.append(f"R-hat reaches {max_r_hat:.3f} in {worst} ({limit}); take more draws")
     if min_ess < enough:
-        worst = min(lowest, key=lambda name: lowest[name])
+        wanted = f"at least {enough} are wanted"
         problems.append(
-            f"only {min_ess:.0f} effective draws in {worst} (at least {enough} are wanted): means and intervals "
-            "are noisy; draw longer"
+            f"only {min_ess:.0f} effective draws in {least} ({wanted}); take more draws"
         )
     return {
         "divergences": divergences,
@@ -193,18 +193,3 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         "ok": not problems,
         "problems": problems,
     }
-
-
-def _problems_of_chains(highest: Mapping[str, float], still: Sequence[str]) -> list[str]:
-    problems = []
-    if still:
-        problems.append(
-            f"some entries of {', '.join(still)} have the same value in every draw: the sampler did not move"
-        )
-    worst = max(highest, key=lambda name: highest[name], default=None)
-    if worst is not None and highest[worst] >= MAX_R_HAT:
-        problems.append(
-            f"R-hat reaches {highest[worst]:.3f} in {worst} (it should stay below {MAX_R_HAT}): the chains do not "
-            "agree yet; draw longer"
-        )
-    return problems

@@ -76,9 +76,10 @@ class Rows:
     known: np.ndarray | None = None
 
     def chosen(self, rows: Sequence[int]) -> Rows:
-        """Return some rows, in this order."""
+        """Return some rows, in this order; numbers beyond the last are left out."""
+        rows = [row for row in rows if row < len(self.keys)]
         at, row = parts_of_rows(self.row, rows)
-        known = None if self.known is None else self.known[list(rows)]
+        known = None if self.known is None else self.known[rows]
         return Rows(
             [self.keys[k] for k in rows], self.linear.taken(at), row, self.weight[at], known
         )

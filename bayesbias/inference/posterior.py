@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import os
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BiasFit"]
 
-_ROWS_AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwhile
+_MOST_SHOWN = 5  # rows where a fit is printed
+_AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwhile
 
 
 class Answer(NamedTuple):
@@ -141,7 +143,7 @@ class BiasFit:
             ``level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`, and ``n_pairs``. The third
             column has the name of what the model gives results for.
         """
-        frame = self._described(level, estimand, False, View(prob=prob))
+        frame = self._described(level, estimand, self.spec.results.group, View(prob=prob))
         if frame is None:
             raise FitError(
                 f"{estimand} is given overall and for the classes of words, and not at the level {level}"
@@ -186,7 +188,7 @@ class BiasFit:
         """
         view = View(prob=prob, rope=rope)
         return self._joined(
-            level, estimand, lambda own, which: self._described(own, which, True, view)
+            level, estimand, lambda own, which: self._described(own, which, "contrast", view)
         )
 
     def standardized(
@@ -451,10 +453,10 @@ class BiasFit:
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
-        relabelled = estimates.relabelled
+        relabelled, group = estimates.relabelled, self.spec.results.group
 
         def means(level: str, estimand: str) -> xr.DataArray:
-            return self._draws_at(level, estimand, False)
+            return self._draws_at(level, estimand, group)
 
         def words(estimand: str) -> xr.DataArray:
             draws = means("word", estimand)
@@ -466,7 +468,8 @@ class BiasFit:
 
         def contrasts(level: str | None, estimand: str | None) -> xr.DataArray:
             parts = [
-                self._draws_at(own, which, True) for own, which in self._blocks(level, estimand)
+                self._draws_at(own, which, "contrast")
+                for own, which in self._blocks(level, estimand)
             ]
             if not any(part.sizes["row"] for part in parts):
                 raise no_contrasts(self.spec)
@@ -478,7 +481,6 @@ class BiasFit:
             spreads.check_normal_noise(self.spec, what)
             return make(self.design, self.table, self.draws(), contrasts(level, estimand))
 
-        pieces = (*self.in_order, self.draws(), self._chains)
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand: relabelled(
                 means("overall", estimand), level=None, name=None
@@ -493,8 +495,12 @@ class BiasFit:
                 level, estimand, "probabilities of superiority", spreads.superiority_draws
             ),
             "new_words": self._opposite_draws,
-            "variance_partition": functools.partial(spreads.variance_partition_draws, *pieces),
-            "reliability": functools.partial(reliability.reliability_draws, *pieces),
+            "variance_partition": lambda group: spreads.variance_partition_draws(
+                self.design, self.table, self._scales, self._chains, group
+            ),
+            "reliability": lambda words, attributes: reliability.reliability_draws(
+                *self.in_order, self.draws(), self._chains, words, attributes
+            ),
             "slopes": lambda: slopes.slope_draws(self),
             "parameters": self._parameter_draws,
         }
@@ -507,33 +513,27 @@ class BiasFit:
     def __repr__(self) -> str:
         chains, draws = (self.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
         source = self.provenance.get("table", {}).get("name", "a table")
-        lines = [
-            f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows, {chains} x {draws} draws"
-        ]
-        try:
-            if self.spec.results.group == "connection":
-                frame = self.contrasts(estimand="population", level="overall")
-            else:
-                frame = self.summary()
-        except FitError:  # a table without the columns of the results has no such lines
-            frame = None
-        if frame is not None:
-            label = "contrast" if "contrast" in frame else self.spec.results.group
-            digits = decimals(frame["sd"])
-            lines += [
-                f"  {getattr(row, label):<24} {row.mean:+.{digits}f}  {row.prob:.0%} HPDI "
-                f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
-                for row in frame.head(5).itertuples()
-            ]
-            if len(frame) == 6:
-                lines[-1] = "  and 2 more"
-            elif len(frame) > 5:
-                lines[-1] = f"  and {len(frame) - 4} more"
+        head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
+        lines = [f"{head}, {chains} x {draws} draws"]
+        label = "contrast" if self.spec.results.group == "connection" else self.spec.results.group
+        with contextlib.suppress(FitError):  # a table without the columns of the results has none
+            whole = (
+                self.contrasts(estimand="population", level="overall")
+                if label == "contrast"
+                else self.summary()
+            )
+            digits = decimals(whole["sd"])
+            shown = whole if len(whole) <= _MOST_SHOWN else whole.head(_MOST_SHOWN - 1)
+            for row in shown.itertuples():
+                ends = f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
+                estimate = f"{row.mean:+.{digits}f}  {row.prob:.0%} HPDI {ends}"
+                lines.append(f"  {getattr(row, label):<24} {estimate}")
+            if len(shown) < len(whole):
+                lines.append(f"  and {len(whole) - len(shown)} more")
         found = self.diagnostics()
         if found["ok"]:
-            lines.append(
-                f"  Converged: max R-hat {found['max_r_hat']:.3f}, min ESS {found['min_ess_bulk']:,.0f}"
-            )
+            state = f"max R-hat {found['max_r_hat']:.3f}, min ESS {found['min_ess_bulk']:,.0f}"
+            lines.append(f"  Converged: {state}")
         else:
             lines.append(f"  Not converged: {found['problems'][0]}")
         if engine := self.engine.in_words():
@@ -582,6 +582,10 @@ class BiasFit:
         return [name for name, parameter in self.spec.parameters.items() if parameter.positive]
 
     @property
+    def _scales(self) -> dict[str, np.ndarray]:
+        return joined_draws(self.idata["posterior"].dataset, self._scale_names)
+
+    @property
     def _chains(self) -> int:
         return int(self.idata["posterior"].sizes["chain"])
 
@@ -614,16 +618,15 @@ class BiasFit:
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
 
-    def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
-        """Return the rows of a level, in an order that does not depend on that of the table."""
+    def _rows(self, level: str | None, estimand: str, column: str) -> Rows:
+        """Return the rows of a level, or of all, in an order that does not depend on that of the table."""
         check_asked(self.spec, level, estimand)
-        return self._rows_of_all_levels(estimand, contrasted).at(level)
-
-    def _rows_of_all_levels(self, estimand: str, contrasted: bool) -> Rows:
-        return self.once(
-            ("rows", estimand, contrasted),
+        contrasted = column == "contrast"
+        rows = self.once(
+            ("rows", estimand, column),
             lambda: asked_rows(*self.in_order, estimand, contrasted, self.table),
         )
+        return rows if level is None else rows.at(level)
 
     def order_of(self, rows: Rows) -> list[int]:
         """Return the numbers of rows in the order in which their labels come in the table."""
@@ -642,111 +645,79 @@ class BiasFit:
 
         return sorted(range(len(rows.keys)), key=at)
 
-    def answer(self, rows: Rows, estimand: str, contrasted: bool) -> Answer:
-        """Return draws of some rows, and the rows as normal mixtures where they are."""
+    def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
+        """Return draws of some rows, whose labels are called `column`, and the rows as normal mixtures where they are."""
         design, reduced = self.in_order[0], self._reduced
-        posterior = self.idata["posterior"].dataset
-        draws = self.draws() if reduced is None else joined_draws(posterior, self._scale_names)
+        draws = self.draws() if reduced is None else self._scales
         mixed = mixed_rows(rows, design, reduced, draws, self._chains)
         if mixed is None:
-            return Answer(self._drawn(rows, estimand, contrasted), None, rows.known, self.draws())
+            return Answer(self._drawn(rows, estimand, column), None, rows.known, self.draws())
         mixtures, scales = mixed
-        sampled = estimates.keyed_draws(
-            mixtures.sampled(self._seed), rows.keys, self._column(contrasted), estimand
-        )
-        return Answer(sampled, mixtures, rows.known, scales)
+        sampled = mixtures.sampled(self._seed)
+        own = estimates.keyed_draws(sampled, rows.keys, column, estimand)
+        return Answer(own, mixtures, rows.known, scales)
 
-    def _answered(self, level: str, estimand: str, contrasted: bool) -> Answer:
-        rows = self._rows(level, estimand, contrasted)
-        return self.once(
-            ("answer", level, estimand, contrasted), lambda: self.answer(rows, estimand, contrasted)
-        )
+    def describe(
+        self, rows: Rows, estimand: str, column: str, prob: float, rope: float | None = None
+    ) -> pd.DataFrame:
+        """Return the table of some rows, in the order of the labels in the table of pairs."""
+        import pandas as pd
 
-    def _described(
-        self, level: str, estimand: str, contrasted: bool, view: View
-    ) -> pd.DataFrame | None:
-        """Return the table of a level, in the order of the labels in the table of pairs; None where it has no rows."""
-        rows = self._rows(level, estimand, contrasted)
+        parts = [rows.chosen(range(k, k + _AT_ONCE)) for k in range(0, len(rows.keys), _AT_ONCE)]
+        answers = (self.answer(part, estimand, column) for part in parts)
+        frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.known) for a in answers]
+        whole = pd.concat(frames, ignore_index=True)
+        return whole.iloc[self.order_of(rows)].reset_index(drop=True)
+
+    def _described(self, level: str, estimand: str, column: str, view: View) -> pd.DataFrame | None:
+        """Return the table of a level; None where it has no rows."""
+        rows = self._rows(level, estimand, column)
         if not rows.keys:
             return None
-
-        def make() -> pd.DataFrame:
-            import pandas as pd
-
-            size = _ROWS_AT_ONCE
-            if len(rows.keys) <= size:
-                answers = iter([self._answered(level, estimand, contrasted)])
-            else:
-                chunks = [
-                    range(k, min(k + size, len(rows.keys))) for k in range(0, len(rows.keys), size)
-                ]
-                answers = (
-                    self.answer(rows.chosen(list(chunk)), estimand, contrasted) for chunk in chunks
-                )
-            rope = view.rope if contrasted else None
-            frames = [
-                estimates.estimates(a.draws, view.prob, rope, a.mixtures, a.known) for a in answers
-            ]
-            return (
-                pd.concat(frames, ignore_index=True)
-                .iloc[self.order_of(rows)]
-                .reset_index(drop=True)
-            )
-
-        return self.once(("described", level, estimand, contrasted, view), make).copy()
+        rope = view.rope if column == "contrast" else None
+        key = ("described", level, estimand, column, view)
+        return self.once(key, lambda: self.describe(rows, estimand, column, view.prob, rope)).copy()
 
     def _standardized(self, level: str, estimand: str, view: View) -> pd.DataFrame | None:
-        rows = self._rows(level, estimand, True)
+        spec, rows = self.spec, self._rows(level, estimand, "contrast")
         if not rows.keys:
             return None
+        if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
+            # The standard deviation of pairs depends on a slope, so that given the scales the ratio is not normal.
+            drawn = self._drawn(rows, estimand, "contrast")
+            answer = Answer(drawn, None, rows.known, self.draws())
+        else:
+            answer = self.answer(rows, estimand, "contrast")
+        pieces = (self.design, self.table, answer.scales)
+        found = spreads.standardized(*pieces, *answer[:3])
+        frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
+        name = "probability_of_superiority"
+        if estimand in PREDICTIVE:
+            more = dict.fromkeys(estimates.beside(frame, name), np.nan)
+        else:
+            own = estimates.estimates(spreads.superiority_draws(*pieces, answer.draws), view.prob)
+            more = estimates.beside(own, name)
+        return frame.assign(**more).iloc[self.order_of(rows)].reset_index(drop=True)
 
-        def make() -> pd.DataFrame:
-            spec, pieces = self.spec, (self.design, self.table)
-            answer = self._answered(level, estimand, True)
-            if any(
-                spec.parameters[name].covariate is not None and not spec.is_random(name)
-                for name in spec.mu
-            ):
-                # The standard deviation of pairs depends on a slope, so that given the scales the ratio is not normal.
-                answer = Answer(self._drawn(rows, estimand, True), None, rows.known, self.draws())
-            found = spreads.standardized(*pieces, answer.scales, *answer[:3])
-            frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
-            if estimand in PREDICTIVE:
-                beside = dict.fromkeys(
-                    estimates.beside(frame, "probability_of_superiority"), np.nan
-                )
-            else:
-                draws = spreads.superiority_draws(*pieces, answer.scales, answer.draws)
-                own = estimates.estimates(draws, view.prob)
-                beside = estimates.beside(own, "probability_of_superiority")
-            return frame.assign(**beside).iloc[self.order_of(rows)].reset_index(drop=True)
-
-        return self.once(("standardized", level, estimand, view), make).copy()
-
-    def _column(self, contrasted: bool) -> str:
-        return "contrast" if contrasted else self.spec.results.group
-
-    def _draws_at(self, level: str, estimand: str, contrasted: bool) -> xr.DataArray:
-        rows = self._rows(level, estimand, contrasted)
-        return self._drawn(rows, estimand, contrasted).isel(row=self.order_of(rows))
-
-    def _drawn(self, rows: Rows, estimand: str, contrasted: bool) -> xr.DataArray:
+    def _drawn(self, rows: Rows, estimand: str, column: str) -> xr.DataArray:
         """Return draws of some rows from those of the effects; a row that is a mixture takes one of its parts in each draw."""
         draws = self.draws()
         values = rows.linear.draws(draws)
         if estimand in PREDICTIVE:
             rng = np.random.default_rng(np.random.SeedSequence([self._seed, 4]))
             sd = np.sqrt(rows.linear.new_variance(draws))
-            parts, values = (
-                values + sd * rng.standard_normal(values.shape),
-                np.empty((len(values), len(rows.keys))),
-            )
+            parts = values + sd * rng.standard_normal(values.shape)
+            values = np.empty((len(parts), len(rows.keys)))
             for row in range(len(rows.keys)):
                 own = np.flatnonzero(rows.row == row)
                 which = own[0] if len(own) == 1 else rng.choice(own, len(parts), p=rows.weight[own])
                 values[:, row] = parts[np.arange(len(parts)), which]
         values = values.reshape(self._chains, len(values) // self._chains, len(rows.keys))
-        return estimates.keyed_draws(values, rows.keys, self._column(contrasted), estimand)
+        return estimates.keyed_draws(values, rows.keys, column, estimand)
+
+    def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:
+        rows = self._rows(level, estimand, column)
+        return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
 
     def _opposite_draws(self) -> xr.DataArray:
         """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
@@ -755,7 +726,7 @@ class BiasFit:
         """
         from scipy.special import ndtr
 
-        rows = self._rows_of_all_levels("one_new_word", True)
+        rows = self._rows(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
         draws = self.draws()

@@ -7,7 +7,7 @@ their difference: each has a posterior of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import Rows, asked_rows, check_asked, no_contrasts, sides_of
-from bayesbias.inference.estimates import beside, estimates, joined_rows, relabelled
+from bayesbias.inference.estimates import beside, joined_rows, labelled_draws, labels_of_rows
 from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.models.design import Design
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesbias.inference.mixtures import Mixtures
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["contrasts_at"]
@@ -77,8 +76,6 @@ def contrasts_at(
     >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
     ('associated - different', True)
     """
-    import pandas as pd
-
     view = View(prob=prob, rope=rope)
     known = fit.spec.covariates()
     if not known:
@@ -100,21 +97,27 @@ def contrasts_at(
     if carried:
         own = asked_rows(design, table, estimand, True, fit.table)
         rows = replace(own, linear=own.linear.minus(rows.linear), known=None)
-    frames = []
-    for each in ("overall", *fit.spec.results.levels) if level is None else (level,):
-        at = rows.at(each)
-        if at.keys:
-            answer = fit.answer(at, estimand, True)
-            frame = estimates(answer.draws, view.prob, view.rope, answer.mixtures)
-            frames.append(frame.iloc[fit.order_of(at)])
-    if not frames:
+    if level is not None:
+        rows = rows.at(level)
+    if not rows.keys:
         raise no_contrasts(fit.spec)
-    return pd.concat(frames, ignore_index=True)
+    return fit.describe(rows, estimand, "contrast", view.prob, view.rope)
 
 
 def slope_draws(fit: BiasFit) -> xr.DataArray:
     """Return draws of all slopes, labeled ``covariate, level, name, of``."""
-    return joined_rows([draws for _, draws, _ in _slopes(fit)])
+    parts = []
+    for covariate, column, rows in _slopes(fit):
+        draws = fit.answer(rows, "population", column).draws.isel(row=fit.order_of(rows))
+        labels = labels_of_rows(draws)
+        labels = {
+            "covariate": covariate,
+            "level": labels["level"],
+            "name": labels["name"],
+            "of": labels[column],
+        }
+        parts.append(labelled_draws(draws.to_numpy(), labels))
+    return joined_rows(parts)
 
 
 def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
@@ -123,48 +126,29 @@ def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 
     about: Mapping[str, Mapping[str, Any]] = fit.provenance.get("table", {}).get("covariates", {})
     frames = []
-    for covariate, draws, mixtures in _slopes(fit):
+    for covariate, column, rows in _slopes(fit):
         scale = float(about.get(covariate, {}).get("scale", 1.0))
-        frame = estimates(draws, prob, ROPE, mixtures)
-        frame = frame.drop(columns=["p_in_rope", "mcse_p_in_rope", "rope", "verdict"])
+        frame = fit.describe(rows, "population", column, prob, ROPE).rename(columns={column: "of"})
+        frame = frame.drop(columns=["estimand", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"])
+        frame.insert(0, "covariate", covariate)
         per_unit = {name: values / scale for name, values in beside(frame, "per_unit").items()}
         frames.append(frame.assign(**per_unit, scale=scale))
     return pd.concat(frames, ignore_index=True)
 
 
-def _slopes(fit: BiasFit) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
-    """Return each covariate with draws of its slopes, and these as mixtures where they are."""
+def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
+    """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():
         raise FitError(f"{fit.spec.label} has no slopes; bayesbias.models.with_slopes adds them")
-    found = fit.once("slopes", lambda: list(_asked(fit)))
-    if not found:
-        names = ", ".join(fit.spec.covariates())
-        raise FitError(f"{fit.spec.label}: {names} is zero in all rows, and has no slope")
-    return found
-
-
-def _asked(fit: BiasFit) -> Iterator[tuple[str, xr.DataArray, Mixtures | None]]:
+    found = []
     for covariate in fit.spec.covariates():
-        for contrasted in (False, True):
-            rows = slope_rows(*fit.in_order, covariate, contrasted, fit.table)
-            if not rows.keys:
-                continue
-            answer, order = fit.answer(rows, "population", contrasted), fit.order_of(rows)
-            draws = answer.draws.isel(row=order)
-            column = "contrast" if contrasted else fit.spec.results.group
-            named = {name: draws[name].to_numpy().tolist() for name in ("level", "name", column)}
-            labels = {
-                "covariate": [covariate] * len(order),
-                "level": named["level"],
-                "name": named["name"],
-                "of": named[column],
-            }
-            draws = relabelled(draws, **labels, **{column: None, "estimand": None})
-            yield (
-                covariate,
-                draws,
-                None if answer.mixtures is None else answer.mixtures.chosen(order),
-            )
+        for column in (fit.spec.results.group, "contrast"):
+            rows = slope_rows(*fit.in_order, covariate, column == "contrast", fit.table)
+            if rows.keys:
+                found.append((covariate, column, rows))
+    if not found:
+        raise FitError(f"{fit.spec.label}: its covariates are zero in all rows, and have no slope")
+    return found
 
 
 def slope_rows(

@@ -81,17 +81,6 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
         opinions.means("noun")
 
 
-def test_contrasts_are_between_the_labels_that_are_there(opinions):
-    frame = opinions.contrasts(estimand="population")
-    assert set(frame["contrast"]) == {"one - two"}
-    assert set(frame["level"]) == {"overall", "profession", "noun_pair"}
-    draws = opinions.draws()["classifier_mean"]
-    overall = opinions.contrasts(estimand="population", level="overall")
-    assert len(overall) == 1
-    own = opinions.draws_of("contrasts", estimand="population", level="overall").to_numpy()
-    np.testing.assert_allclose(own.ravel(), draws[:, 0] - draws[:, 1], atol=1e-12)
-    assert "one " in repr(opinions)
-    assert len(repr(opinions).splitlines()) <= 8
 
 
 @pytest.mark.parametrize("group", [None, "one"])

@@ -67,17 +67,6 @@ def test_overall_a_new_word_is_of_one_of_the_classes():
     assert own.weight.tolist() == [0.75, 0.25]
 
 
-def test_crossed_knows_no_classes():
-    table = grid((3, 2), (3, 2), 2, 3)
-    design, x = design_of("crossed", table)
-    rows = asked_rows(design, table, "one_new_word", contrasted=True)
-    overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
-    assert overall.weight.tolist() == [1.0]
-    np.testing.assert_allclose(
-        overall.linear.new_variance(x)[:, 0],
-        (x["word_by_connection_sd"][:, :2] ** 2).sum(axis=1),
-        rtol=1e-12,
-    )
 
 
 def test_noise_that_is_not_normal_has_no_new_pair():

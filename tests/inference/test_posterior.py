@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -84,45 +82,10 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
 WORDS_LISTED = ["a1", "a2", "a3", "b1", "b2"]
 
 
-def test_the_population_is_less_certain_than_the_list(crossed):
-    frame = crossed.contrasts()
-    overall = frame[frame["level"] == "overall"].set_index(["contrast", "estimand"])["sd"].unstack()
-    assert (overall["population"] > overall["listed_words"]).all()
 
 
-def test_a_shared_attribute_effect_cancels_within_attributes(pairs):
-    """Associated - different holds the same attribute words only where both classes are weighed alike."""
-    result = edited(fit(pairs, "crossed", **SETTINGS))
-    draws = result.draws()
-    shifted = edited(
-        result,
-        attribute_effect=lambda v: v.__iadd__(1.0),
-        word_by_connection=lambda c: c.__isub__(1.0),
-    )
-    # A shift between v and c changes no fitted mean, so nothing about these words; the population's mean at the
-    # level of words follows c.
-    a, b = (f.contrasts(estimand="listed_words") for f in (result, shifted))
-    np.testing.assert_allclose(a["hpdi_low"], b["hpdi_low"], atol=1e-12)
-    words, moved = (f.words(estimand="population")["mean"] for f in (result, shifted))
-    np.testing.assert_allclose(moved, words - 1, atol=1e-12)
-    assert draws["attribute_effect"].shape == (400, 11)
 
 
-@pytest.mark.parametrize("result", FITS, indirect=True)
-def test_parameters_equal_the_draws(result):
-    frame = result.parameters(prob=0.5)
-    draws, coords = result.draws(), result.design.coords
-    expected = []
-    for name, parameter in result.spec.parameters.items():
-        if "attribute" in parameter.dims:
-            continue
-        for entry in np.ndindex(draws[name].shape[1:]):
-            label = ", ".join(coords[d][i] for d, i in zip(parameter.dims, entry, strict=True))
-            expected.append((name, label, draws[name][(slice(None), *entry)]))
-    assert list(zip(frame["name"], frame["index"], strict=True)) == [(n, i) for n, i, _ in expected]
-    assert "attribute_effect" not in set(frame["name"])
-    for row, (_, _, x) in zip(frame.itertuples(), expected, strict=True):
-        assert_described(row, x, 0.5)
 
 
 FIXED_CENTRE = """
@@ -158,13 +121,6 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
     assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["word_by_connection"][:, *at].mean())
 
 
-def test_draws_join_chains_in_order(crossed):
-    posterior = crossed.idata["posterior"]
-    draws = crossed.draws()
-    for name in crossed.spec.parameters:
-        values = posterior[name].transpose("chain", "draw", ...).values
-        np.testing.assert_array_equal(draws[name][:200], values[0])
-        np.testing.assert_array_equal(draws[name][200:], values[1])
 
 
 TABLES = [
@@ -251,20 +207,8 @@ def test_a_table_of_one_connection_has_a_summary_and_no_contrasts(pairs):
     assert len(repr(result).splitlines()) == 2
 
 
-def test_contrasts_are_those_the_table_holds(pairs):
-    frame = pairs.frame[pairs.frame["connection"].isin(["different", "neutral"])]
-    result = fit(frame, "hierarchical", **SETTINGS)
-    contrasts = result.contrasts(estimand="population")
-    assert set(contrasts["contrast"]) == {"different - neutral"}
-    assert len(contrasts) == 1 + 2 + 5
 
 
-def test_a_table_without_classes_fits_and_says_what_it_lacks(pairs):
-    result = fit(pairs.frame.drop(columns="protected_class"), "hierarchical", **SETTINGS)
-    with pytest.raises(FitError, match="'protected_class', which the table lacks"):
-        result.summary()
-    assert "hierarchical" in repr(result)
-    assert len(result.parameters()) == 20 + 4 + 4 + 4
 
 
 def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
@@ -288,13 +232,3 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
     assert str(result.diagnostics()) == kept["diagnostics"]
 
 
-def test_a_copy_with_another_tree_asks_that_tree(pairs):
-    result = edited(
-        fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
-    )
-    was = result.summary()["mean"]
-    idata = result.idata.copy()
-    idata["posterior"]["connection_mean"] = idata["posterior"]["connection_mean"] + 5
-    assert dataclasses.replace(result, idata=idata).summary()["mean"].to_numpy() == pytest.approx(
-        was.to_numpy() + 5
-    )

@@ -86,30 +86,8 @@ def test_the_share_of_impossible_pairs_by_quadrature():
     assert expected == pytest.approx(share, abs=0.02)
 
 
-def test_pairs_count_as_often_as_the_table_has_them():
-    table = pairs()
-    text = load_model("hierarchical").text.replace(
-        'dims = ["connection"]\ndistribution = "Normal"',
-        'dims = ["connection"]\ndistribution = "StudentT"\nnu = 3',
-    )
-    expected = prior_expectation(parse_model(text.encode(), "t"), table, seed=shifted(1))
-    drawn = predictive_of_pairs(parse_model(text.encode(), "t"), table, shifted(1))
-    counts = table["connection"].value_counts()
-    by_hand = sum(counts[name] * ((x < 0) | (x > 2)).mean() for name, x in drawn.items()) / len(
-        table
-    )
-    assert expected.impossible == pytest.approx(by_hand)
-    assert expected.on == "this table"
 
 
-def test_a_narrower_prior_expects_less():
-    wide = prior_expectation("hierarchical")
-    text = load_model("hierarchical").text.replace("sigma = 0.3", "sigma = 0.03")
-    narrow = prior_expectation(parse_model(text.encode(), "narrow"))
-    assert narrow.contrasts["sd"][0] == pytest.approx(
-        0.1 * wide.contrasts["sd"][0]
-    )  # the same draws
-    assert narrow.impossible < wide.impossible
 
 
 def test_what_has_no_contrast_or_needs_a_table_is_refused():

@@ -10,22 +10,17 @@ import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.fits import made_up, pairs
-from helpers.models import own
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.reliability import (
     LEFT_OUT,
     MEASURES,
     Components,
-    check_scores,
-    numbers_of_words,
     score_components,
 )
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 
 # A mean of its own for every kind of term, some spreads by label: connection and list fixed, all else random.
@@ -148,11 +143,6 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     )
 
 
-def test_twice_the_attributes_follow_spearman_and_brown():
-    design = Design.of(_spec("word_by_connection", "attribute_effect"), _grid(2, 3, 4))
-    found = score_components(design, _grid(2, 3, 4), _one_draw(_spreads(design)))
-    once, twice = (_part(found, "word", "relative").coefficient(1, n)[0] for n in (4, 8))
-    assert twice == pytest.approx(2 * once / (1 + once), rel=1e-12)
 
 
 def _part(found, measure: str, kind: str) -> Components:
@@ -296,78 +286,8 @@ def test_scores_are_weat_and_mac():
     assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
 
 
-def test_what_slopes_carry_of_a_score_goes_by_the_covariate():
-    frame = _grid(3, 3, 4)
-    frame["x"] = frame["attribute"].map(
-        {a: float(k) for k, a in enumerate(frame["attribute"].unique())}
-    )
-    design = Design.of(with_slopes("default", "x", ["protected_class"]), frame)
-    draws = {name: 0 * values for name, values in design.prior_draws(1, 7).items()}
-    draws["slope_x_protected_class"] = np.array([[0.1, 0.0, 0.0]])
-    found = score_components(design, frame, draws)
-    means = frame.groupby(["protected_class", "connection"])["x"].mean()
-    gaps = [0.1 * (means["c0", "associated"] - means["c0", "different"]), 0, 0]
-    expected = np.mean(np.square(gaps))
-    assert _part(found, "class", "against_zero").universe[0] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("situation", ["gender_jobs", "names_valence"])
-def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
-    """Scores of a hundred names by two halves of their attributes correlate as the fit says, for the same number."""
-    pools = np.load(shared / f"data/real_coverage/{situation}.npz")
-    rng = np.random.default_rng(6)
-    for side in (0, 1):
-        listed = {
-            "x": pools[f"d_{side}_{side}"].astype(float),
-            "y": pools[f"d_{side}_{1 - side}"].astype(float),
-        }
-        half = min(d.shape[1] for d in listed.values()) // 2
-        found = []
-        for _ in range(300):
-            scores = np.zeros((2, len(listed["x"])))
-            for sign, d in ((1, listed["x"]), (-1, listed["y"])):
-                order = rng.permutation(d.shape[1])
-                scores += [
-                    sign * d[:, order[k * half : (k + 1) * half]].mean(axis=1) for k in (0, 1)
-                ]
-            found.append(np.corrcoef(scores)[0, 1])
-        rows = [
-            (
-                f"w{w}",
-                "x",
-                f"{name}{a}",
-                name,
-                "associated" if name == "x" else "different",
-                "stereotype",
-                d[w, a],
-            )
-            for name, d in listed.items()
-            for w, a in np.ndindex(d.shape)
-        ]
-        columns = [
-            "protected_word",
-            "protected_class",
-            "attribute",
-            "attribute_class",
-            "connection",
-            "attribute_kind",
-        ]
-        table = pd.DataFrame(rows, columns=[*columns, "distance"])
-        fit = bb.fit(
-            table,
-            "shared",
-            seed=shifted(1),
-            draws=300,
-            tune=300,
-            chains=2,
-            pointwise=False,
-            progress=False,
-        )
-        row = fit.reliability(attributes=half, prob=0.99).iloc[0]
-        assert (row["measure"], row["coefficient"], row["left_out"]) == ("word", "relative", "")
-        assert row["hpdi_low"] < np.mean(found) < row["hpdi_high"]
-        assert row["hpdi_high"] - row["hpdi_low"] < 0.5  # else it would say nothing
 
 
 # -- the table of a fit ----------------------------------------------------------------------------------
@@ -412,19 +332,6 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     )
 
 
-def test_each_number_of_words_with_each_of_attributes(crossed):
-    frame = crossed.reliability(words=[2, 40], attributes=[3, 30])
-    weat = frame[(frame["measure"] == "weat") & (frame["coefficient"] == "against_zero")]
-    assert list(zip(weat["words"], weat["attributes"], strict=True)) == [
-        (2, 3),
-        (2, 30),
-        (40, 3),
-        (40, 30),
-    ]
-    assert (frame["measure"] == "word").sum() == 2 * len(
-        MEASURES["word"]
-    )  # a word is one, however many there are
-    assert weat["mean"].is_monotonic_increasing
 
 
 def _two_by_two() -> tuple[Design, pd.DataFrame, dict[str, np.ndarray]]:
@@ -461,43 +368,11 @@ def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     assert kinds - {""} <= set(LEFT_OUT)
 
 
-def test_a_model_over_other_columns_says_so():
-    text = load_model("crossed").text.replace(
-        'dims = ["attribute"]', 'dims = ["attribute", "source"]'
-    )
-    table = pairs()
-    table["source"] = np.where(table["attribute"].str[1] == "0", "news", "web")
-    design = Design.of(parse_model(text.encode(), "own.toml"), table)
-    assert set(
-        score_components(design, table, {"word_by_connection_sd": np.ones((1, 4))}).values()
-    ) == {"other_columns"}
 
 
-@pytest.mark.parametrize("arguments", [{"words": 0}, {"attributes": 2.5}, {"attributes": []}])
-def test_numbers_of_words_are_whole(crossed, arguments):
-    with pytest.raises(InputError, match=r"whole number"):
-        crossed.reliability(**arguments)
 
 
-def test_models_that_have_no_such_variance_are_refused():
-    table = pairs().assign(attribute_kind="stereotype")
-    for spec, says in ((load_model("robust"), "normal noise"), (own(), "normal noise")):
-        with pytest.raises(FitError, match=says):
-            check_scores(Design.of(spec, table), table)
-    text = load_model("crossed").text
-    start = text.index("[parameter.attribute_effect]")
-    text = text[:start] + text[start:].replace(
-        'distribution = "Normal"', 'distribution = "StudentT"\nnu = 4', 1
-    )
-    with pytest.raises(FitError, match="normal effects"):
-        check_scores(Design.of(parse_model(text.encode(), "t.toml"), table), table)
-    with pytest.raises(FitError, match="the table lacks attribute_class"):
-        check_scores(
-            Design.of(load_model("crossed"), pairs()), pairs().drop(columns="attribute_class")
-        )
 
 
-def test_unequal_classes_count_by_their_harmonic_mean():
-    table = pairs()
-    table = table[table["protected_word"] != "x2"]
-    assert numbers_of_words(table) == (pytest.approx(2 / (1 / 2 + 1 / 3)), 3.0)
+
+

@@ -148,27 +148,8 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
     assert of_lists.set_index("name")["mean"]["class0"] == pytest.approx(0.2, abs=1e-4)
 
 
-def test_connections_without_the_covariate_have_no_slope():
-    table = SHARES
-    design = Design.of(slopes_for("default", table, "share"), table)
-    for contrasted, labels in (
-        (False, {"associated", "different"}),
-        (True, {"associated - different"}),
-    ):
-        assert {
-            key[2] for key in slope_rows(design, table, "share", contrasted, table).keys
-        } == labels
-    assert collapse(design).design.untouched("slope_share_connection").tolist() == [
-        label in ("human", "neutral") for label in design.coords["connection"]
-    ]
 
 
-def test_a_model_without_slopes_says_how_to_get_some():
-    fit = made_up(pairs(), "crossed")
-    with pytest.raises(FitError, match="with_slopes adds them"):
-        fit.slopes()
-    with pytest.raises(FitError, match="with_slopes adds them"):
-        fit.draws_of("slopes")
 
 
 @pytest.fixture(scope="module")
@@ -205,12 +186,3 @@ def test_contrasts_at_are_those_of_a_table_with_these_covariates(made, covariate
     assert list(frame.columns) == list(own.columns)
 
 
-def test_contrasts_at_what_the_model_has_no_slope_on_are_refused(made):
-    for covariates, said in (
-        ({}, "no covariate is named"),
-        ({"frequenci": 0}, "did you mean 'frequency'"),
-    ):
-        with pytest.raises(InputError, match=said):
-            contrasts_at(made, covariates)
-    with pytest.raises(InputError, match="has no slope on a covariate"):
-        contrasts_at(made_up_fit(grid(), "default"), {"age": 0})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
 from helpers.monte_carlo import assert_near, independent, log_sd
@@ -13,7 +12,6 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import total_sd
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.slopes import with_slopes
 from bayesbias.tables.reading import load_distances
 
@@ -56,20 +54,6 @@ def test_variances_add_up_under_every_draw(table):
         )
 
 
-def test_rows_of_different_spreads_count_as_often_as_there_are(table):
-    result = made_up(table, "crossed", SPREADS, sd=0.01)
-    draws, coords = result.draws(), result.design.coords
-    mixed = of(table, "associated") | of(table, "neutral")
-    share = of(table, "associated").sum() / mixed.sum()
-    a, n = (coords["connection"].index(name) for name in ("associated", "neutral"))
-    of_each = [
-        draws["word_by_connection_sd"][:, k] ** 2
-        + draws["sigma"][:, k] ** 2
-        + draws["attribute_sd"] ** 2
-        for k in (a, n)
-    ]
-    expected = np.sqrt(share * of_each[0] + (1 - share) * of_each[1])
-    np.testing.assert_allclose(total_sd(result.design, draws, mixed), expected, rtol=1e-12)
 
 
 def test_of_one_word_its_own_terms_do_not_scatter(table):
@@ -109,51 +93,10 @@ def test_new_pairs_that_are_drawn_scatter_so(table, model):
         assert_near(log_sd(independent(outcomes[:, row])), np.log(expected), (model, connection))
 
 
-COMMON = """
-[parameter.all]
-distribution = "Normal"
-mu = 0
-sigma = "asd"
-[parameter.asd]
-distribution = "Exponential"
-lam = 2
-"""
 
 
-def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_not(table):
-    text = load_model("crossed").text.replace('sigma = "sigma"', "sigma = 0.3", 1)
-    text = text.replace(
-        'mu = ["word_by_connection", "attribute_effect"]',
-        'mu = ["word_by_connection", "attribute_effect", "all"]',
-        1,
-    )
-    text = text[: text.index("[parameter.sigma]")] + COMMON
-    result = made_up(
-        table, parse_model(text.encode(), "own.toml"), {**SPREADS, "asd": 0.7}, sd=0.01
-    )
-    draws, k = result.draws(), result.design.coords["connection"].index("neutral")
-    expected = np.sqrt(
-        draws["word_by_connection_sd"][:, k] ** 2 + draws["attribute_sd"] ** 2 + 0.09
-    )
-    np.testing.assert_allclose(
-        total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12
-    )
 
 
-def test_of_one_profession_its_own_term_does_not_scatter():
-    rows = [(c, n, p) for c in ("c1", "c2") for n in ("n1", "n2", "n3") for p in ("p1", "p2")]
-    table = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"]).assign(
-        difference=0.1
-    )
-    design = Design.of(load_model("sentiment"), table)
-    draws = design.prior_draws(5, 7)
-    mine = ((table["classifier"] == "c2") & (table["profession"] == "p1")).to_numpy()
-    own = draws["noun_pair_sd"][:, 1] ** 2 + draws["sigma"][:, 1] ** 2
-    held = total_sd(design, draws, mine, held=("profession",))
-    np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
-    np.testing.assert_allclose(
-        total_sd(design, draws, mine), np.sqrt(own + draws["profession_sd"][:, 1] ** 2), rtol=1e-12
-    )
 
 
 def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.definitions import brute_hpdi
-from helpers.draws import made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.monte_carlo import (
     assert_near,
@@ -17,17 +15,12 @@ from helpers.monte_carlo import (
     independent,
     log_sd,
     mean,
-    mean_of_row,
     probability,
 )
 from helpers.seeds import shifted
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
-from bayesbias.models.loading import load_model, parse_model
-from bayesbias.simulation import Scenario, simulate_table
-from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import load_distances
 
 MEANS = {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}
@@ -176,67 +169,10 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
         assert_rate(abs(draws[..., row]) < 0.1, frame["p_in_rope"][row])
 
 
-@pytest.mark.slow
-def test_single_new_words_are_standardized_and_have_no_superiority(fitted):
-    frame = fitted.standardized(estimand="one_new_word")
-    assert set(frame["level"]) == {"overall", "class"}
-    assert (
-        frame[
-            [
-                "probability_of_superiority",
-                "probability_of_superiority_low",
-                "probability_of_superiority_high",
-            ]
-        ]
-        .isna()
-        .all(axis=None)
-    )
-    with pytest.raises(FitError, match="no probability of superiority"):
-        fitted.probability_of_superiority(estimand="one_new_word")
 
 
-@pytest.mark.slow
-def test_vectors_that_scatter_less_have_the_same_standardized_contrast():
-    """Distances shrunk towards 1, with priors shrunk as much: raw contrasts shrink, standardized ones stay."""
-    table = distance_table("minilm-static", "religion")
-    frame = table.frame.assign(distance=1 + 0.25 * (table.frame["distance"] - 1))
-    shrunk = PairTable(frame, table.coverage, dict(table.provenance))
-    text = load_model("crossed").text
-    assert text.count("sigma = 0.3") == 1
-    text = text.replace("lam = 2", "lam = 8").replace("sigma = 0.3", "sigma = 0.075")
-    settings = {"draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
-    one = fit(table, "crossed", seed=shifted(1), **settings)
-    other = fit(shrunk, parse_model(text.encode(), "shrunk.toml"), seed=shifted(2), **settings)
-    rows = {"level": "overall", "estimand": "population"}
-    a, b = (result.standardized(**rows) for result in (one, other))
-    assert_near(mean_of_row(a), mean_of_row(b))
-    raw, small = (result.contrasts(**rows) for result in (one, other))
-    assert (small["sd"] < 0.5 * raw["sd"]).all()
-    # With the priors of the whole scale, which shrink the narrower spreads a little less, the difference is small.
-    kept = fit(shrunk, "crossed", seed=shifted(3), **settings).standardized(**rows)
-    assert (abs(kept["mean"] - a["mean"]) < 0.5 * a["sd"]).all()
 
 
-def test_a_label_may_hold_a_stroke_itself():
-    def found(first: str) -> tuple[np.ndarray, list[str]]:
-        words = [("w0", first), ("w1", first), ("w2", "y"), ("w3", "y")]
-        rows = [
-            (w, s, f"t{t}", t - 1.5, 0.2 * np.sin(k + t))
-            for k, (w, s) in enumerate(words)
-            for t in range(4)
-        ]
-        frame = pd.DataFrame(rows, columns=["set_word", "set", "target", "covariate", "distance"])
-        fit = made_up_fit(frame, "wefat", draws=20)
-        numbers = ["mean", "hpdi_low", "hpdi_high"]
-        parts = [
-            own(level="overall", estimand="population")[numbers]
-            for own in (fit.standardized, fit.probability_of_superiority)
-        ]
-        return np.concatenate(parts), fit.slopes()["of"].tolist()
-
-    plain, stroke = found("x"), found("x - small")
-    np.testing.assert_array_equal(plain[0], stroke[0])
-    assert [of.replace("x", "x - small") for of in plain[1]] == stroke[1]
 
 
 def test_noise_without_a_variance_is_refused():
@@ -249,17 +185,3 @@ def test_noise_without_a_variance_is_refused():
         result.probability_of_superiority()
 
 
-@pytest.mark.slow
-def test_two_classes_in_another_unit_have_the_same_standardized_contrasts():
-    """Priors are in cosine distances: what data hardly know, such as how far two classes scatter, has no part in it."""
-    frame = simulate_table(Scenario(words=(8, 8), attributes=(8, 8), human=8, neutral=8), 4)
-    frame["distance"] = 0.3 + 0.2 * (frame["distance"] - frame["distance"].mean())
-    found = []
-    for size in (1.0, 0.1):
-        part = frame.assign(distance=size * frame["distance"])
-        result = fit(part, "default", seed=shifted(1), engine="quick", pointwise=False)
-        found.append(result.standardized(level="overall", estimand="population").iloc[0])
-    assert found[1]["mean"] == pytest.approx(found[0]["mean"], rel=0.07)
-    assert found[1]["probability_of_superiority"] == pytest.approx(
-        found[0]["probability_of_superiority"], abs=0.02
-    )
