@@ -83,8 +83,6 @@ def test_chains_that_disagree_are_said_in_words(good):
     assert "Not converged: R-hat reaches" in repr(bad)
 
 
-
-
 @pytest.mark.parametrize(("chains", "draws"), [(1, 300), (2, 3), (2, 1), (1, 1)])
 def test_too_few_chains_or_draws_are_said(good, chains, draws):
     idata = good.idata.copy()

@@ -81,8 +81,6 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
         opinions.means("noun")
 
 
-
-
 @pytest.mark.parametrize("group", [None, "one"])
 def test_shares_are_those_of_the_spreads(opinions, group):
     draws = opinions.draws()

@@ -67,8 +67,6 @@ def test_overall_a_new_word_is_of_one_of_the_classes():
     assert own.weight.tolist() == [0.75, 0.25]
 
 
-
-
 def test_noise_that_is_not_normal_has_no_new_pair():
     table = grid()
     design, _ = design_of("robust", table)

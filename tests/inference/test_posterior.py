@@ -82,12 +82,6 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
 WORDS_LISTED = ["a1", "a2", "a3", "b1", "b2"]
 
 
-
-
-
-
-
-
 FIXED_CENTRE = """
 schema = 1
 name = "fixed"
@@ -118,9 +112,9 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
         result.design.coords["protected_word"].index("b1"),
         result.design.coords["connection"].index("human"),
     )
-    assert words.loc[("b1", "human"), "mean"] == pytest.approx(result.draws()["word_by_connection"][:, *at].mean())
-
-
+    assert words.loc[("b1", "human"), "mean"] == pytest.approx(
+        result.draws()["word_by_connection"][:, *at].mean()
+    )
 
 
 TABLES = [
@@ -207,10 +201,6 @@ def test_a_table_of_one_connection_has_a_summary_and_no_contrasts(pairs):
     assert len(repr(result).splitlines()) == 2
 
 
-
-
-
-
 def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
     result = fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
     before = {
@@ -230,5 +220,3 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
     assert result.contrasts(level="overall", estimand="population").equals(kept["contrasts"])
     assert result.summary().equals(kept["summary"])
     assert str(result.diagnostics()) == kept["diagnostics"]
-
-

@@ -57,9 +57,9 @@ def test_contrasts_of_crossed_by_hand():
     assert (expected["hpdi_low"] < 0).all()
     assert (expected["hpdi_high"] > 0).all()
     half = stats.norm.ppf(0.945) * 0.3 * np.sqrt(2)
-    assert expected.loc["overall", "hpdi_high"] - expected.loc["overall", "hpdi_low"] == pytest.approx(
-        2 * half, rel=0.1
-    )
+    assert expected.loc["overall", "hpdi_high"] - expected.loc[
+        "overall", "hpdi_low"
+    ] == pytest.approx(2 * half, rel=0.1)
 
 
 @pytest.mark.slow
@@ -84,10 +84,6 @@ def test_the_share_of_impossible_pairs_by_quadrature():
     mc.assert_near(mc.mean_of(outside), share)
     expected = prior_expectation(spec, seed=shifted(3)).impossible
     assert expected == pytest.approx(share, abs=0.02)
-
-
-
-
 
 
 def test_what_has_no_contrast_or_needs_a_table_is_refused():

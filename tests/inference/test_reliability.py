@@ -143,8 +143,6 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     )
 
 
-
-
 def _part(found, measure: str, kind: str) -> Components:
     part = found[measure, kind]
     assert isinstance(part, Components)
@@ -286,10 +284,6 @@ def test_scores_are_weat_and_mac():
     assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
 
 
-
-
-
-
 # -- the table of a fit ----------------------------------------------------------------------------------
 
 
@@ -332,8 +326,6 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     )
 
 
-
-
 def _two_by_two() -> tuple[Design, pd.DataFrame, dict[str, np.ndarray]]:
     frame = _grid(2, 3, 4)
     design = Design.of(_spec(), frame)
@@ -366,13 +358,3 @@ def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     }  # fmt: skip
     kinds = set(frame["left_out"]) | set(additive["left_out"]) | set(alone["left_out"])
     assert kinds - {""} <= set(LEFT_OUT)
-
-
-
-
-
-
-
-
-
-

@@ -83,8 +83,6 @@ def test_draws_that_the_seed_does_not_give_are_written(crossed, tmp_path):
         np.testing.assert_array_equal(back.draws()[name], values + (name == "attribute_effect"))
 
 
-
-
 def refused(path, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
         load_fit(path)
@@ -103,7 +101,3 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
     refused(tmp_path / "other.nc", "not a bayesbias fit")
     (tmp_path / "short.nc").write_bytes(saved.read_bytes()[:500])
     refused(tmp_path / "short.nc", "cannot be read as netCDF")
-
-
-
-

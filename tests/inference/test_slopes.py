@@ -11,7 +11,6 @@ from helpers.draws import made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
-from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.slopes import contrasts_at, slope_rows
@@ -148,10 +147,6 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
     assert of_lists.set_index("name")["mean"]["class0"] == pytest.approx(0.2, abs=1e-4)
 
 
-
-
-
-
 @pytest.fixture(scope="module")
 def made():
     model = with_slopes("default", "frequency", ["attribute_kind"], varying=["attribute"])
@@ -184,5 +179,3 @@ def test_contrasts_at_are_those_of_a_table_with_these_covariates(made, covariate
     keys = ["level", "name", "contrast"]
     assert frame[keys].to_numpy().tolist() == own[keys].to_numpy().tolist()
     assert list(frame.columns) == list(own.columns)
-
-

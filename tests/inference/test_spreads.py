@@ -54,8 +54,6 @@ def test_variances_add_up_under_every_draw(table):
         )
 
 
-
-
 def test_of_one_word_its_own_terms_do_not_scatter(table):
     result = made_up(table, "shared", SPREADS, sd=0.01)
     draws, coords = result.draws(), result.design.coords
@@ -91,12 +89,6 @@ def test_new_pairs_that_are_drawn_scatter_so(table, model):
         row = np.flatnonzero(of(table, connection))[0]
         expected = total_sd(design, result.draws(), of(table, connection))[0]
         assert_near(log_sd(independent(outcomes[:, row])), np.log(expected), (model, connection))
-
-
-
-
-
-
 
 
 def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):

@@ -169,12 +169,6 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
         assert_rate(abs(draws[..., row]) < 0.1, frame["p_in_rope"][row])
 
 
-
-
-
-
-
-
 def test_noise_without_a_variance_is_refused():
     result = made_up(load_distances(pairs()).frame, "robust", VALUES)
     with pytest.raises(
@@ -183,5 +177,3 @@ def test_noise_without_a_variance_is_refused():
         result.standardized()
     with pytest.raises(FitError, match="probabilities of superiority need normal noise"):
         result.probability_of_superiority()
-
-
