@@ -50,6 +50,19 @@ def _entry(path):
     return f".. py:data:: {path}\n   :value: {short}\n"
 
 
+def score_table():
+    """Return the table of scores: the question of each, what it needs, its source, and its known defects."""
+    from bayesbias.scores.score import SCORES
+
+    rows = [("score", "question", "needs", "source", "known defects")]
+    for row in SCORES.values():
+        rows.append((row.title, row.about, ", ".join(row.needs) or "distances", row.source, row.known))
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for cells in rows:
+        lines += [f"   {'-' if i else '* -'} {cell}".replace("   - ", "     - ") for i, cell in enumerate(cells)]
+    return [*lines, ""]
+
+
 def reference():
     """Yield a page of the reference for each group of folders."""
     names = public_names()
@@ -59,6 +72,7 @@ def reference():
         listed = [path.removeprefix("bayesbias.") for path in own if callable(_value(path))]
         lines = [title, "=" * len(title), "", ".. currentmodule:: bayesbias", ""]
         lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in listed), ""]
+        lines += score_table() if slug == "scores" else []
         yield f"reference/api/{slug}.rst", "\n".join([*lines, *map(_entry, own)])
 
 
