@@ -41,12 +41,13 @@ def weat(
 ) -> Score:
     """Compute the Word Embedding Association Test.
 
-    X is the first protected class and Y the second; A are the attributes associated with X, B those with Y.
-    Control words play no part.
+    X is the first protected class and Y the second; A are the attributes associated with X, B those
+    with Y. Control words play no part.
 
     Parameters
     ----------
-    source : PairTable, DataFrame or path of a table; with `wordlist`, anything `load_embedding` reads
+    source : PairTable, DataFrame or path of a table; with `wordlist`, anything `load_embedding`
+    reads
         The pairs, or the vectors to compute them from.
     wordlist : optional
         What `load_wordlist` takes.
@@ -60,20 +61,22 @@ def weat(
     Returns
     -------
     Score
-        The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides, p_lower, p_upper,
-        attribute_classes, x, y, a, b, scores`` (s of each word) and ``permutation``. Its ``pairs()`` have
-        ``protected_word, set, attribute, attribute_set, distance, similarity, weight``; the sum of weight times
-        similarity is the statistic.
+        The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides,
+        p_lower, p_upper, attribute_classes, x, y, a, b, scores`` (s of each word) and
+        ``permutation``. Its ``pairs()`` have ``protected_word, set, attribute, attribute_set,
+        distance, similarity, weight``; the sum of weight times similarity is the statistic.
 
     Raises
     ------
     InputError
-        If there are not two classes, a word stands in both, or a word has no pair with one of the attribute sets.
+        If there are not two classes, a word stands in both, or a word has no pair with one of the
+        attribute sets.
 
     Notes
     -----
-    Equations 2-4 of the seed paper. An attribute may stand in both A and B. If A and B are equal every score is 0: p is
-    1, and there is no effect size. A protected word that is an attribute too is not compared with itself.
+    Equations 2-4 of the seed paper. An attribute may stand in both A and B. If A and B are equal
+    every score is 0: p is 1, and there is no effect size. A protected word that is an attribute too
+    is not compared with itself.
 
     Examples
     --------
@@ -166,8 +169,8 @@ def effect_size(
     scores_x, scores_y : array_like of float
         The scores s(w, A, B), shapes ``(n_x,)`` and ``(n_y,)``, finite.
     denominator : {"union_n_minus_1", "union_n", "pooled"}
-        The standard deviation of the scores over X and Y together, with n - 1 in it (May et al., 2019)
-        or n; or, ``pooled``, that within X and within Y, as in Cohen's d.
+        The standard deviation of the scores over X and Y together, with n - 1 in it (May et al.,
+        2019) or n; or, ``pooled``, that within X and within Y, as in Cohen's d.
 
     Returns
     -------
@@ -213,10 +216,10 @@ def effect_size(
 def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1") -> float | None:
     """Return what the absolute effect size cannot exceed, whatever the scores.
 
-    Of the sum of squares over the union, ``n_x n_y / n`` times the squared difference of means is due to that
-    difference, where ``n = n_x + n_y``. So the effect size is at most ``sqrt(n (n - 1) / (n_x n_y))`` with
-    n - 1 in the denominator, and ``n / sqrt(n_x n_y)`` with n: for 2 + 2 words sqrt(3), for long lists
-    of equal length 2.
+    Of the sum of squares over the union, ``n_x n_y / n`` times the squared difference of means is
+    due to that difference, where ``n = n_x + n_y``. So the effect size is at most ``sqrt(n (n - 1)
+    / (n_x n_y))`` with n - 1 in the denominator, and ``n / sqrt(n_x n_y)`` with n: for 2 + 2 words
+    sqrt(3), for long lists of equal length 2.
 
     Parameters
     ----------
@@ -263,17 +266,19 @@ def sc_weat(
     source, wordlist, classes
         As in `weat`.
     sides : {1, 2}, default 1
-        1 asks whether the words are nearer to their own attributes (X to A, Y to B), 2 whether they are nearer to either.
+        1 asks whether the words are nearer to their own attributes (X to A, Y to B), 2 whether they
+        are nearer to either.
     prob, samples, seed
         As in `sign_flip_test`.
 
     Returns
     -------
     dict of str to Score
-        By class. The value is the mean over its words of mean cosine with A minus mean cosine with B: positive is nearer
-        to A. Details: ``mean_score`` and ``scores``, where each word's difference is divided by the SD of its
-        cosines; ``coverage, p_lower, p_upper, sides, seed, attribute_classes, a, b``. The ``pairs()`` have
-        ``protected_word, mean_a, mean_b, sd, score``.
+        By class. The value is the mean over its words of mean cosine with A minus mean cosine with
+        B: positive is nearer to A. Details: ``mean_score`` and ``scores``, where each word's
+        difference is divided by the SD of its cosines; ``coverage, p_lower, p_upper, sides, seed,
+        attribute_classes, a, b``. The ``pairs()`` have ``protected_word, mean_a, mean_b, sd,
+        score``.
 
     Raises
     ------
@@ -282,8 +287,9 @@ def sc_weat(
 
     Notes
     -----
-    A score is ES(w, A, B) of Caliskan et al. (2017). The test flips the signs of the words' differences of mean cosines, as
-    PsychWordVec does. For the p-value of a single word, with A and B divided anew, use `permutation_test`.
+    A score is ES(w, A, B) of Caliskan et al. (2017). The test flips the signs of the words'
+    differences of mean cosines, as PsychWordVec does. For the p-value of a single word, with A and
+    B divided anew, use `permutation_test`.
 
     Examples
     --------
@@ -298,7 +304,8 @@ def sc_weat(
     chosen = grid.two_classes(classes)
     a, b = (grid.own[c] for c in chosen)
     out = {}
-    # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer to their own?
+    # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer
+    # to their own?
     for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
         rows = []
         for word in grid.words_of(c):
@@ -373,33 +380,35 @@ def mac(
     source, wordlist
         As in `weat`.
     against : PairTable, DataFrame or path of a table, optional
-        The same pairs from other vectors, such as debiased ones. Pairs that only one of the two tables has
-        are left out of both scores, and noted.
+        The same pairs from other vectors, such as debiased ones. Pairs that only one of the two
+        tables has are left out of both scores, and noted.
     words : iterable of str, "all" or "evaluation", default "all"
-        The protected words to average over. Published values are over the evaluation sets of the word list, where it has
-        any; ``evaluation`` takes these.
+        The protected words to average over. Published values are over the evaluation sets of the
+        word list, where it has any; ``evaluation`` takes these.
     convention : {"class_means", "all_pairs"}
-        ``class_means`` averages over a class's attributes first (Manzini et al., 2019, and WEFE), so that
-        short lists weigh as much as long ones. With ``all_pairs`` every pair weighs the same. The
-        t-test is on the averages S(t, A_j) either way.
+        ``class_means`` averages over a class's attributes first (Manzini et al., 2019, and WEFE),
+        so that short lists weigh as much as long ones. With ``all_pairs`` every pair weighs the
+        same. The t-test is on the averages S(t, A_j) either way.
 
     Returns
     -------
     Score
-        The value is the mean distance, in [0, 2]; 1 means unrelated. Details: ``against`` (the second value), ``difference, t,
-        df``, ``data_against, convention, words, attribute_classes``.
-        Its ``pairs()`` have ``protected_word, attribute, attribute_class, distance, distance_against, weight``;
-        the sum of weight times distance is the value.
+        The value is the mean distance, in [0, 2]; 1 means unrelated. Details: ``against`` (the
+        second value), ``difference, t, df``, ``data_against, convention, words,
+        attribute_classes``. Its ``pairs()`` have ``protected_word, attribute, attribute_class,
+        distance, distance_against, weight``; the sum of weight times distance is the value.
 
     Raises
     ------
     InputError
-        If a word is not in the table, the tables have no pair in common, or the convention is unknown.
+        If a word is not in the table, the tables have no pair in common, or the convention is
+        unknown.
 
     Notes
     -----
-    Equations 6 and 7 of the seed paper, on distances. The averages of one class are over the same few attributes, so
-    they rise and fall together; the t-test treats them as independent. `simulate_grid` shows what that costs.
+    Equations 6 and 7 of the seed paper, on distances. The averages of one class are over the same
+    few attributes, so they rise and fall together; the t-test treats them as independent.
+    `simulate_grid` shows what that costs.
 
     Examples
     --------
@@ -506,7 +515,8 @@ def mac(
 def _evaluation_words(grid: Grid, wordlist: Any, missing: Sequence[str]) -> list[str]:
     """Return the words of the evaluation sets of a word list; none where it has none.
 
-    A table from a file names no list. It is that of a shipped list with the same protected words in the same classes.
+    A table from a file names no list. It is that of a shipped list with the same protected words in
+    the same classes.
     """
     words: WordList | None = None
     if wordlist is not None:

@@ -1,13 +1,15 @@
 """How many partitions are as extreme: counted exactly, bounded with certainty, sampled, or by the normal tail.
 
-Two facts carry everything. The total over the union of X and Y is fixed, so a partition is judged by the sum over the
-words in X alone; and it makes no difference which of the two sets is followed, so the smaller one is. The test is then a
-question about one number line: *how many subsets of k out of n numbers have a sum of at most some limit?* That is
-counted exactly, one by one or by splitting the union into two halves and counting pairs of partial sums; or within bounds,
-by rounding the numbers to a grid.
+Two facts carry everything. The total over the union of X and Y is fixed, so a partition is judged
+by the sum over the words in X alone; and it makes no difference which of the two sets is followed,
+so the smaller one is. The test is then a question about one number line: *how many subsets of k out
+of n numbers have a sum of at most some limit?* That is counted exactly, one by one or by splitting
+the union into two halves and counting pairs of partial sums; or within bounds, by rounding the
+numbers to a grid.
 
-Scores become whole numbers first (see `_as_integers`). Sums of whole numbers do not depend on the order of their terms,
-so neither does any p-value, and ties are found by an allowance that is stated and argued rather than by luck.
+Scores become whole numbers first (see `_as_integers`). Sums of whole numbers do not depend on the
+order of their terms, so neither does any p-value, and ties are found by an allowance that is stated
+and argued rather than by luck.
 """
 
 import itertools
@@ -17,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-# A score is trusted to this fraction of the largest absolute score, 2e-13. Mean cosines in double precision
+# A score is trusted to this fraction of the largest absolute score, 2e-13. Mean cosines in double
+# precision
 # are wrong by about 1e-15, or by 1e-14 of the largest where the scores are small.
 _TRUSTED = 2.0**-42
 _SAMPLING_CONFIDENCE = 0.99
@@ -49,8 +52,9 @@ class Tail:
 class Question:
     """The test in whole numbers.
 
-    A partition is judged by n sum_X - n_x total, which is n_x n_y times its difference of means, freed from
-    fractions, or by the absolute value of that. Those within `allowance` of `observed` tie with it.
+    A partition is judged by n sum_X - n_x total, which is n_x n_y times its difference of means,
+    freed from fractions, or by the absolute value of that. Those within `allowance` of `observed`
+    tie with it.
     """
 
     values: npt.NDArray[np.int64]  # of the union, ascending
@@ -82,7 +86,8 @@ class Question:
     def tails(self) -> list[Tail]:
         """Return the one tail or the two tails that are counted; two do not overlap."""
         n, middle = len(self.values), self.n_x * int(self.values.sum())
-        # n sum_X >= middle + bar, and for the lower tail n sum_X <= middle - bar. The lower tail is counted
+        # n sum_X >= middle + bar, and for the lower tail n sum_X <= middle - bar. The lower tail is
+        # counted
         # as the upper tail of the negated values.
         least = [-(-(middle + bar) // n) for bar in self.bars]
         upper = _upper_tail(self.values, self.n_x, *least)
@@ -95,11 +100,11 @@ class Question:
 def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
     """Round scores to whole multiples of a small unit; return them and the allowance for ties, in units.
 
-    The unit is a power of two near 2^-47 of the largest absolute score. Rounding moves a score by half a
-    unit at most. Two partitions differ in no more than n words. If their sums are equal by right, and each
-    score is wrong by no more than 2^-42 of the largest (16 to 32 units), then the rounded sums differ by less
-    than the allowance: that much and one unit for each of n words. For thousands of words the unit is
-    coarser, so that no sum of 64 bits overflows.
+    The unit is a power of two near 2^-47 of the largest absolute score. Rounding moves a score by
+    half a unit at most. Two partitions differ in no more than n words. If their sums are equal by
+    right, and each score is wrong by no more than 2^-42 of the largest (16 to 32 units), then the
+    rounded sums differ by less than the allowance: that much and one unit for each of n words. For
+    thousands of words the unit is coarser, so that no sum of 64 bits overflows.
     """
     largest = float(np.abs(scores).max())
     if largest == 0:
@@ -142,8 +147,8 @@ def p_by_sampling(
 ) -> tuple[float, tuple[float, float], str]:
     """Estimate p from random partitions, one of them counted in advance (May et al., 2019, appendix A).
 
-    The values are in ascending order and the smaller set is the one drawn, so that the result depends
-    on neither the order of the words nor which set is called X.
+    The values are in ascending order and the smaller set is the one drawn, so that the result
+    depends on neither the order of the words nor which set is called X.
     """
     hits = 0
     if question.counts_everything:
@@ -174,7 +179,10 @@ def p_by_sampling(
 
 
 def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, float]:
-    """Return the exact interval of a share; that of ``scipy.stats.binomtest``, whose p-value takes 20 ms more."""
+    """Return the exact interval of a share.
+
+    That of ``scipy.stats.binomtest``, whose p-value takes 20 ms more.
+    """
     from scipy.special import betaincinv
 
     outside = (1 - confidence) / 2
@@ -192,9 +200,9 @@ def sampling_width(p: float, samples: int) -> float:
 def p_by_normal(question: Question) -> tuple[float, str]:
     """Return the tail of the normal distribution with the permutation mean and variance.
 
-    Over all partitions the difference of means has mean 0 and variance s^2 (1 / n_x + 1 / n_y), s^2 being the
-    variance of the scores with denominator n - 1. Caliskan et al. (2017) estimate both from 100,000 random
-    partitions.
+    Over all partitions the difference of means has mean 0 and variance s^2 (1 / n_x + 1 / n_y), s^2
+    being the variance of the scores with denominator n - 1. Caliskan et al. (2017) estimate both
+    from 100,000 random partitions.
     """
     values, n_x = question.values, question.n_x
     n_y = len(values) - n_x
@@ -247,14 +255,15 @@ def _enumerate(tail: Tail) -> tuple[int, int]:
 def _count_in_halves(tail: Tail) -> tuple[int, int] | None:
     """Count with and without ties by pairs of partial sums; None if there are too many of them.
 
-    The numbers are split into two halves. The sums of each half are listed by how many numbers they hold, in
-    ascending order; a sum of j numbers from one half then meets all sums of size - j from the other that
-    still fit under the limit, and these stand at the start of their list.
+    The numbers are split into two halves. The sums of each half are listed by how many numbers they
+    hold, in ascending order; a sum of j numbers from one half then meets all sums of size - j from
+    the other that still fit under the limit, and these stand at the start of their list.
     """
     subsets = math.comb(len(tail.deficits), tail.size)
     if tail.limit >= int(tail.deficits[-tail.size :].sum()) and tail.strict < 0:
         return subsets, 0  # all of them tie
-    # What lies beyond the middle is counted from the other end, where fewer sums are within the limits.
+    # What lies beyond the middle is counted from the other end, where fewer sums are within the
+    # limits.
     flipped = is_upper_part(tail)
     near = other_side(tail) if flipped else tail
     # Every other number goes into each half, so that the halves are alike.
@@ -280,10 +289,11 @@ def _count_in_halves(tail: Tail) -> tuple[int, int] | None:
 def _surely_too_many(tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> bool:
     """Say whether `_partial_sums` is certain to give up, before it has filled its memory to find out.
 
-    It ends with the subsets of `half` that the smallest numbers of `other` complete within the limit. Deficits
-    rounded up to a coarse grid count no more of them than there are.
+    It ends with the subsets of `half` that the smallest numbers of `other` complete within the
+    limit. Deficits rounded up to a coarse grid count no more of them than there are.
     """
-    # Where there are few it does not matter; beyond some number their counts leave the range of double precision.
+    # Where there are few it does not matter; beyond some number their counts leave the range of
+    # double precision.
     if 2 ** len(half) <= _MOST_PARTIAL_SUMS or len(tail.deficits) > MOST_WORDS_COUNTED:
         return False
     step = max(1, -(-tail.limit // _COARSE))
@@ -306,8 +316,8 @@ def _partial_sums(
 ) -> list[npt.NDArray[np.int64]] | None:
     """List the sums of the subsets of `half`, by size and ascending; None if there are too many of them.
 
-    A sum is dropped as soon as even the smallest numbers still to be had cannot complete it to the wanted
-    size under the limit. Where p is small this leaves a small part of them.
+    A sum is dropped as soon as even the smallest numbers still to be had cannot complete it to the
+    wanted size under the limit. Where p is small this leaves a small part of them.
     """
     sums = [np.zeros(1, dtype=np.int64)]
     for done, number in enumerate(half, start=1):
@@ -386,16 +396,16 @@ def _bound_count(
 ) -> tuple[int, int]:
     """Bound the count by rounding each deficit down to the grid.
 
-    Write a deficit as step * q + r with 0 <= r < step. For a subset with grid sum Q, the true sum lies
-    between step * Q + (the `size` smallest r of all) and step * Q + (the `size` largest). So every subset
-    with Q <= (limit - largest) // step is within the limit, and every subset within it has
-    Q <= (limit - smallest) // step. Both numbers of subsets are counted from one table.
+    Write a deficit as step * q + r with 0 <= r < step. For a subset with grid sum Q, the true sum
+    lies between step * Q + (the `size` smallest r of all) and step * Q + (the `size` largest). So
+    every subset with Q <= (limit - largest) // step is within the limit, and every subset within it
+    has Q <= (limit - smallest) // step. Both numbers of subsets are counted from one table.
 
-    The counts are kept in double precision. They are sums of products of counts, none negative, so every
-    rounding changes a result by a factor of at most 1 + 2^-53, and a result goes through at most
-    `roundings` of them: one for each number, each step of the grid (twice: adding up and combining) and each
-    size. Widening by twice that, in whole numbers, covers them with room to spare. A result below
-    2^52 is exact, since no count that goes into it is larger.
+    The counts are kept in double precision. They are sums of products of counts, none negative, so
+    every rounding changes a result by a factor of at most 1 + 2^-53, and a result goes through at
+    most `roundings` of them: one for each number, each step of the grid (twice: adding up and
+    combining) and each size. Widening by twice that, in whole numbers, covers them with room to
+    spare. A result below 2^52 is exact, since no count that goes into it is larger.
     """
     subsets = math.comb(len(deficits), size)
     if limit < int(deficits[:size].sum()):
@@ -454,7 +464,8 @@ def _counts_by_sum(
     grid: npt.NDArray[np.int64], half: npt.NDArray[np.int64], size: int, most: int
 ) -> list[npt.NDArray[np.float64]]:
     """Return for each number of terms j the counts of subsets of `half` by sum, as far as they matter."""
-    # A subset of j needs size - j more, whose sum is at least that of the smallest ones of the whole grid.
+    # A subset of j needs size - j more, whose sum is at least that of the smallest ones of the
+    # whole grid.
     smallest = np.concatenate([[0], np.cumsum(grid)])
     rows = [
         np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=np.float64)
@@ -478,7 +489,8 @@ def _counts_by_sum(
 def error_of_quantile(values: npt.ArrayLike, q: float) -> float:
     """Return the Monte Carlo error of a quantile of independent draws, from the order statistics around it.
 
-    That of a quantile's rank is binomial; half the distance between the draws one such error below and above.
+    That of a quantile's rank is binomial; half the distance between the draws one such error below
+    and above.
     """
     by = math.sqrt(q * (1 - q) / np.size(values))
     low, high = np.quantile(np.asarray(values), [max(0.0, q - by), min(1.0, q + by)])

@@ -51,7 +51,10 @@ class Grid:
         return [w for w, own in self.word_class.items() if own == c]
 
     def called(self, c: str) -> str:
-        """Return the name of the attribute set of a class; that of the class where it has none of its own."""
+        """Return the name of the attribute set of a class.
+
+        That of the class where it has none of its own.
+        """
         return join_words(self.sets_of[c]) if self.sets_of[c] else c
 
     def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
@@ -63,7 +66,10 @@ class Grid:
         return tuple(dict.fromkeys(words))
 
     def near(self, word: str, attributes: Sequence[str], letter: str) -> dict[str, float]:
-        """Return the distances of a word to the attributes that it has a pair with; there must be one."""
+        """Return the distances of a word to the attributes that it has a pair with.
+
+        There must be one.
+        """
         found = {v: self.distance[word, v] for v in attributes if (word, v) in self.distance}
         if not found:
             raise InputError(

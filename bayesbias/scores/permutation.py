@@ -1,8 +1,8 @@
 """The permutation test of WEAT and SEAT: exact, bounded, sampled or approximated; and Holm's correction.
 
-Given the association scores s(w) of the words of two sets X and Y, the test asks how often a partition of
-their union into sets of the same sizes has a statistic at least as large as the observed one,
-s(X, Y) = sum of s over X - sum of s over Y.
+Given the association scores s(w) of the words of two sets X and Y, the test asks how often a
+partition of their union into sets of the same sizes has a statistic at least as large as the
+observed one, s(X, Y) = sum of s over X - sum of s over Y.
 
 Sources: Caliskan, Bryson and Narayanan (2017); May et al. (2019), appendix A and the note on Holm's
 correction; Holm (1979).
@@ -34,22 +34,25 @@ class PermutationResult:
     p_value : float
         The p-value. With method ``"bounds"`` it is the geometric mean of the two bounds.
     p_lower, p_upper : float or None
-        Where the p-value lies. With ``"exact"`` both equal `p_value`; with ``"bounds"`` they are certain;
-        with ``"montecarlo"`` they are a 99 % Clopper-Pearson interval; with ``"normal"``, which says nothing
-        of its own error, they are None.
+        Where the p-value lies. With ``"exact"`` both equal `p_value`; with ``"bounds"`` they are
+        certain; with ``"montecarlo"`` they are a 99 % Clopper-Pearson interval; with ``"normal"``,
+        which says nothing of its own error, they are None.
     rigorous : bool
         Whether `p_lower` and `p_upper` are certain (``"exact"`` and ``"bounds"``) or not.
     method : str
-        ``"exact"``, ``"bounds"``, ``"montecarlo"`` or ``"normal"``: the method used, never ``"auto"``.
+        ``"exact"``, ``"bounds"``, ``"montecarlo"`` or ``"normal"``: the method used, never
+        ``"auto"``.
     sides : int
-        1 for partitions with a statistic at least as large, 2 for one at least as far from the middle.
+        1 for partitions with a statistic at least as large, 2 for one at least as far from the
+        middle.
     n_x, n_y : int
         The numbers of words.
     partitions : int
         The number of partitions into sets of these sizes, exactly.
     ties : int or None
-        The number of partitions, the observed one included, that tie with the observed one and so are part of
-        the p-value. None where it is not known, that is with every method but ``"exact"``.
+        The number of partitions, the observed one included, that tie with the observed one and so
+        are part of the p-value. None where it is not known, that is with every method but
+        ``"exact"``.
     samples : int or None
         The number of partitions drawn, with ``"montecarlo"``, else None.
     seed : int or None
@@ -107,33 +110,35 @@ def permutation_test(
     Parameters
     ----------
     scores_x, scores_y : array_like of float
-        The association scores s(w, A, B) of the words of X and of Y (equation 2 of the seed paper), shapes
-        ``(n_x,)`` and ``(n_y,)``, finite. One word is enough for a set; the sizes may differ. A word that
-        stands in both sets counts as two.
+        The association scores s(w, A, B) of the words of X and of Y (equation 2 of the seed paper),
+        shapes ``(n_x,)`` and ``(n_y,)``, finite. One word is enough for a set; the sizes may
+        differ. A word that stands in both sets counts as two.
     method : {"auto", "exact", "bounds", "montecarlo", "normal"}, default "auto"
-        ``"exact"`` counts every partition: one by one up to 100,000 of them, else by splitting the union into
-        two halves and counting pairs of partial sums (25 + 25 words always, more where p is small).
-        ``"bounds"`` rounds the scores to a grid and counts subsets by size and sum, which gives a lower and
-        an upper bound that are certain; the grid is refined until `rel_width` is met. ``"montecarlo"`` draws
-        partitions with replacement and counts one more as at least as extreme (May et al., 2019).
-        ``"normal"`` takes the normal tail at the statistic (Caliskan et al., 2017), with the mean and
-        variance that the statistic has over all partitions instead of estimates from a sample of them.
-        ``"auto"`` takes ``"exact"`` where possible, else ``"bounds"``; or ``"montecarlo"``, where its
-        interval will be narrower than the bounds that can be had in a few seconds.
+        ``"exact"`` counts every partition: one by one up to 100,000 of them, else by splitting the
+        union into two halves and counting pairs of partial sums (25 + 25 words always, more where p
+        is small). ``"bounds"`` rounds the scores to a grid and counts subsets by size and sum,
+        which gives a lower and an upper bound that are certain; the grid is refined until
+        `rel_width` is met. ``"montecarlo"`` draws partitions with replacement and counts one more
+        as at least as extreme (May et al., 2019). ``"normal"`` takes the normal tail at the
+        statistic (Caliskan et al., 2017), with the mean and variance that the statistic has over
+        all partitions instead of estimates from a sample of them. ``"auto"`` takes ``"exact"``
+        where possible, else ``"bounds"``; or ``"montecarlo"``, where its interval will be narrower
+        than the bounds that can be had in a few seconds.
     sides : {1, 2}, default 1
-        1 counts partitions whose statistic is at least the observed one. 2 counts those whose *difference of
-        means* is at least as far from zero as the observed one. (For sets of equal size the difference of
-        sums and that of means order the partitions alike. For unequal sizes the sums do not vary
-        around zero, and only the means give a test that stays the same when X and Y are swapped.)
+        1 counts partitions whose statistic is at least the observed one. 2 counts those whose
+        *difference of means* is at least as far from zero as the observed one. (For sets of equal
+        size the difference of sums and that of means order the partitions alike. For unequal sizes
+        the sums do not vary around zero, and only the means give a test that stays the same when X
+        and Y are swapped.)
     samples : int, default 99999
         How many partitions ``"montecarlo"`` draws. Its lowest p-value is 1 / (samples + 1).
     seed : int, optional
         Seed for ``"montecarlo"``. Without one a fresh seed is drawn, and reported.
     rel_width : float, default 0.02
-        The wanted ratio (p_upper - p_lower) / p_value for ``"bounds"``. Where it cannot be met in a few
-        seconds the bounds are wider, and `note` says so. (Partitions that tie with the observed one
-        always lie between the bounds. For small sets, and for scores with few different values, they
-        set a limit to the width; ``"exact"`` has none.)
+        The wanted ratio (p_upper - p_lower) / p_value for ``"bounds"``. Where it cannot be met in a
+        few seconds the bounds are wider, and `note` says so. (Partitions that tie with the observed
+        one always lie between the bounds. For small sets, and for scores with few different values,
+        they set a limit to the width; ``"exact"`` has none.)
 
     Returns
     -------
@@ -143,24 +148,26 @@ def permutation_test(
     Raises
     ------
     InputError
-        If a set is empty, a score is not a finite number, an argument is outside its range, or the sets
-        are too large for ``"exact"`` or ``"bounds"``.
+        If a set is empty, a score is not a finite number, an argument is outside its range, or the
+        sets are too large for ``"exact"`` or ``"bounds"``.
 
     Notes
     -----
-    The inequality is not strict, so that the observed partition always counts and p is never 0 (but the tail
-    of ``"normal"`` may be). Sums closer than about n 2^-42 max|s|, 1e-11 of the largest score for 50
-    words, are ties: what is equal by right but differs in the last bits is not told apart. The p-value can
-    only grow by this, and among 10^14 partitions a few hundred are that close by chance.
+    The inequality is not strict, so that the observed partition always counts and p is never 0 (but
+    the tail of ``"normal"`` may be). Sums closer than about n 2^-42 max|s|, 1e-11 of the largest
+    score for 50 words, are ties: what is equal by right but differs in the last bits is not told
+    apart. The p-value can only grow by this, and among 10^14 partitions a few hundred are that
+    close by chance.
 
-    Swapping X and Y turns the one-sided p into 1 - p + ties / partitions and leaves the two-sided p alone.
+    Swapping X and Y turns the one-sided p into 1 - p + ties / partitions and leaves the two-sided p
+    alone.
 
     Sources: equations 2-4 of the seed paper; May et al. (2019), appendix A.
 
     Examples
     --------
-    Of the 20 ways to choose three of these six scores, three have a sum of at least 0.9, two of them exactly
-    that (although 0.4 + 0.3 + 0.2 depends, in floating point, on the order):
+    Of the 20 ways to choose three of these six scores, three have a sum of at least 0.9, two of
+    them exactly that (although 0.4 + 0.3 + 0.2 depends, in floating point, on the order):
 
     >>> from bayesbias.scores import permutation_test
     >>> result = permutation_test([0.4, 0.3, 0.2], [0.3, 0.1, -0.2])
@@ -246,14 +253,16 @@ def permutation_test(
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Adjust a family of p-values for multiple testing, by Holm's method.
 
-    The r-th smallest of n p-values is multiplied by n + 1 - r; an adjusted value is never below that of a
-    smaller p-value, and never above 1. A hypothesis is rejected at level alpha if its adjusted p-value is
-    at most alpha, which is the procedure in the supplement of May et al. (2019). No independence is needed.
+    The r-th smallest of n p-values is multiplied by n + 1 - r; an adjusted value is never below
+    that of a smaller p-value, and never above 1. A hypothesis is rejected at level alpha if its
+    adjusted p-value is at most alpha, which is the procedure in the supplement of May et al.
+    (2019). No independence is needed.
 
     Parameters
     ----------
     p_values : array_like of float
-        The family, shape ``(n,)``, each in [0, 1]. All tests made belong to it, not only the small ones.
+        The family, shape ``(n,)``, each in [0, 1]. All tests made belong to it, not only the small
+        ones.
 
     Returns
     -------

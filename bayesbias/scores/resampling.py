@@ -1,9 +1,9 @@
 """What a score says of its own error: bootstrap intervals, and exact ones from flipped signs.
 
-A bootstrap draws each group of words again from itself and asks how the score varies (Efron, 1979; percentile
-intervals). It treats the words as a sample and is too narrow for few of them. For scores that lie symmetrically around
-a center, flipping their signs gives an exact test that the center is 0 (Fisher, 1935), and the means of subsets an exact
-interval for it (Hartigan, 1969).
+A bootstrap draws each group of words again from itself and asks how the score varies (Efron, 1979;
+percentile intervals). It treats the words as a sample and is too narrow for few of them. For scores
+that lie symmetrically around a center, flipping their signs gives an exact test that the center is
+0 (Fisher, 1935), and the means of subsets an exact interval for it (Hartigan, 1969).
 """
 
 import math
@@ -38,8 +38,8 @@ def percentile_interval(
     Parameters
     ----------
     statistic : callable
-        Takes one array of counts a group, shape ``(size,)``: how often each of its members was drawn. None where it
-        does not exist for that draw.
+        Takes one array of counts a group, shape ``(size,)``: how often each of its members was
+        drawn. None where it does not exist for that draw.
     sizes : sequence of int
         Of the groups, which are drawn from independently.
     prob, resamples, seed
@@ -47,7 +47,8 @@ def percentile_interval(
 
     Notes
     -----
-    Efron (1979). Draws without a value are left out; where they are more than one in twenty there is no interval.
+    Efron (1979). Draws without a value are left out; where they are more than one in twenty there
+    is no interval.
     """
     prob = checks.probability(prob)
     checks.count(resamples, "resamples", 99, checks.MOST_RESAMPLES)
@@ -78,8 +79,8 @@ class SignFlips:
     ----------
     mean : float
     p_value, p_lower, p_upper : float
-        The p-value, and where it lies: both equal it where all signs were counted; else the ends of a 99 %
-        Clopper-Pearson interval.
+        The p-value, and where it lies: both equal it where all signs were counted; else the ends of
+        a 99 % Clopper-Pearson interval.
     method : str
         ``"exact"`` or ``"montecarlo"``.
     sides : int
@@ -143,11 +144,12 @@ def sign_flip_test(
 
     Notes
     -----
-    Under the hypothesis each score is as likely as its negative, so that all 2^n choices of signs are equally likely
-    (Fisher, 1935). They are counted without rounding by splitting the scores into two halves. The interval
-    is made of the means of the 2^n - 1 subsets of the scores: between any two neighbors of them in order the center lies with
-    probability 2^-n (Hartigan, 1969); of more than 14 scores it is made of 9,999 subsets drawn at random, of which
-    the same is true with 1/10,000. Both are exact for independent scores that lie symmetrically around one center.
+    Under the hypothesis each score is as likely as its negative, so that all 2^n choices of signs
+    are equally likely (Fisher, 1935). They are counted without rounding by splitting the scores
+    into two halves. The interval is made of the means of the 2^n - 1 subsets of the scores: between
+    any two neighbors of them in order the center lies with probability 2^-n (Hartigan, 1969); of
+    more than 14 scores it is made of 9,999 subsets drawn at random, of which the same is true with
+    1/10,000. Both are exact for independent scores that lie symmetrically around one center.
 
     Examples
     --------

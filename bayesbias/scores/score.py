@@ -1,7 +1,7 @@
 """What every averaged score returns, how it is printed, and the table of all scores.
 
-A new score is a function that returns a `Score`, and one row of `SCORES`. The command ``bayesbias score`` and the
-documentation read that table.
+A new score is a function that returns a `Score`, and one row of `SCORES`. The command ``bayesbias
+score`` and the documentation read that table.
 """
 
 import dataclasses
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SCORES", "Declared", "Score"]
 
-# Mean cosines in double precision are wrong by about 1e-16. Scores that differ by less than this are equal.
+# Mean cosines in double precision are wrong by about 1e-16. Scores that differ by less than this
+# are equal.
 ROUNDING = 2.0**-42
 
 
@@ -33,8 +34,8 @@ ROUNDING = 2.0**-42
 class Score:
     """An averaged score.
 
-    What is special to one score is in `details`, and can be read as an attribute too: ``score.statistic``. So can the
-    value by its label: ``score.effect_size``.
+    What is special to one score is in `details`, and can be read as an attribute too:
+    ``score.statistic``. So can the value by its label: ``score.effect_size``.
 
     Attributes
     ----------
@@ -135,7 +136,10 @@ class Score:
 
 
 def _short(detail: Any) -> str:
-    """Write what fits on a line: a number, a text, or a few numbers by name; nothing for the rest."""
+    """Write what fits on a line: a number, a text, or a few numbers by name.
+
+    Nothing for the rest.
+    """
     if isinstance(detail, Mapping) and len(detail) <= 3:
         return ", ".join(f"{name} {text}" for name, x in detail.items() if (text := _short(x)))
     if isinstance(detail, numbers.Integral | str):
@@ -145,7 +149,10 @@ def _short(detail: Any) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """What a score may be computed from: a table of pairs, or a word list and vectors; and two classes."""
+    """What a score may be computed from: a table of pairs, or a word list and vectors.
+
+    And two classes.
+    """
 
     table: "PairTable"
     words: "WordList | None"

@@ -1,7 +1,7 @@
 """Scores that need vectors: direct bias, relative norm distance, RIPA, ECT and RNSB.
 
-Sources: equations 1 and 5 of the seed paper; Bolukbasi et al. (2016), Garg et al. (2018), Ethayarajh, Duvenaud and Hirst
-(2019), Dev and Phillips (2019), Sweeney and Najafian (2019).
+Sources: equations 1 and 5 of the seed paper; Bolukbasi et al. (2016), Garg et al. (2018),
+Ethayarajh, Duvenaud and Hirst (2019), Dev and Phillips (2019), Sweeney and Najafian (2019).
 """
 
 import math
@@ -39,15 +39,16 @@ def direct_bias(
     sets : iterable of pairs of str, optional
         The pairs, such as ``("he", "she")``, instead of the list's definitional sets.
     strictness : float, default 1
-        The exponent c, at least 0. With 0 a word counts fully unless it is exactly at right angles to the
-        direction.
+        The exponent c, at least 0. With 0 a word counts fully unless it is exactly at right angles
+        to the direction.
 
     Returns
     -------
     Score
-        The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained`` (the share of the pair
-        differences' sum of squares along g), ``direction`` (g, of length 1, toward the first words of the pairs),
-        ``towards, away, words``. Its ``pairs()`` have ``word, cosine, contribution``.
+        The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained``
+        (the share of the pair differences' sum of squares along g), ``direction`` (g, of length 1,
+        toward the first words of the pairs), ``towards, away, words``. Its ``pairs()`` have ``word,
+        cosine, contribution``.
 
     Raises
     ------
@@ -56,9 +57,10 @@ def direct_bias(
 
     Notes
     -----
-    Equation 1 of the seed paper. Vectors have length 1 before anything else (Bolukbasi et al., 2016). The direction is
-    the first principal component of the pair differences *around zero*: around their mean it would be what they differ
-    in, not what they share. Its sign is that of the mean difference.
+    Equation 1 of the seed paper. Vectors have length 1 before anything else (Bolukbasi et al.,
+    2016). The direction is the first principal component of the pair differences *around zero*:
+    around their mean it would be what they differ in, not what they share. Its sign is that of the
+    mean difference.
 
     Examples
     --------
@@ -140,15 +142,15 @@ def relative_norm_distance(
     words : iterable of str, optional
         The words whose distances are compared; by default the attributes of both classes.
     unit : bool, default True
-        Bring all vectors to length 1 first (Garg et al., 2018). If not, the result is in the units of the
-        vectors, and grows with them.
+        Bring all vectors to length 1 first (Garg et al., 2018). If not, the result is in the units
+        of the vectors, and grows with them.
 
     Returns
     -------
     Score
-        The value is the sum over words of the distance to the mean vector of X minus that to the mean vector of Y; below
-        zero: nearer to X. Details: ``mean`` (per word), ``x, y, words``. Its ``pairs()`` have ``word, distance_x,
-        distance_y, difference``.
+        The value is the sum over words of the distance to the mean vector of X minus that to the
+        mean vector of Y; below zero: nearer to X. Details: ``mean`` (per word), ``x, y, words``.
+        Its ``pairs()`` have ``word, distance_x, distance_y, difference``.
 
     Raises
     ------
@@ -233,19 +235,21 @@ def ripa(
     Returns
     -------
     Score
-        The value is the mean RIPA of the attributes of X minus that of Y's. Details: ``mean`` (by class),
-        ``mean_absolute, direction, towards, away, resamples, seed``. Its ``pairs()`` have ``word, attribute_of, score``.
+        The value is the mean RIPA of the attributes of X minus that of Y's. Details: ``mean`` (by
+        class), ``mean_absolute, direction, towards, away, resamples, seed``. Its ``pairs()`` have
+        ``word, attribute_of, score``.
 
     Raises
     ------
     InputError
-        If there are no pairs or no two classes, no word is in the vocabulary, or the differences of the pairs cancel.
+        If there are no pairs or no two classes, no word is in the vocabulary, or the differences of
+        the pairs cancel.
 
     Notes
     -----
-    beta(w; b) = <w, b>, where b is the first principal component of the differences of the pairs, around zero and of
-    length 1; with one pair it is their difference over its length. Vectors are as they are, not of length 1. The sign is
-    that of the mean difference.
+    beta(w; b) = <w, b>, where b is the first principal component of the differences of the pairs,
+    around zero and of length 1; with one pair it is their difference over its length. Vectors are
+    as they are, not of length 1. The sign is that of the mean difference.
 
     Examples
     --------
@@ -345,16 +349,17 @@ def ect(
     classes : pair of str, optional
         As in `weat`.
     unit : bool, default False
-        Bring the words of the classes to length 1 before their mean is taken; published code does not.
+        Bring the words of the classes to length 1 before their mean is taken; published code does
+        not.
     prob, resamples, seed
         Of the bootstrap, which draws the words of either class and the attributes again.
 
     Returns
     -------
     Score
-        The value is Spearman's correlation, in [-1, 1], of the attributes' cosines with the mean vectors of X and of Y; 1
-        where both order them alike. Details: ``x, y, words, resamples, seed``. Its ``pairs()`` have ``word, cosine_x,
-        cosine_y, rank_x, rank_y``.
+        The value is Spearman's correlation, in [-1, 1], of the attributes' cosines with the mean
+        vectors of X and of Y; 1 where both order them alike. Details: ``x, y, words, resamples,
+        seed``. Its ``pairs()`` have ``word, cosine_x, cosine_y, rank_x, rank_y``.
 
     Raises
     ------
@@ -363,7 +368,8 @@ def ect(
 
     Notes
     -----
-    Spearman's correlation, over attributes a, of cos(mean of X, a) and cos(mean of Y, a). Ties share their mean rank.
+    Spearman's correlation, over attributes a, of cos(mean of X, a) and cos(mean of Y, a). Ties
+    share their mean rank.
 
     Examples
     --------
@@ -453,28 +459,32 @@ def rnsb(
     classes : pair of str, optional
         As in `weat`. The attributes of the second count as the negative ones.
     shrinkage : float, default 1
-        C of the logistic regression, from 1e-6 to 1e6, as in scikit-learn: C times the loss of every attribute, plus half
-        the squared length of the weights; the intercept is not shrunk.
+        C of the logistic regression, from 1e-6 to 1e6, as in scikit-learn: C times the loss of
+        every attribute, plus half the squared length of the weights; the intercept is not shrunk.
     prob, resamples, seed
-        Of the bootstrap, which draws the attributes and the words of either class again, and trains the classifier anew.
+        Of the bootstrap, which draws the attributes and the words of either class again, and trains
+        the classifier anew.
 
     Returns
     -------
     Score
-        The value is the Kullback-Leibler divergence of the words' shares from equal ones, in nats. Details: ``largest`` (log
-        n, which it cannot exceed), ``mean_probability`` (of a negative attribute, by class), ``shrinkage, x, y, a, b,
-        resamples, seed``. Its ``pairs()`` have ``protected_word, protected_class, probability, share``.
+        The value is the Kullback-Leibler divergence of the words' shares from equal ones, in nats.
+        Details: ``largest`` (log n, which it cannot exceed), ``mean_probability`` (of a negative
+        attribute, by class), ``shrinkage, x, y, a, b, resamples, seed``. Its ``pairs()`` have
+        ``protected_word, protected_class, probability, share``.
 
     Raises
     ------
     InputError
-        If there are not two classes, each with a word and an attribute in the vocabulary, or an attribute is of both.
+        If there are not two classes, each with a word and an attribute in the vocabulary, or an
+        attribute is of both.
 
     Notes
     -----
-    A logistic regression is trained on the vectors of the attributes, as they are. P holds, for each protected word, the
-    probability that it is a negative attribute, over the sum of these; the score is the divergence of P from the uniform
-    distribution. The regression is convex and is solved by Newton's method, in the space that the attributes span.
+    A logistic regression is trained on the vectors of the attributes, as they are. P holds, for
+    each protected word, the probability that it is a negative attribute, over the sum of these; the
+    score is the divergence of P from the uniform distribution. The regression is convex and is
+    solved by Newton's method, in the space that the attributes span.
 
     Examples
     --------
@@ -572,7 +582,10 @@ def _differences(held: Any, used: list[tuple[str, str]], couples: list[tuple[str
 
 
 def _main_direction(differences: Array) -> tuple[Array, float] | None:
-    """Return the first principal component around zero, with the sign of the mean, and its share; None where these cancel."""
+    """Return the first principal component around zero, with the sign of the mean, and its share.
+
+    None where these cancel.
+    """
     _, lengths, components = np.linalg.svd(differences, full_matrices=False)
     lean = float(components[0] @ differences.mean(axis=0))
     if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:
@@ -586,7 +599,10 @@ def _cosines(mean: Array, units: Array) -> Array | None:
 
 
 def _spearman(first: Array, second: Array) -> float | None:
-    """Return Spearman's correlation, ties at their mean rank; None where one of the two does not vary."""
+    """Return Spearman's correlation, ties at their mean rank.
+
+    None where one of the two does not vary.
+    """
     a, b = (ranks - ranks.mean() for ranks in (_ranks(first), _ranks(second)))
     size = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / size if size > 0 else None
@@ -603,7 +619,10 @@ def _ranks(values: Array) -> Array:
 
 
 def _divergence(logs: Array, counts: Array) -> float:
-    """Return the sum of p log(p n) of shares p, from log probabilities; each stands as often as it counts."""
+    """Return the sum of p log(p n) of shares p, from log probabilities.
+
+    Each stands as often as it counts.
+    """
     held = counts > 0
     shares = _log_shares(logs[held], counts[held])
     return max(0.0, float(counts[held] @ (np.exp(shares) * (shares + np.log(counts.sum())))))
@@ -618,8 +637,8 @@ def _log_shares(logs: Array, counts: Array) -> Array:
 def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:
     """Return the coefficients and the intercept of a logistic regression.
 
-    They minimize the weighted sum of the losses plus half the squared length of the coefficients, by Newton's method with
-    steps halved until the sum falls.
+    They minimize the weighted sum of the losses plus half the squared length of the coefficients,
+    by Newton's method with steps halved until the sum falls.
     """
     design = np.column_stack([vectors, np.ones(len(vectors))])
     ridge = np.append(np.ones(vectors.shape[1]), 0.0)

@@ -1,7 +1,8 @@
 """WEFAT: the scores of words with two sets of attributes, and their correlation with a covariate.
 
-Source: Caliskan, Bryson and Narayanan (2017), the word embedding factual association test: the score of a word is
-``(mean cosine with A - mean cosine with B) / SD of its cosines with both``, with n - 1 in the standard deviation.
+Source: Caliskan, Bryson and Narayanan (2017), the word embedding factual association test: the
+score of a word is ``(mean cosine with A - mean cosine with B) / SD of its cosines with both``, with
+n - 1 in the standard deviation.
 """
 
 import dataclasses
@@ -46,11 +47,11 @@ def wefat_score(
     ----------
     embedding : Embedding, or anything `load_embedding` reads
     sets : default "wefat"
-        A word list with two classes (or two of its `classes`), whose protected words are the two sets A and B; what
-        `load_wordlist` takes.
+        A word list with two classes (or two of its `classes`), whose protected words are the two
+        sets A and B; what `load_wordlist` takes.
     covariates : path, data frame or mapping
-        A table with a column ``word`` and numbers, or ``{covariate: {word: number}}``; see `bayesbias.tables.join_covariates`.
-        Its words are those that are scored.
+        A table with a column ``word`` and numbers, or ``{covariate: {word: number}}``; see
+        `bayesbias.tables.join_covariates`. Its words are those that are scored.
     covariate : str, optional
         Which of its columns; needed where there are several.
     classes : pair of str, optional
@@ -65,21 +66,22 @@ def wefat_score(
     Returns
     -------
     Score
-        The value is Pearson's r of score and covariate, its interval by Fisher's z. `p_value` is two-sided: how often the
-        covariates, dealt to the words anew, correlate as strongly. Details: ``covariate, r_undivided`` (r of the differences
-        of mean cosines, not divided by each word's SD), ``samples, seed, missing`` (scored words without a
-        vector), ``scores, covariates, a, b``. Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
+        The value is Pearson's r of score and covariate, its interval by Fisher's z. `p_value` is
+        two-sided: how often the covariates, dealt to the words anew, correlate as strongly.
+        Details: ``covariate, r_undivided`` (r of the differences of mean cosines, not divided by
+        each word's SD), ``samples, seed, missing`` (scored words without a vector), ``scores,
+        covariates, a, b``. Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
 
     Raises
     ------
     InputError
-        If there are not two classes, one numeric covariate, and four words with a vector, a score and a covariate; or the
-        covariates or the scores do not vary.
+        If there are not two classes, one numeric covariate, and four words with a vector, a score
+        and a covariate; or the covariates or the scores do not vary.
 
     Notes
     -----
-    The correlation is of averages over few attributes: it knows neither their error nor that all scores share it.
-    `bayesbias.wefat` adds a model that does.
+    The correlation is of averages over few attributes: it knows neither their error nor that all
+    scores share it. `bayesbias.wefat` adds a model that does.
 
     Examples
     --------
@@ -211,7 +213,10 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
 def _once(
     words: Sequence[str], vectors: Mapping[str, Array], covariate: Given
 ) -> tuple[list[str], list[str]]:
-    """Keep one of the spellings of a word that have the same vector; their covariates must agree."""
+    """Keep one of the spellings of a word that have the same vector.
+
+    Their covariates must agree.
+    """
     first: dict[tuple[str, bytes], str] = {}
     notes = []
     for word in words:
@@ -250,7 +255,10 @@ def _centered(values: Array) -> Array:
 def _permutation_p(
     scores: Array, values: Array, samples: int, seed: int | None
 ) -> tuple[float, str, int | None]:
-    """Return the share of orders that correlate as strongly, the observed one among them; all orders of few words."""
+    """Return the share of orders that correlate as strongly, the observed one among them.
+
+    All orders of few words.
+    """
     a, b = _centered(scores), _centered(values)
     least = abs(float(a @ b)) - ROUNDING
     if len(a) <= _ALL_ORDERS:

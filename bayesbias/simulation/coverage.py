@@ -1,8 +1,8 @@
 """Does a method keep its promises? Tables with a known truth, each analyzed by every method.
 
-`coverage_simulated` reports how often intervals cover the truth, how often a difference is called that is not
-there, and how often one is called that is. `accounts` compares the answers with the truth, here simulated and in
-`coverage_on_pools` that of a pool of real words.
+`coverage_simulated` reports how often intervals cover the truth, how often a difference is called
+that is not there, and how often one is called that is. `accounts` compares the answers with the
+truth, here simulated and in `coverage_on_pools` that of a pool of real words.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 AVERAGED = ("weat", "averages_t", "pairs_t")
 """The methods beside the models: WEAT's permutation test on the first two classes; the paired t-test over
-pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over single pairs."""
+pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over single
+pairs."""
 WITHOUT_MODEL = (*AVERAGED, *YARDSTICKS)
 _BATCH = 20  # tables that a worker takes at a time
 _ANSWER = (
@@ -90,8 +91,8 @@ def coverage_simulated(
         Models (names or paths), any of `AVERAGED` and any of `YARDSTICKS`.
     seed : int
     prob : float in (0, 1)
-        Probability of the intervals. A difference is called where its interval leaves out zero; a test calls at
-        ``p < 1 - prob``.
+        Probability of the intervals. A difference is called where its interval leaves out zero; a
+        test calls at ``p < 1 - prob``.
     draws, tune, chains : int
         Of each fit.
     engine : {"quick", "nuts"}
@@ -99,7 +100,8 @@ def coverage_simulated(
     workers : int, optional
         Processes; by default one per core. With 1 this process does the work itself.
     dask : str, optional
-        The address of a Dask scheduler that does the work instead (extra ``dask``), as of `run_sweep`.
+        The address of a Dask scheduler that does the work instead (extra ``dask``), as of
+        `run_sweep`.
     out : path, optional
         A folder for finished batches, so that a run which was cut short can be resumed.
     resume : bool
@@ -108,12 +110,13 @@ def coverage_simulated(
     Returns
     -------
     DataFrame
-        One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se, called, called_se,
-        wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
-        `called` is the share of tables in which a difference is called: the false-alarm rate where `truth` is 0, the
-        power elsewhere. `wrong_sign` is the part of it that is called in the wrong direction. WEAT has no interval and no
-        direction: those columns are empty. `tables` counts those for which the method has an answer, `quick` is the share
-        of them that the quick engine fitted, NUTS the others. Standard errors of shares are those of Agresti and Coull
+        One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se,
+        called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
+        `called` is the share of tables in which a difference is called: the false-alarm rate where
+        `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
+        wrong direction. WEAT has no interval and no direction: those columns are empty. `tables`
+        counts those for which the method has an answer, `quick` is the share of them that the quick
+        engine fitted, NUTS the others. Standard errors of shares are those of Agresti and Coull
         (1998), which are not zero at 0 and 1.
 
     Examples
@@ -266,7 +269,8 @@ def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
     )
     if not a or not b:
         return []
-    # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0 and 2.
+    # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0
+    # and 2.
     own = table[table["attribute"].isin([*a, *b]) & table["protected_class"].isin(classes)]
     near, far = (
         own[own["attribute"].isin(side)].groupby("protected_word", observed=True)["distance"].mean()
@@ -315,7 +319,10 @@ def analyse_batch(
     count: int,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Simulate and analyse `count` tables; every table has its own seed, so batches may come in any order."""
+    """Simulate and analyse `count` tables.
+
+    Every table has its own seed, so batches may come in any order.
+    """
     laid = {
         method: repeated(load_model(method), scenario_frame(*sizes_of(scenario)), ["overall"])
         for method in methods
@@ -351,8 +358,8 @@ def accounts(
     Parameters
     ----------
     rows : sequence of mappings
-        One for each table, method and quantity: ``method``, the labels, and any of ``estimate, low, high, p_value,
-        seconds, converged, quick``.
+        One for each table, method and quantity: ``method``, the labels, and any of ``estimate, low,
+        high, p_value, seconds, converged, quick``.
     truth : mapping of labels (a tuple of texts) to number
     methods : sequence of str
     prob : float in (0, 1)
@@ -363,9 +370,10 @@ def accounts(
     Returns
     -------
     DataFrame
-        One row per method and quantity that it has answers about: ``method``, the labels, ``truth, tables, coverage,
-        coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width, width_se, seconds,
-        converged, quick``; ``_se`` are standard errors by the number of tables.
+        One row per method and quantity that it has answers about: ``method``, the labels, ``truth,
+        tables, coverage, coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se,
+        rmse, rmse_se, width, width_se, seconds, converged, quick``; ``_se`` are standard errors by
+        the number of tables.
     """
     import pandas as pd
 

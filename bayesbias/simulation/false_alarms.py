@@ -1,12 +1,14 @@
 """What averaged scores show where there is no difference: WEAT's effect size, and false alarms of each method.
 
-For 2 + 2 words without any difference the effect size is uniform between -sqrt(3) and sqrt(3): 13 % are above 1.5 in size.
-The permutation test knows this: with 2 + 2 words its p-value is never below 1/6.
+For 2 + 2 words without any difference the effect size is uniform between -sqrt(3) and sqrt(3): 13 %
+are above 1.5 in size. The permutation test knows this: with 2 + 2 words its p-value is never below
+1/6.
 
-Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms as one of averages, since
-both count as independent what shares an attribute word. What helps is a model that names what pairs share at the level of the
-question: here the effect of class and attribute, as in the model ``shared``. An effect of the attribute alone, as in
-``crossed``, cancels in this contrast.
+Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms
+as one of averages, since both count as independent what shares an attribute word. What helps is a
+model that names what pairs share at the level of the question: here the effect of class and
+attribute, as in the model ``shared``. An effect of the attribute alone, as in ``crossed``, cancels
+in this contrast.
 
 Source: Manzini et al. (2019) for the t-test.
 """
@@ -88,9 +90,9 @@ class NullDistribution:
     def quantile(self, prob: npt.ArrayLike) -> Floats:
         """Return exact quantiles of the null distribution.
 
-        The squared effect size over its squared ceiling is the share of the sum of squares that lies
-        between X and Y. For independent normal scores that share has a Beta(1/2, (n - 2)/2) distribution,
-        whatever their spread and however many attributes went into them.
+        The squared effect size over its squared ceiling is the share of the sum of squares that
+        lies between X and Y. For independent normal scores that share has a Beta(1/2, (n - 2)/2)
+        distribution, whatever their spread and however many attributes went into them.
 
         Parameters
         ----------
@@ -142,7 +144,8 @@ class NullDistribution:
     def summary(self) -> pd.DataFrame:
         """Return ``quantity, simulated, mcse_simulated, exact``: standard deviation, quantiles, and shares above a size.
 
-        Errors of quantiles are those of their order statistics; that of the largest one is what it is from the ceiling.
+        Errors of quantiles are those of their order statistics; that of the largest one is what it
+        is from the ceiling.
         """
         import pandas as pd
 
@@ -251,30 +254,32 @@ def simulate_grid(
 ) -> pd.DataFrame:
     """Count how often each method calls a difference that is not there, and how far off its score is.
 
-    In a simulated table the similarity of word t of class c with attribute a is ``v[a, c] + e[t, a]``. The
-    term v, normal with `attribute_sd`, is how near attribute a is to class c as a whole; e, normal with `pair_sd`,
-    is the pair's own. In the population from which attributes are drawn there is no difference (unless
-    `difference` says so): any other difference in the table comes from the choice of words. Two questions
-    are asked, as `METHODS` lists:
+    In a simulated table the similarity of word t of class c with attribute a is ``v[a, c] + e[t,
+    a]``. The term v, normal with `attribute_sd`, is how near attribute a is to class c as a whole;
+    e, normal with `pair_sd`, is the pair's own. In the population from which attributes are drawn
+    there is no difference (unless `difference` says so): any other difference in the table comes
+    from the choice of words. Two questions are asked, as `METHODS` lists:
 
     * ``classes``: are X and Y associated differently with A and B in one table? The score is the mean of s
       over X less that over Y.
     * ``tables``: is the mean similarity in one table another than in a second, drawn alike? The score
-      is the difference of MAC. (The second stands for vectors that "debiasing" has changed at random.)
+      is the difference of MAC. (The second stands for vectors that "debiasing" has changed at
+      random.)
 
     Parameters
     ----------
     n_words : iterable of int
         Words per class, each at least 2.
     pair_sd : iterable of float
-        Spreads of pairs, each from 1e-9 to 1e9. Only the ratio of the two spreads matters to the alarms.
+        Spreads of pairs, each from 1e-9 to 1e9. Only the ratio of the two spreads matters to the
+        alarms.
     attribute_sd : iterable of float
         Spreads of attribute words, each from 0 to 1e9.
     n_attributes : int, default 8
         Attributes in A and in B, at least 2.
     difference : float, default 0
-        The true difference: in the mean score of the first question, and in MAC for the second. With another
-        value than 0 the "alarms" are the power.
+        The true difference: in the mean score of the first question, and in MAC for the second.
+        With another value than 0 the "alarms" are the power.
     alpha : float, default 0.05
         A p-value below it is an alarm.
     draws : int, default 2000
@@ -285,12 +290,13 @@ def simulate_grid(
     Returns
     -------
     pandas.DataFrame
-        One row for each combination, question and method: ``n_words, n_attributes, pair_sd, attribute_sd,
-        question, method, alarms`` (a share)``, alarms_low, alarms_high`` (its 95 % Clopper-Pearson
-        interval)``, truth_sd, truth_low, truth_high`` (root mean square and 2.5 and 97.5 % quantiles of truth less
-        reported score, in units of cosine)``, claimed_sd`` (the standard error that the method takes its
-        score to have, root mean square)``, effect_low, effect_high`` (2.5 and 97.5 % quantiles of WEAT's reported
-        effect size; missing for other methods)``, draws``.
+        One row for each combination, question and method: ``n_words, n_attributes, pair_sd,
+        attribute_sd, question, method, alarms`` (a share)``, alarms_low, alarms_high`` (its 95 %
+        Clopper-Pearson interval)``, truth_sd, truth_low, truth_high`` (root mean square and 2.5 and
+        97.5 % quantiles of truth less reported score, in units of cosine)``, claimed_sd`` (the
+        standard error that the method takes its score to have, root mean square)``, effect_low,
+        effect_high`` (2.5 and 97.5 % quantiles of WEAT's reported effect size; missing for other
+        methods)``, draws``.
 
     Raises
     ------
@@ -299,16 +305,17 @@ def simulate_grid(
 
     Notes
     -----
-    On the published Reddit tables the spread of pairs, freed from the means of words and attributes, is
-    0.05 to 0.15, and the spread of v beyond what both classes share 0.03 to 0.06. What they share cancels
-    in the first question.
+    On the published Reddit tables the spread of pairs, freed from the means of words and
+    attributes, is 0.05 to 0.15, and the spread of v beyond what both classes share 0.03 to 0.06.
+    What they share cancels in the first question.
 
-    WEAT's test asks whether the words of X and Y can be exchanged *for these attributes*. That is answered
-    well: where `attribute_sd` is 0 its alarms stay at or below alpha. Wherever it is not, they grow with the
-    number of protected words, since more words make the lean of the same few attributes ever clearer. So do
-    those of both t-tests, of averages and of pairs. A t-test of one number per attribute word keeps to
-    alpha, since attributes are what was sampled. (Where protected words of a class vary as wholes too, both
-    have to be modelled, as the model ``shared`` does.)
+    WEAT's test asks whether the words of X and Y can be exchanged *for these attributes*. That is
+    answered well: where `attribute_sd` is 0 its alarms stay at or below alpha. Wherever it is not,
+    they grow with the number of protected words, since more words make the lean of the same few
+    attributes ever clearer. So do those of both t-tests, of averages and of pairs. A t-test of one
+    number per attribute word keeps to alpha, since attributes are what was sampled. (Where
+    protected words of a class vary as wholes too, both have to be modelled, as the model ``shared``
+    does.)
 
     Examples
     --------
@@ -371,7 +378,8 @@ def _simulate_cell(
         v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
         tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, n_attributes))
         first = tables[:, 0].copy()
-        # A quarter with one sign in each of the four blocks makes a difference of means of s of one.
+        # A quarter with one sign in each of the four blocks makes a difference of means of s of
+        # one.
         first += difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
         changes = tables[:, 0] + difference - tables[:, 1]
         calls = {
@@ -395,7 +403,8 @@ def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> di
         "weat": _Calls(upper < alpha, score, error, effect),
         "weat_two_sided": _Calls(both < alpha, score, error, effect),
     }
-    # Associated pairs are X with A and Y with B; their mean less that of the others is half the score.
+    # Associated pairs are X with A and Y with B; their mean less that of the others is half the
+    # score.
     associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1).reshape(
         len(first), -1
     )
@@ -434,8 +443,9 @@ def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> _Calls:
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Return one- and two-sided p-values of tables of scores, shape (draws, 2 n), the first n being X.
 
-    All partitions are listed where they are few; else some are drawn, afresh for each block of tables, and
-    the observed one is counted in advance. The scores are continuous, so that there are no ties.
+    All partitions are listed where they are few; else some are drawn, afresh for each block of
+    tables, and the observed one is counted in advance. The scores are continuous, so that there are
+    no ties.
     """
     n = s.shape[1] // 2
     centred = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums

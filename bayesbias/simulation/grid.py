@@ -1,8 +1,9 @@
 """A complete table of words by attributes as a grid: its blocks, contrasts as weights of blocks, and intervals without a model.
 
-A block holds the pairs of the words of one protected class and the attributes of one set. A mean of a connection is
-over pairs, so a block counts by its words times its attributes. Both intervals, by moments and by bootstrap, take words
-and attributes for samples, and classes and sets for all there are, as the models do. They have no prior and shrink nothing.
+A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
+a connection is over pairs, so a block counts by its words times its attributes. Both intervals, by
+moments and by bootstrap, take words and attributes for samples, and classes and sets for all there
+are, as the models do. They have no prior and shrink nothing.
 """
 
 from __future__ import annotations
@@ -85,7 +86,10 @@ class Grid:
         return rows, columns
 
     def part(self, words: np.ndarray, attributes: np.ndarray) -> Grid:
-        """Return the grid of some words and attributes, given by their places; every class and list keeps some."""
+        """Return the grid of some words and attributes, given by their places.
+
+        Every class and list keeps some.
+        """
         return Grid(
             self.classes,
             self.lists,
@@ -138,7 +142,8 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     Raises
     ------
     InputError
-        Where a word stands in two classes or an attribute in two lists, a pair stands twice, or no attribute is left.
+        Where a word stands in two classes or an attribute in two lists, a pair stands twice, or no
+        attribute is left.
     """
     for word, column in (("protected_word", "protected_class"), ("attribute", "attribute_class")):
         of = frame[[word, column]].drop_duplicates()
@@ -222,9 +227,10 @@ def scatter(
 ) -> tuple[list[float], list[float], list[list[float]]]:
     """Return the mean squares of a contrast around its means: of words, of attributes, and of what is left.
 
-    The score of a word is its weighted mean over the lists, sum_j w_kj (d_i. - d_..), that of an attribute its weighted
-    mean over the classes; what is left of a pair is the interaction d_ij - d_i. - d_.j + d_.. of its block, weighted.
-    Each is the sum of squares over its degrees of freedom, or over its number where `freedom` is False.
+    The score of a word is its weighted mean over the lists, sum_j w_kj (d_i. - d_..), that of an
+    attribute its weighted mean over the classes; what is left of a pair is the interaction d_ij -
+    d_i. - d_.j + d_.. of its block, weighted. Each is the sum of squares over its degrees of
+    freedom, or over its number where `freedom` is False.
     """
     lost = 1 if freedom else 0
     rows: list[np.ndarray] = []
@@ -258,9 +264,10 @@ def sampling_variance(
 ) -> float:
     """Return the exact variance of a contrast over tables of words and attributes drawn with replacement from a grid.
 
-    The grid is all there is. With A, B and AB the effects of words, attributes and pairs in it, the mean of a block of n
-    by m has the variance A/n + B/m + AB/(nm) (the two-way random model, Searle, Casella and McCulloch 1992,
-    ch. 4); words are the same in all blocks of a class and attributes in all of a list, so their effects are added first.
+    The grid is all there is. With A, B and AB the effects of words, attributes and pairs in it, the
+    mean of a block of n by m has the variance A/n + B/m + AB/(nm) (the two-way random model,
+    Searle, Casella and McCulloch 1992, ch. 4); words are the same in all blocks of a class and
+    attributes in all of a list, so their effects are added first.
     """
     rows, columns, rest = scatter(grid, weights, freedom=False)
     out = sum(v / n for v, n in zip(rows, words, strict=True))
@@ -276,7 +283,10 @@ def sampling_variance(
 def by_yardstick(
     grid: Grid, method: str, weights: Mapping[Key, np.ndarray], prob: float, seed: int
 ) -> dict[Key, tuple[float, float, float]]:
-    """Return estimate and interval of each contrast; none where a class or list has a single word."""
+    """Return estimate and interval of each contrast.
+
+    None where a class or list has a single word.
+    """
     if min(size.min() for size in grid.sizes()) < 2:
         return {}
     return (
@@ -291,11 +301,12 @@ def by_moments(
 ) -> dict[Key, tuple[float, float, float]]:
     """Return the simple estimates with intervals from the two-way random-effects analysis of variance.
 
-    With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the scores of words, of
-    attributes and of what is left (`scatter`), the variance of a contrast is estimated without bias by R + C - E, since R
-    and C hold the noise of pairs each (Searle, Casella and McCulloch 1992, ch. 4). A component that comes out negative is
-    taken for zero, so that R and C count for E at least. The quantile is that of Student's t with Satterthwaite's (1946)
-    degrees of freedom of this sum of mean squares.
+    With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the
+    scores of words, of attributes and of what is left (`scatter`), the variance of a contrast is
+    estimated without bias by R + C - E, since R and C hold the noise of pairs each (Searle, Casella
+    and McCulloch 1992, ch. 4). A component that comes out negative is taken for zero, so that R and
+    C count for E at least. The quantile is that of Student's t with Satterthwaite's (1946) degrees
+    of freedom of this sum of mean squares.
     """
     from scipy import stats
 
@@ -334,10 +345,11 @@ def by_bootstrap(
 ) -> dict[Key, tuple[float, float, float]]:
     """Return the simple estimates with percentile intervals of the multiway cluster bootstrap.
 
-    Each resample draws the words of each class and the attributes of each list anew, with replacement and apart from each
-    other, and keeps the pairs of those drawn (the pigeonhole bootstrap of Owen 2007; with other weights Owen and Eckles
-    2012). Its variance counts the noise of pairs about three times, which is too much, and leaves out what few words lose
-    to their own mean, which is too little.
+    Each resample draws the words of each class and the attributes of each list anew, with
+    replacement and apart from each other, and keeps the pairs of those drawn (the pigeonhole
+    bootstrap of Owen 2007; with other weights Owen and Eckles 2012). Its variance counts the noise
+    of pairs about three times, which is too much, and leaves out what few words lose to their own
+    mean, which is too little.
     """
     estimates = contrast_values(grid.means(), weights)
     drawn = resampled_means(grid, seed, resamples)
@@ -351,7 +363,8 @@ def by_bootstrap(
 
 def resampled_means(grid: Grid, seed: int, resamples: int) -> np.ndarray:
     """Return the means of the blocks in each resample, shape (resamples, classes, lists)."""
-    # A stream of its own: the table that is drawn from again may have been simulated with the same seed.
+    # A stream of its own: the table that is drawn from again may have been simulated with the same
+    # seed.
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
 
     def shares(of: np.ndarray, groups: int) -> np.ndarray:

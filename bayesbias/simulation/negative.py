@@ -47,28 +47,31 @@ def negative_controls(
 ) -> pd.DataFrame:
     """Take the meaning out of real vectors and see what the model still calls.
 
-    ``random_vectors`` replaces every vector by a random one of the same length; ``shuffled_classes`` deals the
-    protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each no class is nearer to its own
-    list, beyond what the particular shuffle happens to hold. The real deal, and that with whole classes exchanged, is none of
-    them. Of a short list there are few others; a share is then known no better than from so many.
+    ``random_vectors`` replaces every vector by a random one of the same length;
+    ``shuffled_classes`` deals the protected words to the classes anew; ``shuffled_attributes``
+    deals the stereotypes. In each no class is nearer to its own list, beyond what the particular
+    shuffle happens to hold. The real deal, and that with whole classes exchanged, is none of them.
+    Of a short list there are few others; a share is then known no better than from so many.
 
-    Two things can make a shuffled list be called more often than it should. Where lists are of unequal length the difference is
-    not zero, even on average over all shuffles (`expected`): words that are near to everything have another share of the
-    associated pairs than of the different ones. And words that go together still do after they were dealt: a model that takes
-    pairs for independent, given their words, is too sure.
+    Two things can make a shuffled list be called more often than it should. Where lists are of
+    unequal length the difference is not zero, even on average over all shuffles (`expected`): words
+    that are near to everything have another share of the associated pairs than of the different
+    ones. And words that go together still do after they were dealt: a model that takes pairs for
+    independent, given their words, is too sure.
 
-    Fits are sampled by `engine`, as of `fit`; by this process alone, by as many as `workers` says, or by the Dask scheduler
-    at the address `dask` (extra ``dask``), as of `run_sweep`.
+    Fits are sampled by `engine`, as of `fit`; by this process alone, by as many as `workers` says,
+    or by the Dask scheduler at the address `dask` (extra ``dask``), as of `run_sweep`.
 
     Returns
     -------
     DataFrame
         One row per kind: ``kind, tables, called, called_se, mean, sd, width, quick, expected`` of
-        ``associated - different``, and one row
-        ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
-        be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means;
-        `quick` is the share of tables that the quick engine fitted, NUTS the others; `expected` is what the plain difference
-        of means is on average over all shuffles of the list, missing for the other rows.
+        ``associated - different``, and one row ``real`` for the list as it is. `called` is the
+        share of tables whose interval leaves out zero, which should be no more than about ``1 -
+        prob`` in all but the real ones; `mean` and `sd` are those of the posterior means; `quick`
+        is the share of tables that the quick engine fitted, NUTS the others; `expected` is what the
+        plain difference of means is on average over all shuffles of the list, missing for the other
+        rows.
 
     Examples
     --------
@@ -159,8 +162,9 @@ def _ways_of(real: pd.DataFrame, words: WordList) -> dict[str, int]:
 def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     """Return what associated - different is on average over all deals, of classes and of stereotypes.
 
-    Each word is as likely to fall to any place as any other, so that the mean of a list (or class) stands for each of its pairs.
-    Missing where a stereotype is one of several classes: then more than lengths is dealt.
+    Each word is as likely to fall to any place as any other, so that the mean of a list (or class)
+    stands for each of its pairs. Missing where a stereotype is one of several classes: then more
+    than lengths is dealt.
     """
     pairs = real[real["attribute_kind"] == "stereotype"]
     listed = [attribute for group in words.classes for attribute in group.attributes]
@@ -188,7 +192,10 @@ def _analyse_controls(
     count: int,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Take the meaning out of the table and fit it; every table has its own seed, so batches may come in any order."""
+    """Take the meaning out of the table and fit it.
+
+    Every table has its own seed, so batches may come in any order.
+    """
     rows = []
     for kind, number in numbers[first : first + count]:
         stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]

@@ -1,16 +1,18 @@
 """The seed paper's own simulations, digit for digit: as coded, and as intended.
 
-Section 3 of the seed paper draws similarities for two protected classes of two words
-and two attribute sets of five, and computes WEAT's effect size. Its code averages two scores with R's
-``mean(s1, s2)``. R's ``mean`` takes one vector; the second argument is ``trim``. So ``mean(s1, s2)`` is ``s1``
-alone, and the numerator is the difference of two single words over the standard deviation of all four.
-`simulate_paper` gives every result *as coded*, which are the printed numbers, and *as intended*.
+Section 3 of the seed paper draws similarities for two protected classes of two words and two
+attribute sets of five, and computes WEAT's effect size. Its code averages two scores with R's
+``mean(s1, s2)``. R's ``mean`` takes one vector; the second argument is ``trim``. So ``mean(s1,
+s2)`` is ``s1`` alone, and the numerator is the difference of two single words over the standard
+deviation of all four. `simulate_paper` gives every result *as coded*, which are the printed
+numbers, and *as intended*.
 
 What follows from the slip, and what does not:
 
 * The printed effect sizes 1.825 and -1.933, drawn where there is no difference, are impossible. With n - 1
-  in the denominator the effect size of 2 + 2 words cannot exceed sqrt(3) = 1.732 (`largest_effect_size`);
-  as coded the ceiling is sqrt(6). As intended the same draws give 0.648 and -0.220.
+  in the denominator the effect size of 2 + 2 words cannot exceed sqrt(3) = 1.732
+  (`largest_effect_size`); as coded the ceiling is sqrt(6). As intended the same draws give 0.648
+  and -0.220.
 * The effect size has no scale. Draws with a hundredth of the spread give the same distribution, so that
   the second null case shows nothing that the first does not.
 * The 27.5 % quantiles are meant as 2.5 %; both are in the table.
@@ -181,8 +183,9 @@ def _effect_sizes(pairs: Floats) -> dict[str, dict[str, Floats]]:
 def _r_stream(seed: int) -> np.random.MT19937:
     """Return a Mersenne Twister in the state of R's ``set.seed(seed)``.
 
-    R scrambles the seed by 50 steps of a congruential generator. Then it fills 625 words with it, the first of which is
-    the position in the state and is overwritten by "start afresh" (R's help page ``?RNGkind``).
+    R scrambles the seed by 50 steps of a congruential generator. Then it fills 625 words with it,
+    the first of which is the position in the state and is overwritten by "start afresh" (R's help
+    page ``?RNGkind``).
     """
     word = seed & 0xFFFFFFFF
     key = np.empty(675, dtype=np.uint32)
@@ -216,10 +219,10 @@ def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``case, formula, quantity, printed, value``. `formula` is one of `FORMULAS`; `quantity` is ``factor``,
-        ``numerator`` and ``bias`` for the single draw, ``mean``, ``median``, ``quantile 2.5%``, ``quantile
-        27.5%`` and ``quantile 97.5%`` for the loop (quantiles as in R); `printed` is the number in the paper,
-        and missing where it prints none.
+        ``case, formula, quantity, printed, value``. `formula` is one of `FORMULAS`; `quantity` is
+        ``factor``, ``numerator`` and ``bias`` for the single draw, ``mean``, ``median``, ``quantile
+        2.5%``, ``quantile 27.5%`` and ``quantile 97.5%`` for the loop (quantiles as in R);
+        `printed` is the number in the paper, and missing where it prints none.
 
     Examples
     --------

@@ -76,34 +76,39 @@ def coverage_on_pools(
 ) -> pd.DataFrame:
     """Draw small tables from large pools of real words, analyse each by every method, and hold the answers to the pool.
 
-    What is asked for is the estimand ``population`` of each level: the mean over new words of the class and new
-    attributes of the same lists. The pool has a value of it: the mean over all its words and attributes, where each block
-    of a class and a list counts by the pairs that a drawn table has in it. Words are held at no level: an interval "by
-    class" that speaks of the listed words alone will miss the value of the class, and that is what it is asked.
+    What is asked for is the estimand ``population`` of each level: the mean over new words of the
+    class and new attributes of the same lists. The pool has a value of it: the mean over all its
+    words and attributes, where each block of a class and a list counts by the pairs that a drawn
+    table has in it. Words are held at no level: an interval "by class" that speaks of the listed
+    words alone will miss the value of the class, and that is what it is asked.
 
-    Pools are finite. A table is drawn without replacement, so that its mean lies nearer to the pool's than to that of a
-    population without end, which is what every method reckons with. So even a flawless method (the simple mean of the
-    table, with the exact standard deviation) covers the pool's value more often than `prob`: `flawless` says how often,
-    and coverage is to be compared with that. Pools should hold several times what is drawn from them.
+    Pools are finite. A table is drawn without replacement, so that its mean lies nearer to the
+    pool's than to that of a population without end, which is what every method reckons with. So
+    even a flawless method (the simple mean of the table, with the exact standard deviation) covers
+    the pool's value more often than `prob`: `flawless` says how often, and coverage is to be
+    compared with that. Pools should hold several times what is drawn from them.
 
     Parameters
     ----------
     vectors : Embedding, anything `load_embedding` reads, PairTable or DataFrame
         A table holds all pairs of the pools; it takes the place of vectors and pools.
     pools : WordList, or anything `load_wordlist` reads
-        A word list with long lists: many words of one kind for each protected class, for each list of stereotypes, and
-        for the controls. An attribute may stand in one list only. One that is also a protected word is left out.
+        A word list with long lists: many words of one kind for each protected class, for each list
+        of stereotypes, and for the controls. An attribute may stand in one list only. One that is
+        also a protected word is left out.
     words : int or sequence of int
         How many words are drawn, of each protected class.
     attributes : int or sequence of int
         How many attributes are drawn, of each list of stereotypes.
     human, neutral : int, optional
-        How many control words are drawn. By default 30, or half of the pool where that is fewer; 0 leaves them out.
+        How many control words are drawn. By default 30, or half of the pool where that is fewer; 0
+        leaves them out.
     tables : int
         How many tables are drawn.
     methods : sequence of str
-        Models (names or paths), and what needs none: ``moments`` and ``bootstrap``, the two-way method of moments and the
-        multiway cluster bootstrap; ``weat``, ``averages_t`` and ``pairs_t``, which speak of the overall contrasts alone.
+        Models (names or paths), and what needs none: ``moments`` and ``bootstrap``, the two-way
+        method of moments and the multiway cluster bootstrap; ``weat``, ``averages_t`` and
+        ``pairs_t``, which speak of the overall contrasts alone.
     controls : optional
         See `load_wordlist`.
     seed : int
@@ -116,7 +121,8 @@ def coverage_on_pools(
     workers : int, optional
         Processes; by default one per core. With 1 this process does the work itself.
     dask : str, optional
-        The address of a Dask scheduler that does the work instead (extra ``dask``), as of `run_sweep`.
+        The address of a Dask scheduler that does the work instead (extra ``dask``), as of
+        `run_sweep`.
     out : path, optional
         A folder for finished batches, so that a run which was cut short can be resumed.
     resume : bool
@@ -126,16 +132,18 @@ def coverage_on_pools(
     Returns
     -------
     DataFrame
-        One row per method and contrast, as of `coverage_simulated`: ``method, level, name, contrast, truth, tables, coverage,
-        coverage_se, flawless, flawless_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width,
-        width_se, relative_width, relative_width_se, seconds, converged, quick``. Levels are ``overall``,
-        ``class`` and, of models that have one by attribute class, ``attribute_set``.
-        `truth` is the value of the pool; `width` the mean width of the intervals and `relative_width` the same over
-        the ideal, ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the pool with
-        replacement. `wrong_sign` is the share of tables whose interval leaves out zero on the wrong side. `seconds` is
-        the median time of an answer, for all contrasts together; `converged` the share of fits that no diagnostic
-        speaks against, `quick` of those that the quick engine fitted, NUTS the others. Standard errors of shares are
-        those of Agresti and Coull (1998).
+        One row per method and contrast, as of `coverage_simulated`: ``method, level, name,
+        contrast, truth, tables, coverage, coverage_se, flawless, flawless_se, called, called_se,
+        wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width, width_se, relative_width,
+        relative_width_se, seconds, converged, quick``. Levels are ``overall``, ``class`` and, of
+        models that have one by attribute class, ``attribute_set``. `truth` is the value of the
+        pool; `width` the mean width of the intervals and `relative_width` the same over the ideal,
+        ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the
+        pool with replacement. `wrong_sign` is the share of tables whose interval leaves out zero on
+        the wrong side. `seconds` is the median time of an answer, for all contrasts together;
+        `converged` the share of fits that no diagnostic speaks against, `quick` of those that the
+        quick engine fitted, NUTS the others. Standard errors of shares are those of Agresti and
+        Coull (1998).
 
     Raises
     ------
@@ -354,7 +362,10 @@ def analyse_drawn(
     count: int,
     settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Draw and analyse `count` tables; every table has its own seed, so batches may come in any order."""
+    """Draw and analyse `count` tables.
+
+    Every table has its own seed, so batches may come in any order.
+    """
     rows = []
     for number in range(first, first + count):
         sequence = np.random.SeedSequence([seed, number])

@@ -60,10 +60,11 @@ def sample_size(
 ) -> pd.DataFrame:
     """Say how many words make the interval of a population contrast narrow enough.
 
-    For each combination of words and attributes per class the width follows from the exact conditional posterior, were
-    the scenario's spreads known. A real study has to learn them, which makes its interval wider: so combinations that
-    reach `width` are checked, leanest first (fewest words and attributes per class), by fits of the scenario's model to
-    simulated tables, until one passes. Control words are as many as the scenario has.
+    For each combination of words and attributes per class the width follows from the exact
+    conditional posterior, were the scenario's spreads known. A real study has to learn them, which
+    makes its interval wider: so combinations that reach `width` are checked, leanest first (fewest
+    words and attributes per class), by fits of the scenario's model to simulated tables, until one
+    passes. Control words are as many as the scenario has.
 
     Parameters
     ----------
@@ -71,8 +72,9 @@ def sample_size(
         Wanted width of the HPDI, in cosine distance.
     contrast : str
     scenario : Scenario, optional
-        Number of classes, controls and spreads, and the model that they are of, for which the answer holds; by default
-        those of religion/Reddit by the default model (`Scenario.for_claims`).
+        Number of classes, controls and spreads, and the model that they are of, for which the
+        answer holds; by default those of religion/Reddit by the default model
+        (`Scenario.for_claims`).
     prob : float in (0, 1)
         Probability of the interval.
     words, attributes : sequence of int
@@ -85,17 +87,19 @@ def sample_size(
     workers : int, optional
         Processes; by default this one alone.
     dask : str, optional
-        The address of a Dask scheduler that does the fits instead (extra ``dask``), as of `run_sweep`.
+        The address of a Dask scheduler that does the fits instead (extra ``dask``), as of
+        `run_sweep`.
 
     Returns
     -------
     DataFrame
-        ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se, simulated_80``, leanest first
-        among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
-        simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
-        were simulated: the second of two and more, the last of five and more. `enough` goes by `simulated_width`, the mean,
-        so that single studies may have a wider interval; it is missing where `known_width` would do and nothing was
-        simulated. Only where `check` is 0 does it go by `known_width`.
+        ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se,
+        simulated_80``, leanest first among those that are enough. `known_width` is the width at
+        known spreads; the last three, mean width of the simulated tables, its standard error, and
+        the width that 80 % of them stay below, stand only where tables were simulated: the second
+        of two and more, the last of five and more. `enough` goes by `simulated_width`, the mean, so
+        that single studies may have a wider interval; it is missing where `known_width` would do
+        and nothing was simulated. Only where `check` is 0 does it go by `known_width`.
 
     Examples
     --------
@@ -202,8 +206,9 @@ class ReliabilityPlan:
     now : Mapping
         What the coefficient is with those: ``mean, sd, hpdi_low, hpdi_high, p_reached``.
     combinations : DataFrame
-        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest that is enough first.
-        `p_reached` is the posterior probability that the coefficient is at least `target`; `enough` goes by its mean.
+        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest
+        that is enough first. `p_reached` is the posterior probability that the coefficient is at
+        least `target`; `enough` goes by its mean.
     fewest_words : int or None
         With the attributes of the table; None where no number of words is enough.
     fewest_attributes : int or None
@@ -211,8 +216,8 @@ class ReliabilityPlan:
     endless_words, endless_attributes : float
         Mean of the coefficient with as many as one likes of the one, and the other as in the table.
     limit : {"", "attributes", "words", "both"}
-        What keeps the coefficient below `target` however many there are of the other; ``both``: neither more words nor
-        more attributes alone are enough.
+        What keeps the coefficient below `target` however many there are of the other; ``both``:
+        neither more words nor more attributes alone are enough.
 
     Examples
     --------
@@ -295,7 +300,8 @@ def plan_reliability(
 
     Notes
     -----
-    A decision study (Brennan 2001, chapter 4): what the coefficient is with other numbers follows from the spreads.
+    A decision study (Brennan 2001, chapter 4): what the coefficient is with other numbers follows
+    from the spreads.
 
     Examples
     --------

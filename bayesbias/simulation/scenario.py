@@ -42,7 +42,10 @@ _KINDS = ("stereotype", "human", "neutral")
 
 
 def _by_set(*rows: tuple[float, ...]) -> dict[str, Any]:
-    """Return an effect of classes (rows) and sets; a class meets a set in one connection, and the others play no part."""
+    """Return an effect of classes (rows) and sets.
+
+    A class meets a set in one connection, and the others play no part.
+    """
     each = [[dict.fromkeys(CONNECTIONS, x) for x in row] for row in rows]
     return _by(_CLASSES, *(_by(_SETS, *row) for row in each))
 
@@ -80,7 +83,8 @@ class Scenario:
     human, neutral : int
         Numbers of control words.
     values : Mapping
-        Every parameter of the model that is not itself drawn around another: a number, or numbers by label.
+        Every parameter of the model that is not itself drawn around another: a number, or numbers
+        by label.
 
     Examples
     --------
@@ -311,8 +315,8 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as in a pair table. Distances are not cut off at 0 and 2, since the truth would move;
-        ``attrs["simulated"]`` says so to `fit`.
+        Columns as in a pair table. Distances are not cut off at 0 and 2, since the truth would
+        move; ``attrs["simulated"]`` says so to `fit`.
 
     Examples
     --------

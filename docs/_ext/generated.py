@@ -59,7 +59,7 @@ def score_table():
         rows.append((row.title, row.about, ", ".join(row.needs) or "distances", row.source, row.known))
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for cells in rows:
-        lines += [f"   {'-' if i else '* -'} {cell}".replace("   - ", "     - ") for i, cell in enumerate(cells)]
+        lines += [f"   * - {cells[0]}", *(f"     - {cell}" for cell in cells[1:])]
     return [*lines, ""]
 
 
