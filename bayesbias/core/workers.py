@@ -1,24 +1,17 @@
-"""Who does the work of many tasks: local processes that may die, or a Dask cluster.
-
-`carry_out` works off tasks; a task whose worker died is tried once more, and then reported. Nothing here
-knows what a task is about.
-"""
-
-from __future__ import annotations
+"""Who does the work of many tasks: this process, local processes that may die, or a Dask cluster."""
 
 import contextlib
 import functools
 import multiprocessing
 import os
 import queue
-import re
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, override
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
@@ -26,12 +19,6 @@ from bayesbias.core.packages import needed, own_version
 
 _ATTEMPTS = 2
 _ANSWER_S = 10  # how long a scheduler may take to answer
-_ADDRESS = re.compile(
-    r"((?P<scheme>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s/:]+)(:(?P<port>\d{1,5}))?(/\S*)?"
-)
-_IN_PROCESS = re.compile(
-    r"inproc://[^\s/]+/\d+/\d+"
-)  # as dask names a scheduler of the same process
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -41,9 +28,14 @@ def describe_error(error: BaseException) -> str:
     return str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
 
 
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @functools.cache
 def _blas() -> Any:
-    """Return what holds the threads of the libraries of linear algebra, found once: looking for them takes milliseconds."""
+    """Return what holds the threads of linear algebra, found once: looking for them takes milliseconds."""
     import scipy.linalg  # noqa: F401 - it has one of its own
     from threadpoolctl import ThreadpoolController
 
@@ -54,62 +46,16 @@ def _blas() -> Any:
 def one_thread_of_blas() -> Iterator[None]:
     """Keep linear algebra on one thread.
 
-    Small matrices cost less so; and sums over several threads round otherwise, so that the same seed gave other draws.
+    Small matrices cost less so; and sums over several threads round otherwise, so that the same seed gives other draws.
     """
     with _blas().limit(limits=1):
         yield
 
 
-@dataclass
-class Task:
-    """One call that a worker makes, and what is done with the answer."""
-
-    work: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    then: Callable[[Any], None]
-    fail: Callable[[str], None]
-    tables: bool = False  # it makes tables: it reads files, and other tasks wait for it
-    attempts: int = 0
-
-
-class Here:
-    """The process itself: one task after another, and nothing to start. What kills a task kills all."""
-
-    def __init__(self) -> None:
-        self.holds: set[Any] = set()
-
-    def __enter__(self) -> Here:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was started, so nothing is left."""
-
-    def room(self, task: Task) -> bool:
-        """Whether a task may start now."""
-        return not self.holds  # what a task found is used up before the next one starts
-
-    def submit(self, task: Task) -> Future[Any]:
-        """Do the task at once; what it raises is in the future, as of a worker."""
-        future: Future[Any] = Future()
-        self.holds.add(future)
-        try:
-            with _as_in_a_worker():
-                future.set_result(task.work(*task.arguments))
-        except (KeyboardInterrupt, SystemExit):
-            raise  # meant for this process, not for the task
-        except (
-            BaseException
-        ) as error:  # as in a worker: a panic of a compiled library is no Exception
-            future.set_exception(error)
-        return future
-
-    def lost(self, future: Any) -> bool:
-        """Whether the worker died before it answered; this process did not."""
-        self.holds.discard(future)
-        return False
-
-    def check(self) -> None:
-        """Return at once: a task is through when `submit` returns."""
+def with_version(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+    """Do some work where it is sent, on one thread, and say which version of this package did it."""
+    with _as_in_a_worker():
+        return own_version(), work(*arguments)
 
 
 @contextlib.contextmanager
@@ -125,23 +71,73 @@ def _as_in_a_worker() -> Iterator[None]:
             ImportWarning,
             ResourceWarning,
         ):
-            warnings.simplefilter("ignore", quiet)  # as an interpreter does that has just started
+            warnings.simplefilter("ignore", quiet)
         yield
 
 
-class Processes:
+@dataclass
+class Task:
+    """One call that a worker makes, and what is done with the answer."""
+
+    work: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    then: Callable[[Any], None]
+    fail: Callable[[str], None]
+    tables: bool = False  # it reads files, which a cluster does not have
+    attempts: int = 0
+
+
+class Here:
+    """The process itself: one task after another. What kills a task kills all."""
+
+    def __init__(self) -> None:
+        self.holds: set[Any] = set()
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def room(self, task: Task) -> bool:
+        """Whether a task may start now."""
+        return not self.holds
+
+    def submit(self, task: Task) -> Any:
+        """Do the task at once; what it raises is in the future, as of a worker."""
+        future: Future[Any] = Future()
+        self.holds.add(future)
+        try:
+            with _as_in_a_worker():
+                future.set_result(task.work(*task.arguments))
+        except (KeyboardInterrupt, SystemExit):
+            raise  # meant for this process, not for the task
+        except BaseException as error:  # a panic of a compiled library is no Exception
+            future.set_exception(error)
+        return future
+
+    def lost(self, future: Any) -> bool:
+        """Let a future go; say whether its worker died before it answered."""
+        self.holds.discard(future)
+        return False
+
+    def check(self) -> None:
+        """Raise where nobody will answer any more."""
+
+
+class Processes(Here):
     """Local processes, one executor for each: where one dies, it is known which task it held."""
 
     def __init__(self, workers: int) -> None:
-        self.slots: list[ProcessPoolExecutor] = []
-        self.holds: dict[Any, int] = {}
+        super().__init__()
+        self.idle: list[ProcessPoolExecutor] = []
+        self.busy: dict[Any, ProcessPoolExecutor] = {}
         self.workers = workers
 
-    def __enter__(self) -> Processes:
-        for _ in range(self.workers):
-            self.slots.append(_process())
+    def __enter__(self) -> "Processes":
+        self.idle = [_process() for _ in range(self.workers)]
         try:
-            for ready in [slot.submit(os.getpid) for slot in self.slots]:
+            for ready in [slot.submit(os.getpid) for slot in self.idle]:
                 ready.result()
         except BrokenProcessPool:
             self.__exit__()
@@ -152,40 +148,32 @@ class Processes:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for slot in self.slots:
+        for slot in [*self.idle, *self.busy.values()]:
             for process in list((slot._processes or {}).values()):
-                process.kill()  # finished cells are on the disk; an unfinished one would keep us waiting
+                process.kill()  # finished work is on the disk; unfinished work would keep us waiting
             slot.shutdown(wait=True, cancel_futures=True)
 
+    @override
     def room(self, task: Task) -> bool:
-        """Whether a worker is free for the task now."""
-        return len(self.holds) < len(self.slots)
+        return bool(self.idle)
 
+    @override
     def submit(self, task: Task) -> Any:
-        """Hand the task to a worker and return its future."""
-        free = next(
-            number for number in range(len(self.slots)) if number not in self.holds.values()
-        )
+        slot = self.idle.pop()
         try:
-            future = self.slots[free].submit(task.work, *task.arguments)
+            future = slot.submit(task.work, *task.arguments)
         except BrokenProcessPool:  # it died while it had nothing to do
-            self.slots[free].shutdown(wait=True)
-            self.slots[free] = _process()
-            future = self.slots[free].submit(task.work, *task.arguments)
-        self.holds[future] = free
+            slot = _process()
+            future = slot.submit(task.work, *task.arguments)
+        self.busy[future] = slot
         return future
 
+    @override
     def lost(self, future: Any) -> bool:
-        """Free the slot of a task; whether its process died under it. A new one takes its place."""
-        slot = self.holds.pop(future)
-        if not isinstance(future.exception(), BrokenProcessPool):
-            return False
-        self.slots[slot].shutdown(wait=True)
-        self.slots[slot] = _process()
-        return True
-
-    def check(self) -> None:
-        """Return at once: processes tell of their end themselves."""
+        slot = self.busy.pop(future)
+        died = isinstance(future.exception(), BrokenProcessPool)
+        self.idle.append(_process() if died else slot)
+        return died
 
 
 def _process() -> ProcessPoolExecutor:
@@ -219,67 +207,52 @@ def _start_worker() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-class Cluster:
+class Cluster(Here):
     """A Dask cluster for the fits. Files are read here, so the workers need none of them."""
 
     def __init__(self, address: str) -> None:
+        super().__init__()
         instead = "local processes (--workers)"
         self.distributed = needed("dask", "distributed", purpose="a Dask cluster", instead=instead)
         self.address = address
         self.reader = Processes(1)
-        self.holds: set[Any] = set()
 
-    def __enter__(self) -> Cluster:
-        self._look()
+    def __enter__(self) -> "Cluster":
         try:
+            self._greet()
             self.client = self.distributed.Client(
                 self.address, timeout=_ANSWER_S, set_as_default=False
             )
-        except (OSError, ValueError, TypeError) as error:
-            raise self._silent(error) from None
+        except (OSError, ValueError, TypeError, OverflowError) as error:
+            raise InputError(
+                f"no Dask scheduler answers ({describe_error(error)})",
+                where=self.address,
+                valid="such as tcp://host:8786",
+            ) from None
         try:
             self.client.wait_for_workers(1, timeout=60)
             self.reader.__enter__()
-        except TimeoutError:
+        except BaseException as error:
             self.client.close()
+            if not isinstance(error, TimeoutError):
+                raise
             raise InputError(
                 "the Dask scheduler has no workers",
                 where=self.address,
                 hint=f"start one: dask worker {self.address}",
             ) from None
-        except BaseException:
-            self.client.close()
-            raise
         return self
 
-    def _look(self) -> None:
-        """Refuse an address that is none, and one at which nobody answers, before a client waits for it at length."""
-        match = _ADDRESS.fullmatch(self.address)
-        in_process = self.address.startswith("inproc:")
-        if match is None or (in_process and not _IN_PROCESS.fullmatch(self.address)):
-            raise InputError(
-                "is no address", where="dask", found=self.address, valid="such as tcp://host:8786"
-            )
-        if match["scheme"] not in (None, "tcp", "tls") or match["port"] is None:
-            return
+    def _greet(self) -> None:
+        """Hear whether a scheduler speaks at the address: a client would wait for one without end."""
         import socket
 
-        try:
-            with socket.create_connection(
-                (match["host"].strip("[]"), int(match["port"])), _ANSWER_S
-            ) as line:
-                # A scheduler speaks first; what accepts and says nothing would be waited for without end.
-                if match["scheme"] != "tls" and not line.recv(1):
-                    raise OSError("it closes the connection")
-        except (OSError, OverflowError, UnicodeError) as error:
-            raise self._silent(error) from None
-
-    def _silent(self, error: Exception) -> InputError:
-        return InputError(
-            f"no Dask scheduler answers ({describe_error(error)})",
-            where=self.address,
-            valid="such as tcp://host:8786",
-        )
+        if self.address.startswith("inproc://"):
+            return
+        host, _, port = self.address.removeprefix("tcp://").removeprefix("tls://").rpartition(":")
+        with socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S) as line:
+            if not self.address.startswith("tls:") and not line.recv(1):
+                raise OSError("it closes the connection")
 
     def __exit__(self, *_: object) -> None:
         self.reader.__exit__()
@@ -287,40 +260,40 @@ class Cluster:
             self.client.cancel(list(self.holds))
         self.client.close()
 
+    @override
     def room(self, task: Task) -> bool:
-        """Whether a worker is free for the task now."""
         if task.tables:
             return self.reader.room(task)
         # Twice as many as there are threads, so that none waits for us; asked anew, since workers come and go.
         return len(self.holds) < 2 * max(1, sum(self.client.nthreads().values()))
 
+    @override
     def submit(self, task: Task) -> Any:
-        """Hand the task to a worker and return its future."""
         if task.tables:
             return self.reader.submit(task)
         future = self.client.submit(task.work, *task.arguments, pure=False)
         self.holds.add(future)
         return future
 
+    @override
     def lost(self, future: Any) -> bool:
-        """Give the worker of a future back; say whether the task died with it and must be run again."""
-        if future in self.reader.holds:
+        if future in self.reader.busy:
             return self.reader.lost(future)
         self.holds.discard(future)
         self.check()
         # Dask itself gives the task of a dead worker to another, some three times, before it says so.
         return future.cancelled()
 
+    @override
     def check(self) -> None:
-        """Raise where the scheduler is gone, so that nobody waits for it."""
         if self.client.status not in ("running", "newly-created"):
             raise FitError(
-                f"the Dask scheduler at {self.address} is gone; the finished cells are safe, and --resume goes on"
+                f"the Dask scheduler at {self.address} is gone; finished work is safe, and --resume goes on"
             )
 
 
 class Hands:
-    """Who will work off tasks: this process, some like it, or a cluster; started when there is work, and ended with it.
+    """Who works off tasks; started when there is work, and ended with it.
 
     Parameters
     ----------
@@ -329,11 +302,6 @@ class Hands:
     dask : str, optional
         The address of a Dask scheduler that does the work instead (extra ``dask``), such as ``tcp://host:8786``. Its
         workers need this package, none of the files, and best one thread each.
-
-    Raises
-    ------
-    InputError
-        For both, and for a number of workers that is none.
     """
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
@@ -343,9 +311,9 @@ class Hands:
             checks.count(workers, "workers", most=1024)
         self.workers, self.dask = workers, dask
         self._started = contextlib.ExitStack()
-        self._pool: Here | Processes | Cluster | None = None
+        self._pool: Here | None = None
 
-    def __enter__(self) -> Hands:
+    def __enter__(self) -> "Hands":
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -356,40 +324,28 @@ class Hands:
         """Whether so many tasks are no work for others."""
         return self.dask is None and self._pool is None and (self.workers == 1 or tasks < 2)
 
-    def started(self, tasks: int) -> Here | Processes | Cluster:
+    def started(self, tasks: int) -> Here:
         """Return who works, started where nobody is yet; no more processes than there are tasks."""
         if self._pool is None:
+            pool: Here
             if self.dask is not None:
-                self._pool = self._started.enter_context(Cluster(self.dask))
+                pool = Cluster(self.dask)
             elif self.workers == 1:
-                self._pool = self._started.enter_context(Here())
+                pool = Here()
             else:
-                count = max(1, min(self.workers or cores(), tasks))
-                self._pool = self._started.enter_context(Processes(count))
+                pool = Processes(max(1, min(self.workers or cores(), tasks)))
+            self._pool = self._started.enter_context(pool)
         return self._pool
 
 
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def with_version(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
-    """Do some work where it is sent, and say which version of this package did it; libraries are kept to one thread."""
-    with _as_in_a_worker():
-        return own_version(), work(*arguments)
-
-
-def carry_out(tasks: deque[Task], pool: Here | Processes | Cluster) -> None:
-    """Work off the tasks; they may add others, which come first, so that few tables wait in memory."""
+def carry_out(tasks: deque[Task], pool: Here) -> None:
+    """Work off the tasks; they may add others. A task whose worker died is tried once more, and then reported."""
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     held: dict[Any, Task] = {}
     while tasks or held:
-        # Fits stand in front; a table is made only where no fit is left to start.
-        while tasks and pool.room(tasks[0]) and not (tasks[0].tables and _tables_wait(held, pool)):
-            task = tasks.popleft()
-            future = pool.submit(task)
-            held[future] = task
+        while tasks and pool.room(tasks[0]):
+            future = pool.submit(tasks[0])
+            held[future] = tasks.popleft()
             future.add_done_callback(done.put)
         try:
             future = done.get(timeout=5.0)
@@ -409,8 +365,3 @@ def carry_out(tasks: deque[Task], pool: Here | Processes | Cluster) -> None:
             task.fail(describe_error(error))
         else:
             task.then(future.result())
-
-
-def _tables_wait(held: Mapping[Any, Task], pool: Here | Processes | Cluster) -> bool:
-    """Whether a cluster already has a table in the making; local processes read as many at a time as there are."""
-    return isinstance(pool, Cluster) and any(task.tables for task in held.values())

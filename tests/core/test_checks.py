@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 
-import bayesbias as bb
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
@@ -194,16 +193,3 @@ def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
 def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
     with pytest.raises(InputError, match=says):
         checks.sampling(*asked)
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        lambda: bb.studies.frequency_of(1j),
-        lambda: bb.simulation.scenario_from_fit({"a": 1}),
-        lambda: bb.inference.answers_by_model("a", ["crossed"]),
-    ],
-)
-def test_what_is_no_fit_is_named_by_whoever_asks_it(asked):
-    with pytest.raises(InputError, match="fit: is none of what is taken here"):
-        asked()

@@ -31,9 +31,7 @@ def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
     tasks += [task(f"good {k}", str, k) for k in range(6)]
     tasks.append(task("wrong", int, "x"))
     with Processes(2) as pool:
-        for idle in list(
-            pool.slots[0]._processes or {}
-        ):  # one that dies before it has anything to do costs nothing
+        for idle in list(pool.idle[0]._processes or {}):  # it dies before it has anything to do
             os.kill(idle, signal.SIGKILL)
         time.sleep(0.2)
         carry_out(tasks, pool)
@@ -89,5 +87,5 @@ def test_without_workers_what_a_task_adds_comes_before_the_next_task():
 def test_workers_are_told_to_use_one_thread():
     before = dict(os.environ)
     with Processes(1) as pool:
-        assert pool.slots[0].submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
+        assert pool.idle[0].submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
     assert dict(os.environ) == before

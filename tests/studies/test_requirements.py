@@ -177,9 +177,9 @@ def test_a_limit_that_the_printed_interval_reaches_is_not_met(found):
             0.05,
             "(0.05004, the end farther from zero of the 89% interval -0.01000 to +0.05004)",
         ),
-        (0.05004, 0.0006, 0.04, "(0.050, the end farther"),
+        (0.05004, 0.0006, 0.04, "(0.0500, the end farther"),
         (0.0304, 0.002, 0.0302, "(0.0304, the end"),
-        (0.05, 0.0006, 0.05, "(0.050, the end"),
+        (0.05, 0.0006, 0.05, "(0.0500, the end"),
     ],
 )
 def test_a_value_is_printed_on_its_side_of_the_limit(value, error, limit, says):
