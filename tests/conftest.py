@@ -80,3 +80,7 @@ def pytest_terminal_summary(terminalreporter):
     if reasons:
         said = "; ".join(f"{reason} ({count})" for reason, count in reasons.items())
         terminalreporter.write_line(f"not tested: {said}")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--refresh-snapshots", action="store_true", help="write tests/output/snapshots anew")

@@ -127,7 +127,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 Column("mean", "mean", "number", digits=3),
                 Column("f_minus_m", "F - M", "signed", digits=4),
             ),
-            figure=lambda: bb.plots.plot_professions(result if fit is None else fit),
+            figure=None if fit is None else lambda: bb.plots.plot_professions(fit),
             show_on=("detail", "page", "files"),
         ),
         Section(
@@ -139,7 +139,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 text("noun_pair", "noun pair"),
                 Column("difference", "F - M", "signed", digits=4),
             ),
-            figure=lambda: bb.plots.plot_noun_pairs(result if fit is None else fit),
+            figure=None if fit is None else lambda: bb.plots.plot_noun_pairs(fit),
             show_on=("detail", "page", "files"),
         ),
         Section(

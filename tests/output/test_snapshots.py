@@ -1,0 +1,70 @@
+"""What eight results print, in every output: wording, layout, columns and keys. Numbers are tested elsewhere.
+
+Run with --refresh-snapshots to write the snapshots anew, and read the difference before you commit it.
+"""
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+from output.results import MAKERS, sweep
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+NUMBER = re.compile(r"[-+\N{MINUS SIGN}<>]?(\d[\d,]*\.?\d*|\.\d+)(e[-+]?\d+)?%?")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", params=[*MAKERS, "sweep"])
+def result(request, tmp_path_factory):
+    name = request.param
+    return name, sweep(str(tmp_path_factory.mktemp("sweep"))) if name == "sweep" else MAKERS[name]()
+
+
+def without_numbers(text: str) -> str:
+    """Replace numbers by # and runs of spaces by one, since draws differ between processors."""
+    lines = (re.sub(r" +", " ", NUMBER.sub("#", line)).strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def shape_of(value: object) -> object:
+    """Return the keys of objects and of the first row of lists."""
+    if isinstance(value, dict):
+        return {key: shape_of(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [shape_of(value[0])] if value and isinstance(value[0], dict) else []
+    return type(value).__name__ if value is None or isinstance(value, str | bool) else "number"
+
+
+def text_of_page(page: str) -> str:
+    """Return what a reader of the page sees, without figures and the record of inputs."""
+    page = re.sub(r"(?s)<(style|script|svg)\b.*?</\1>", "", page)
+    page = re.sub(r"(?s)<pre>.*?</pre>", "", page)
+    return html.unescape(re.sub(r"(?s)<[^>]+>", "\n", page))
+
+
+def test_outputs_are_as_they_were(result, tmp_path, request):
+    name, made = result
+    files = bb.save_run(made, tmp_path / "run")
+    tables = {path.name: path.read_text(encoding="utf-8").splitlines()[0] for path in files if path.suffix == ".csv"}
+    shown = {
+        "terminal": without_numbers(bb.output.to_text(made)),
+        "detail": without_numbers(bb.output.to_text(made, detail=True))[:4000],
+        "json": json.dumps(shape_of(bb.output.to_json(made)), indent=1),
+        "files": "\n".join(path.relative_to(tmp_path / "run").as_posix() for path in files),
+        "columns": "\n".join(f"{name}: {columns}" for name, columns in tables.items()),
+        "page": without_numbers(text_of_page(bb.write_report(made, tmp_path / "page.html").read_text("utf-8")))[:6000],
+    }
+    text = "\n\n".join(f"===== {output} =====\n{content}" for output, content in shown.items())
+    text = text.replace(str(tmp_path), "TMP")
+    text = re.sub(r"/\S*/sweep#\S*|\S*pytest-\S*", "FOLDER", text)
+    path = SNAPSHOTS / f"{name}.txt"
+    if request.config.getoption("--refresh-snapshots"):
+        path.write_text(text + "\n", encoding="utf-8")
+    assert text + "\n" == path.read_text(encoding="utf-8")
+    again = bb.load_run(tmp_path / "run")
+    assert bb.output.to_text(again.result) == bb.output.to_text(made)
