@@ -7,7 +7,7 @@ import pandas as pd
 
 import bayesbias as bb
 
-WORDS = "nurse doctor engineer teacher secretary pilot lawyer cook janitor artist".split()
+WORDS = ["nurse", "doctor", "engineer", "teacher", "secretary", "pilot", "lawyer", "cook", "janitor", "artist"]
 WOMEN = dict(zip(WORDS, (90, 30, 12, 75, 95, 8, 35, 42, 30, 50), strict=True))
 QUICK = {"seed": 1, "engine": "quick", "pointwise": False, "progress": False}
 
