@@ -187,7 +187,7 @@ def transformers_encoder(
         The folder of a model, or its name on the model hub (downloaded once, by that library). Of
         an encoder-decoder model the encoder is used.
     pooling : str
-        A row of `bayesbias.encoders.pooling.POOLINGS`, such as ``mean``; the error for another
+        A row of `bayesbias.encoders.pretrained.POOLINGS`, such as ``mean``; the error for another
         lists them. How the vectors of a sentence's tokens become one: their mean or largest
         values, that of the [CLS] token (wherever the tokenizer puts it), or that of the last
         token. Padding never counts.
