@@ -94,7 +94,6 @@ def forest(
     rope: float | None = None,
     beside: Sequence[Beside] = (),
     inside: bool = False,
-    longest: float = 0.0,
 ) -> dict[Hashable, float]:
     """Draw rows of estimates, under headings, against a line and a region of practical equivalence.
 
@@ -115,8 +114,6 @@ def forest(
         Columns of text at the right.
     inside : bool
         Whether headings stand inside the Axes, where a long one takes no room from the data.
-    longest : float
-        Rows that the axis holds, if more than there are.
 
     Returns
     -------
@@ -139,10 +136,9 @@ def forest(
             if number % 2 == 0:  # so that the eye finds its way from the label to its marks
                 ax.axhspan(edge, edge + 1, color=style.SHADE, linewidth=0, zorder=0)
             edge += 1
-    n = max(edge, longest)
-    points = style.points_per(ax, n)
+    points = style.points_per(ax, edge)
     size = float(np.clip(0.88 * points, 3.0, 8.5))
-    ax.set_ylim(n, 0)
+    ax.set_ylim(edge, 0)
     named = [tick for tick in ticks if not (inside and tick[2])]
     style.name_rows(ax, [at for at, _, _ in named], [label for _, label, _ in named], size)
     for label, (_, _, head) in zip(ax.get_yticklabels(), named, strict=True):

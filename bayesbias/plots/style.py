@@ -246,11 +246,6 @@ def rows_height(rows: float, roomy: float, tight: float) -> float:
     return AROUND + rows * min(max((_PAGE - AROUND) / rows, tight), roomy)
 
 
-def columns_fit(rows: float, tight: float) -> bool:
-    """Say whether so many rows fit on one page."""
-    return AROUND + rows * tight <= _PAGE
-
-
 def is_own(ax: Axes) -> bool:
     """Say whether the figure of some Axes was made here."""
     return ax.get_figure(root=True) in _OWN
@@ -439,7 +434,7 @@ def _legend(ax: Axes, handles: list[Any], room: float, below: bool = False) -> t
             handletextpad=0.6,
             **place,
         )
-        if legend.get_window_extent().width * 72 / figure.dpi <= pt(room + 4):
+        if legend.get_window_extent().width * 72 / figure.dpi <= pt(room - 2):
             break
     lines = [handle.get_label().count("\n") + 1 for handle in handles]
     return legend, sum(lines) if columns == 1 else math.ceil(len(handles) / columns)

@@ -1,6 +1,6 @@
 """Distributions: every pair of every word, and the shape of vectors."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,6 @@ from bayesbias.wordlists.pairing import CONNECTIONS
 
 __all__ = ["plot_cosines", "plot_dimensions", "plot_words"]
 
-_TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
-_LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow
 _LINES = {"associated": "-", "different": "--", "human": "-.", "neutral": ":"}
 
 
@@ -49,12 +47,11 @@ def plot_words(
     words : iterable of str, optional
         Protected words to show, by default all. The axis is that of the whole table.
     ax : matplotlib Axes, optional
-        By default a new figure, with two columns where more words are shown than one can hold.
+        By default a new figure, as tall as the words need.
 
     Returns
     -------
     matplotlib Axes
-        Of two columns the left one; both are in ``ax.figure.axes``.
 
     Raises
     ------
@@ -89,36 +86,22 @@ def plot_words(
     means = means[means["protected_word"].isin(wanted)]
     table = table[table["protected_word"].isin(wanted)]
     groups = forests.by_class(table)
-    n = 1
-    if ax is None and max(map(len, wanted)) <= _LONGEST_IN_COLUMNS:
-        n = 1 if style.columns_fit(forests.group_rows(groups), _TIGHT) or style.across() < 5 else 2
-    columns = _in_columns(groups, n)
-    longest = max(map(forests.group_rows, columns))
-    tight = _TIGHT if n == 1 else _TIGHT_IN_COLUMNS
-    axes = style.axes_for(ax, style.rows_height(longest, 0.5, tight), n=n)
+    n = forests.group_rows(groups)
+    (ax,) = style.axes_for(ax, style.rows_height(n, 0.5, 0.3))
     present = [name for name in CONNECTIONS if (table["connection"] == name).any()]
     lane = 0.84 / len(present)
     lanes = {name: (i - (len(present) - 1) / 2) * lane for i, name in enumerate(present)}
-    beyond = 0
-    for panel, own in zip(axes, columns, strict=True):
-        keys = [key for members in own.values() for key, _ in members]
-        series = []
-        for name in present:
-            mine = means[means["protected_word"].isin(keys) & (means["connection"] == name)]
-            mine = mine.rename(columns={"protected_word": "key"})
-            look: dict[str, Any] = {"shift": lanes[name] - 0.25 * lane, "width": 2.0, "size": 4.6}
-            marked = f"_mean {name}"
-            series.append(forests.Series(mine, COLOR[name], MARKER[name], label=marked, **look))
-        zero = 1.0 if distance else None
-        rows = forests.forest(
-            panel, own, series, span=inner, zero=zero, inside=True, longest=longest
-        )
-        panel.set_xlim(*edges)
-        points = style.points_per(panel, longest) * lane
-        here = table[table["protected_word"].isin(keys)]
-        beyond += _rain(panel, here, outcome, rows, lanes, edges, points)
-        label = forests.outcome_label(fit.spec)
-        panel.set_xlabel(label if n == 1 else label.partition(" (")[0])
+    series = []
+    for name in present:
+        mine = means[means["connection"] == name].rename(columns={"protected_word": "key"})
+        look: dict[str, Any] = {"shift": lanes[name] - 0.25 * lane, "width": 2.0, "size": 4.6}
+        look["label"] = f"_mean {name}"
+        series.append(forests.Series(mine, COLOR[name], MARKER[name], **look))
+    zero = 1.0 if distance else None
+    rows = forests.forest(ax, groups, series, span=inner, zero=zero, inside=True)
+    ax.set_xlim(*edges)
+    beyond = _rain(ax, table, outcome, rows, lanes, edges, style.points_per(ax, n) * lane)
+    ax.set_xlabel(forests.outcome_label(fit.spec))
     handles = [style.line_handle(COLOR[name], name, MARKER[name], linewidth=2) for name in present]
     handles += [forests.one_handle()] if distance else []
     said = forests.estimand_label(fit.spec, "word", estimand)
@@ -141,7 +124,7 @@ def plot_words(
     drawn = drawn.assign(protected_class=drawn["protected_word"].map(classes))
     data = pd.concat([pairs, drawn], ignore_index=True)
     title = "Distance of each protected word, per connection"
-    return style.finish(axes, title, note, handles, data)
+    return style.finish([ax], title, note, handles, data)
 
 
 def _rain(
@@ -220,24 +203,6 @@ def _span(
     low, high = whole if small else trimmed
     pad = 0.03 * (high - low) or 0.1
     return (low - pad, high + pad), (low, high)
-
-
-def _in_columns(groups: forests.Groups, n: int) -> list[dict[str, Sequence[Any]]]:
-    """Share groups out over columns of about equal length; the heading of a class that is split is repeated."""
-    if n == 1:
-        return [dict(groups)]
-    left: dict[str, Sequence[Any]] = {}
-    right: dict[str, Sequence[Any]] = {}
-    half = forests.group_rows(groups) / 2
-    for name, members in groups.items():
-        room = round(half - forests.group_rows(left) - forests.HEAD)
-        if right or room <= 0:
-            right[name] = members
-        elif len(members) <= room + 2:
-            left[name] = members
-        else:
-            left[name], right[f"{name} (continued)"] = members[:room], members[room:]
-    return [left, right]
 
 
 @styled
