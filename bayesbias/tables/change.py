@@ -113,13 +113,6 @@ def join_pairs(
         )
         if words[-1]:
             notes.append(f"only in {place}: {some(words[-1], 12)}")
-    renamed = both["attribute_class"].astype(str) != both["attribute_class_debiased"].astype(str)
-    if renamed.any():
-        n = int(renamed.sum())
-        notes.append(
-            f"{number_of(n, 'pair')} {'has' if n == 1 else 'have'} another attribute class in {name}, with the same "
-            "connection; the original's is kept"
-        )
     differing = []
     for column in (
         c for c in first.columns if c in second.columns and c not in (*COLUMNS, "repeat")

@@ -299,17 +299,6 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
     return [word for word in dict.fromkeys(neutral) if word not in taken]
 
 
-def counts_for_matching(counts: Any, words: Sequence[str], embedding: Any) -> WordCounts:
-    """Return how frequent some words are, or say what matched controls need."""
-    if counts is None:
-        raise InputError(
-            "matched controls need to know how frequent words are",
-            where="counts",
-            valid="a file of words and counts, {word: count}, 'order' or 'wordfreq'",
-        )
-    return load_counts(counts, words, embedding=embedding)
-
-
 def matched_controls(
     words: WordList, counts: WordCounts, pool: Any = None, *, per: int = 3
 ) -> tuple[WordList, dict[str, Any]]:

@@ -142,16 +142,11 @@ def _of_frame(given: Any, columns: Sequence[str] | None) -> list[Given]:
     ):
         frame, names = frame.rename_axis("word").reset_index(), ["word", *names]
     at = _words_at(names, "data frame")
-    words = ["" if pd.isna(word) else str(word).strip() for word in frame.iloc[:, at]]
-    out = []
-    for name in _wanted(names, at, columns, "data frame"):
-        texts = [
-            "" if pd.isna(value) else str(value).strip()
-            for value in frame.iloc[:, names.index(name)]
-        ]
-        cells = [(f"row {i}", *cell) for i, cell in enumerate(zip(words, texts, strict=True))]
-        out.append(_of_cells(name, cells, "data frame"))
-    return out
+    words = frame.iloc[:, at].fillna("").astype(str)
+    return [
+        _of_pairs(name, zip(words, frame.iloc[:, names.index(name)], strict=True), "data frame")
+        for name in _wanted(names, at, columns, "data frame")
+    ]
 
 
 def _words_at(names: Sequence[str], where: object) -> int:
@@ -231,25 +226,13 @@ def _of_cells(
     return Given(checks.label(name, where), values, where, sha256, without=without)
 
 
-def _of_pairs(name: str, pairs: Iterable[tuple[Any, Any]]) -> Given:
-    """Return words and their values as a covariate."""
-    where = f"covariate {name!r}"
-    out: dict[str, Value] = {}
-    for word, value in pairs:
-        if pd.isna(value) is True or value is None:
-            continue
-        here = f"{where}, word {word}"
-        if isinstance(value, str | bool | np.bool_):  # truth values are categories
-            own: Value = checks.label(str(value), here)
-        elif checks.is_number(value):
-            own = float(value)
-        else:
-            raise InputError("must be a number or a text", where=here, found=Shortened(value))
-        if out.setdefault(checks.label(str(word), here), own) != own:
-            raise InputError("the word has two values", where=here, found=(out[str(word)], own))
-    if len({isinstance(value, str) for value in out.values()}) > 1:
-        raise InputError("holds numbers and texts", where=where, valid="one or the other")
-    return Given(checks.label(name, "the name of a covariate"), out, "a mapping")
+def _of_pairs(name: str, pairs: Iterable[tuple[Any, Any]], where: str = "a mapping") -> Given:
+    """Return words and their values as a covariate; truth values are categories."""
+    cells = [
+        (f"word {word}", str(word).strip(), "" if pd.isna(value) is True else str(value).strip())
+        for word, value in pairs
+    ]
+    return _of_cells(name, cells, where)
 
 
 def _of_column(table: PairTable, name: str) -> Given:

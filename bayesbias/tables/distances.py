@@ -13,7 +13,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.tables.counts import MATCHED, counts_for_matching, matched_controls, pool_of
+from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import (
     Coverage,
@@ -93,7 +93,13 @@ def distance_table(
         choice = pool_of(words, pool)
         source, embedding = embedding, load_embedding(embedding, words=[*words.words, *choice])
         there = [word for word in choice if word in embedding]
-        frequent = counts_for_matching(counts, [*words.attribute_words, *there], source)
+        if counts is None:
+            raise InputError(
+                "matched controls need to know how frequent words are",
+                where="counts",
+                valid="a file of words and counts, {word: count}, 'order' or 'wordfreq'",
+            )
+        frequent = load_counts(counts, [*words.attribute_words, *there], embedding=source)
         words, account = matched_controls(words, frequent, there)
     elif pool is not None or counts is not None:
         raise InputError(

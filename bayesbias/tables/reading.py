@@ -18,7 +18,7 @@ from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import rows
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
-from bayesbias.tables.rows import PAIR, RANGES, REPEATS, ROUNDING, TEMPLATES, Codes, Range, Source
+from bayesbias.tables.rows import PAIR, RANGES, REPEATS, TEMPLATES, Codes, Source
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 __all__ = ["load_distances"]
@@ -329,18 +329,8 @@ def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
         frame["distance"], source, "cosine_distance", RANGES["distance"], sentinel=True
     )
     if "cosine_similarity" in frame.columns:
-        similarity = rows.checked_numbers(
-            frame["cosine_similarity"], source, "cosine_similarity", Range(-1.0, 1.0), sentinel=True
-        )
-        apart = (distance - (1 - similarity)).abs() > ROUNDING
-        if apart.any():
-            at = rows.first_of(apart)
-            raise InputError(
-                "distance and similarity do not add up to 1",
-                where=source.at(at),
-                found=(float(distance.iloc[at]), float(similarity.iloc[at])),
-            )
-        distance = distance.where(similarity.notna())
+        similarity = pd.to_numeric(frame["cosine_similarity"], errors="coerce")
+        distance = distance.mask(similarity < -1 - rows.ROUNDING)
     return frame.assign(distance=distance, protected_class=_protected_class(frame, source))
 
 

@@ -576,14 +576,6 @@ def test_single_missing_pairs_are_said(tmp_path):
 
 
 BAD_PUBLISHED = {
-    "distance and similarity": (
-        published_with(line3="1,a1,late,b_stereotype,0.6,0.3,different"),
-        r"line 3.*found: \(0.6, 0.3\)|line 3.*add up to 1",
-    ),
-    "similarity out of range": (
-        published_with(line3="1,a1,late,b_stereotype,0.6,1.4,different"),
-        "line 3, column cosine_similarity: .*1.4; valid: -1 to 1",
-    ),
     "distance out of range": (
         published_with(line3="1,a1,late,b_stereotype,2.6,-1,different"),
         "line 3, column cosine_distance: .*2.6; valid: 0 to 2",
