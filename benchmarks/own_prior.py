@@ -91,8 +91,8 @@ def intervals(
     ends = {}
     for name, own in rows.items():
         mixed = mixed_rows(own, design, reduced, scales, chains)
-        described = mixed.mixtures.described(PROB)
-        ends[name] = described["low"][0], described["high"][0]
+        described = mixed[0].described(PROB)
+        ends[name] = described["low"], described["high"]
     return ends, Engine.of(settings)
 
 

@@ -58,25 +58,6 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return r_hat, ess
 
 
-def standard_errors(draws: np.ndarray) -> np.ndarray:
-    """Return the Monte Carlo standard error of the mean of each quantity: its sd by the root of its effective draws.
-
-    Parameters
-    ----------
-    draws : ndarray, shape (chain, draw, n)
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        NaN where a draw is NaN, and of fewer than four draws a chain.
-    """
-    if draws.shape[1] < _LEAST_DRAWS:
-        return np.full(draws.shape[2], np.nan)
-    with np.errstate(invalid="ignore"):
-        ess = _effective(_halves(draws))
-    return draws.reshape(-1, draws.shape[2]).std(axis=0, ddof=1) / np.sqrt(ess)
-
-
 def _halves(draws: np.ndarray) -> np.ndarray:
     """Return draws with each chain cut in two, shape (n, 2 chains, half); the middle one of an odd number is left out."""
     half = draws.shape[1] // 2

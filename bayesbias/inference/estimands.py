@@ -316,7 +316,10 @@ def new_rows(
         Where the model is not about pairs of words, or a new pair would have noise that is not normal.
     """
     spec, single = design.spec, estimand == "one_new_pair"
-    check_new_rows(spec, estimand)
+    if not {_WORD, _ATTRIBUTE} <= set(spec.units) or spec.results.group != "connection":
+        raise FitError(f"{estimand} needs pairs of a word and an attribute, unlike {spec.label}")
+    if single and spec.likelihood != "Normal":
+        raise FitError(f"{estimand} needs normal noise, and {spec.label} has another")
     connections, connection = labels_of(table[spec.results.group], spec.results.group)
     word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
     used = sorted(spec.label_columns() & set(table.columns))
@@ -360,18 +363,6 @@ def new_rows(
     return Rows(keys, joined(tables), np.array(row, dtype=np.int64), np.array(weight))
 
 
-def check_new_rows(spec: ModelSpec, estimand: str) -> None:
-    """Refuse to speak of a new word where there is none."""
-    if not {_WORD, _ATTRIBUTE} <= set(spec.units) or spec.results.group != "connection":
-        raise FitError(
-            f"{estimand} is about pairs of a word and an attribute, and {spec.label} is not"
-        )
-    if estimand == "one_new_pair" and spec.likelihood != "Normal":
-        raise FitError(
-            f"{estimand} needs normal noise, and {spec.label} has another; see one_new_word"
-        )
-
-
 def _parts(
     cells: np.ndarray,
     group: np.ndarray,
@@ -406,10 +397,20 @@ def _with_new(
     counts: np.ndarray,
     single: bool,
 ) -> Linear:
-    """Add the effects of a new word and, for a single pair, of its attribute and its noise."""
+    """Add the effects of a new word and, for a single pair, of its attribute and its noise.
+
+    Slopes weigh by the covariate of a row. Of what each row has for itself variances are averaged.
+    """
     spec = design.spec
     shared: list[Fresh] = []
     apart: list[Fresh] = []
+
+    def fresh(spread: str | float, codes: Sequence[np.ndarray], lever: np.ndarray | float) -> Fresh:
+        cells, cell = combinations(codes)
+        weights = np.zeros((len(counts), cells.shape[1]))
+        np.add.at(weights, (group, cell), lever / counts[group])
+        return Fresh(spread, cells[0], weights)
+
     for name in spec.location_parameters():
         parameter = spec.parameters[name]
         if not spec.is_random(name) or set(parameter.dims) <= known:
@@ -417,46 +418,23 @@ def _with_new(
         new = set(parameter.dims) & set(spec.units)
         if new != {_WORD} and not single:
             continue  # averaged over new attributes
-        rest = [dim for dim in parameter.dims if dim not in spec.units]
-        spread = str(parameter.args["sigma"])
-        entries = design.parent[name, "sigma"][design.index[name]]
-        power = 1 if new == {_WORD} else 2
-        own = _cells_of(design, name, spread, entries, rest, group, counts, power)
-        (shared if new == {_WORD} else apart).append(own)
-    sigma = spec.noise["sigma"]
-    if single:
-        entries = (
-            design.index[sigma] if isinstance(sigma, str) else np.zeros(len(group), dtype=np.int64)
-        )
-        apart.append(_cells_of(design, None, sigma, entries, [], group, counts))
-    return replace(linear, shared=tuple(shared), apart=tuple(apart))
-
-
-def _cells_of(
-    design: Design,
-    name: str | None,
-    spread: str | float,
-    entries: np.ndarray,
-    rest: Sequence[str],
-    group: np.ndarray,
-    counts: np.ndarray,
-    power: int = 1,
-) -> Fresh:
-    """Return the new effects of one parameter (or the noise), and their weights in each group of rows.
-
-    Slopes weigh by the covariate of a row, or by the given power of it: of what each row has for itself variances are averaged.
-    """
-    codes = [entries]
-    if name is not None:
         # The entry less what is new of it: two rows of one new word share an effect where all else is the same.
-        dims = design.spec.parameters[name].dims
-        at = np.unravel_index(design.index[name], design.shape(name))
-        codes += [at[dims.index(dim)] for dim in rest]
-    cells, cell = combinations(codes)
-    weights = np.zeros((len(counts), cells.shape[1]))
-    lever = None if name is None else design.lever(name)
-    np.add.at(weights, (group, cell), (1.0 if lever is None else lever**power) / counts[group])
-    return Fresh(spread, cells[0], weights)
+        at = zip(
+            parameter.dims, np.unravel_index(design.index[name], design.shape(name)), strict=True
+        )
+        rest = [codes for dim, codes in at if dim not in spec.units]
+        codes = [design.parent[name, "sigma"][design.index[name]], *rest]
+        lever = design.lever(name)
+        lever = 1.0 if lever is None else lever
+        if new == {_WORD}:
+            shared.append(fresh(str(parameter.args["sigma"]), codes, lever))
+        else:
+            apart.append(fresh(str(parameter.args["sigma"]), codes, lever**2))
+    if single:
+        sigma = spec.noise["sigma"]
+        entries = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(group), dtype=int)
+        apart.append(fresh(sigma, [entries], 1.0))
+    return replace(linear, shared=tuple(shared), apart=tuple(apart))
 
 
 def _follows(codes: np.ndarray, others: np.ndarray) -> bool:

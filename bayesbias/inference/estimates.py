@@ -157,19 +157,21 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
 def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
     """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws."""
-    named = {"mean": "mean", "sd": "sd", "hpdi_low": "low", "hpdi_high": "high"}
-    whole = mixtures.described(prob)
-    out = {column: whole[key][0] for column, key in named.items()}
+    out = mixtures.described(prob)
     chains, draws = mixtures.mean.shape[:2]
     batches = batches_of(chains, draws)
     if batches > 1:
-        each = mixtures.described(prob, batches)
-        errors = {key: each[key].std(axis=0, ddof=1) / np.sqrt(batches) for key in named.values()}
+        parts = [part.described(prob) for part in mixtures.in_batches(batches)]
+        errors = {
+            name: np.std([part[name] for part in parts], axis=0, ddof=1) / np.sqrt(batches)
+            for name in out
+        }
     else:  # those of so many draws of the whole mixture, which are larger
         error = out["sd"] / np.sqrt(chains * draws)
-        end = error * end_to_mean(prob)
-        errors = {"mean": error, "sd": error / np.sqrt(2), "low": end, "high": end}
-    return out | {f"mcse_{key}": error for key, error in errors.items()}
+        ends = dict.fromkeys(("low", "high"), error * end_to_mean(prob))
+        errors = {"mean": error, "sd": error / np.sqrt(2), **ends}
+    out = {f"hpdi_{name}" if name in ("low", "high") else name: out[name] for name in out}
+    return out | {f"mcse_{name}": error for name, error in errors.items()}
 
 
 def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:

@@ -6,12 +6,12 @@ the mixture of those normals (Rao-Blackwell). Its ends jitter far less between s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.inference.estimands import Rows, parts_of_rows
+from bayesbias.inference.estimands import Rows
 from bayesbias.inference.likelihood import Collapsed
 from bayesbias.inference.linear import Projected
 from bayesbias.models.design import Design
@@ -40,30 +40,15 @@ class Mixtures:
     row: np.ndarray
     weight: np.ndarray
 
-    def described(self, prob: float, batches: int = 1) -> dict[str, np.ndarray]:
-        """Return mean, sd and the ends of the shortest interval; with several batches of draws, of each on its own.
-
-        Returns
-        -------
-        dict of str to ndarray, shape (batches, rows)
-        """
-        n = self.mean.shape[0] * self.mean.shape[1]
-        length = n // batches
-        flat = [
-            values.reshape(n, -1)[: length * batches].reshape(batches, length, -1)
-            for values in (self.mean, self.sd)
-        ]
-        out = {key: np.full((batches, self.rows), np.nan) for key in ("mean", "sd", "low", "high")}
+    def described(self, prob: float) -> dict[str, np.ndarray]:
+        """Return mean, sd and the ends of the shortest interval, ``low`` and ``high``, shape (rows,)."""
+        mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
+        out = {key: np.full(self.rows, np.nan) for key in ("mean", "sd", "low", "high")}
         for rows, parts, weight in self._alike():
-            for batch in range(batches):
-                mean, sd = (
-                    values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows))
-                    for values in flat
-                )
-                each = None if weight is None else np.tile(weight, length) / length
-                out["mean"][batch, rows], out["sd"][batch, rows] = mixture_mean_sd(mean, sd, each)
-                low, high = mixture_interval(mean, sd, prob, each)
-                out["low"][batch, rows], out["high"][batch, rows] = low, high
+            own = [x[:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for x in (mean, sd)]
+            each = None if weight is None else np.tile(weight, len(mean)) / len(mean)
+            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(*own, each)
+            out["low"][rows], out["high"][rows] = mixture_interval(*own, prob, each)
         return out
 
     def in_batches(self, batches: int) -> list[Mixtures]:
@@ -80,11 +65,6 @@ class Mixtures:
         mean, sd = self.mean.reshape(n, -1), self.sd.reshape(n, -1)
         own = mixture_below(mean, sd, at)
         return np.bincount(self.row, self.weight * own, minlength=self.rows)
-
-    def chosen(self, rows: Sequence[int]) -> Mixtures:
-        """Return some rows, in this order."""
-        at, row = parts_of_rows(self.row, rows)
-        return Mixtures(self.mean[..., at], self.sd[..., at], row, self.weight[at])
 
     def sampled(self, seed: int) -> np.ndarray:
         """Draw once from each of the normals, from one of the parts of each row; shape (chains, draws, rows)."""

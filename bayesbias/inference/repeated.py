@@ -89,7 +89,7 @@ class Repeated:
             if mixed is None:
                 return None
             ends = mixed[0].described(prob)
-            named = {"estimate": ends["mean"][0], "low": ends["low"][0], "high": ends["high"][0]}
+            named = {"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]}
             out += [
                 (key, {name: float(values[row]) for name, values in named.items()})
                 for row, key in enumerate(rows.keys)

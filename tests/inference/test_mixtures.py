@@ -100,15 +100,16 @@ def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
     sd = np.full((2, 50, 3), 0.5)
     both = Mixtures(mean, sd, np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
     out = both.described(0.89)
-    assert out["mean"][0].tolist() == pytest.approx([0.5, 1.0], abs=1e-12)
-    assert out["sd"][0, 0] == pytest.approx(np.sqrt(0.25 + 0.25), abs=1e-12)
+    assert out["mean"].tolist() == pytest.approx([0.5, 1.0], abs=1e-12)
+    assert out["sd"][0] == pytest.approx(np.sqrt(0.25 + 0.25), abs=1e-12)
     assert both.below(0.5) == pytest.approx([0.5, stats.norm.cdf(-1)], abs=1e-12)
     z = stats.norm.ppf(0.945)
-    assert (out["low"][0, 1], out["high"][0, 1]) == pytest.approx(
+    assert (out["low"][1], out["high"][1]) == pytest.approx(
         (1 - 0.5 * z, 1 + 0.5 * z), abs=1e-9
     )
-    by_batch = both.described(0.89, batches=4)
-    np.testing.assert_allclose(by_batch["low"], np.repeat(out["low"], 4, axis=0), atol=1e-9)
+    for part in both.in_batches(4):
+        np.testing.assert_allclose(part.described(0.89)["low"], out["low"], atol=1e-9)
+
 
 
 @pytest.mark.claim

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from bayesbias.inference import diagnostics
-from bayesbias.inference.diagnostics import r_hat_and_ess, standard_errors
+from bayesbias.inference.diagnostics import r_hat_and_ess
 
 
 def quantities(chains: int, length: int) -> np.ndarray:
@@ -54,16 +54,14 @@ def test_they_are_those_of_arviz(chains, length, monkeypatch):
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = az.rhat(data)["x"].to_numpy(), az.ess(data, method="bulk")["x"].to_numpy()
-        errors = az.mcse(data, method="mean")["x"].to_numpy()
     for numbers in (diagnostics._NUMBERS_AT_A_TIME, 1):  # all at once, and one by one
         monkeypatch.setattr(diagnostics, "_NUMBERS_AT_A_TIME", numbers)
         r_hat, ess = r_hat_and_ess(draws)
         np.testing.assert_allclose(r_hat, expected[0], rtol=1e-10)
         np.testing.assert_allclose(ess, expected[1], rtol=1e-7)
-    np.testing.assert_allclose(standard_errors(draws), errors, rtol=1e-7)
 
 
 def test_of_too_few_draws_nothing_is_known():
     draws = np.random.default_rng(0).normal(size=(4, 3, 2))
-    assert np.isnan([*r_hat_and_ess(draws), standard_errors(draws)]).all()
+    assert np.isnan([*r_hat_and_ess(draws)]).all()
     assert [x.shape for x in r_hat_and_ess(np.empty((4, 100, 0)))] == [(0,), (0,)]
