@@ -16,7 +16,9 @@ def table(seed: int = 0, words: int = 4, attributes: int = 6) -> pd.DataFrame:
     """Distances of two classes of words to stereotypes and controls, with an effect of each attribute."""
     rng = np.random.default_rng(seed)
     mean = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
-    listed = [(f"{kind}{i}", kind) for kind in ("x", "y", "human", "neutral") for i in range(attributes)]
+    listed = [
+        (f"{kind}{i}", kind) for kind in ("x", "y", "human", "neutral") for i in range(attributes)
+    ]
     effect = rng.normal(0, 0.08, len(listed))
     rows = []
     for own in ("x", "y"):
@@ -26,7 +28,14 @@ def table(seed: int = 0, words: int = 4, attributes: int = 6) -> pd.DataFrame:
                 connection = kind if control else "associated" if kind == own else "different"
                 distance = np.clip(mean[connection] + shift + rng.normal(0, 0.05), 0, 2)
                 rows.append((f"{own}-word{w}", own, attribute, kind, connection, distance))
-    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    columns = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "connection",
+        "distance",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -62,7 +71,12 @@ def destroyed_comparison() -> Comparison:
     """Compare noise, half noise, a copy, and vectors of which a little was treated."""
     before = table(attributes=20)
     kept = changed(before, {**NONE, "associated": 0.03}, 2)
-    methods = {"noise": noisy(before, 1), "kept": kept, "mostly noise": noisy(before, 0.5), "copy": before}
+    methods = {
+        "noise": noisy(before, 1),
+        "kept": kept,
+        "mostly noise": noisy(before, 0.5),
+        "copy": before,
+    }
     return made_up_comparison(
         as_pair_table(before), {k: as_pair_table(v) for k, v in methods.items()}, draws=300
     )

@@ -12,7 +12,10 @@ import bayesbias as bb
 def score(sentences):
     """A classifier whose predictions depend on the sentence alone, and know good from bad."""
     good = {"wonderful", "love", "delightful", "success", "happy", "best", "charming", "joy"}
-    return [0.2 + 0.5 * any(w in s for w in good) + 0.25 * math.sin(sum(map(ord, s))) ** 2 for s in sentences]
+    return [
+        0.2 + 0.5 * any(w in s for w in good) + 0.25 * math.sin(sum(map(ord, s))) ** 2
+        for s in sentences
+    ]
 
 
 def toy(name="toy", **changes) -> bb.classifiers.Predictions:

@@ -37,7 +37,12 @@ def made_up_test(
     scores = dict(zip(names, (gap / sd).tolist(), strict=True))
     r = float(np.corrcoef(list(scores.values()), covariate)[0, 1])
     pairs = pd.DataFrame(
-        {"word": names, "mean_a": cosines[:3].mean(axis=0), "mean_b": cosines[3:].mean(axis=0), "sd": sd}
+        {
+            "word": names,
+            "mean_a": cosines[:3].mean(axis=0),
+            "mean_b": cosines[3:].mean(axis=0),
+            "sd": sd,
+        }
     ).assign(score=list(scores.values()), covariate=covariate)
     low, high = fisher_interval(r, targets, prob)
     published = Score(

@@ -72,10 +72,15 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
     if level == "overall":
         return draws["connection_mean"][:, k]
     words = result.table.loc[mine, "protected_word"]
-    return np.mean([draws["word_by_connection"][:, coords["protected_word"].index(w), k] for w in words], axis=0)
+    return np.mean(
+        [draws["word_by_connection"][:, coords["protected_word"].index(w), k] for w in words],
+        axis=0,
+    )
 
 
-def observed(result: BiasFit, estimand: str, level: str, name: str, connection: str) -> float | None:
+def observed(
+    result: BiasFit, estimand: str, level: str, name: str, connection: str
+) -> float | None:
     """The mean of the listed pairs, which is known."""
     mine = rows_of(result, level, name, connection)
     return result.table["distance"].to_numpy()[mine].mean() if estimand == "listed_words" else None

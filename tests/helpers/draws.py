@@ -53,14 +53,20 @@ def made_up_fit(
         if key in centres:
             values = centres[key] + noise * _normals(rng, chains, draws, design.size(key))
         else:
-            values = max(left.std(), 1e-9) * np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
+            values = max(left.std(), 1e-9) * np.exp(
+                0.05 * _normals(rng, chains, draws, design.size(key))
+            )
         shape = (chains, draws, *design.shape(key))
         variables[key] = (("chain", "draw", *parameter.dims), values.reshape(shape))
     return _fit(frame, spec, design, variables, (chains, draws), seed, name)
 
 
 def prior_fit(
-    table: PairTable | pd.DataFrame, model: str = "crossed", *, seed: int = 4, name: str = "simulated"
+    table: PairTable | pd.DataFrame,
+    model: str = "crossed",
+    *,
+    seed: int = 4,
+    name: str = "simulated",
 ) -> BiasFit:
     """Make a fit whose draws are those of the prior, far wider than the pairs."""
     frame = table.frame if isinstance(table, PairTable) else table
@@ -84,9 +90,15 @@ def made_up_comparison(
 ) -> Comparison:
     """Compare tables with made-up draws in the place of each fit."""
 
-    def fit(table: PairTable, model: Any, *, draws: int, chains: int, seed: int, **_: Any) -> BiasFit:
+    def fit(
+        table: PairTable, model: Any, *, draws: int, chains: int, seed: int, **_: Any
+    ) -> BiasFit:
         made = made_up_fit(table, model, draws=draws, chains=chains, seed=seed, name="")
-        about = {"table": dict(table.provenance), "coverage": table.coverage.as_dict(), "versions": {}}
+        about = {
+            "table": dict(table.provenance),
+            "coverage": table.coverage.as_dict(),
+            "versions": {},
+        }
         return dataclasses.replace(made, provenance={**made.provenance, **about})
 
     with pytest.MonkeyPatch.context() as patch:
@@ -121,7 +133,10 @@ def _fit(
     import xarray as xr
 
     dims = {dim for parameter in spec.parameters.values() for dim in parameter.dims}
-    coords = {dim: design.coords[dim] for dim in dims} | {"chain": range(size[0]), "draw": range(size[1])}
+    coords = {dim: design.coords[dim] for dim in dims} | {
+        "chain": range(size[0]),
+        "draw": range(size[1]),
+    }
     stats = {"diverging": (("chain", "draw"), np.zeros(size, dtype=int))}
     idata = xr.DataTree.from_dict(
         {

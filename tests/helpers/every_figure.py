@@ -44,7 +44,9 @@ def _comparison() -> Any:
         "method 1": changed(before, NONE | {"associated": 0.1}, 1),
         "method 2": changed(before, NONE | {"associated": 0.05}, 2),
     }
-    return made_up_comparison(as_pair_table(before), {k: as_pair_table(v) for k, v in after.items()})
+    return made_up_comparison(
+        as_pair_table(before), {k: as_pair_table(v) for k, v in after.items()}
+    )
 
 
 @functools.cache
@@ -54,7 +56,9 @@ def _seat() -> Any:
     shares = {"share_word": [0.5, 0.4], "share_template": [0.0, 0.2], "share_sentence": [0.1, 0.1]}
     shares |= {"share_residual": [0.4, 0.3], "converged": [True, True]}
     provenance = {**found.provenance, "prob": 0.89}
-    return dataclasses.replace(found, frame=found.frame.assign(**drawn, **shares), provenance=provenance)
+    return dataclasses.replace(
+        found, frame=found.frame.assign(**drawn, **shares), provenance=provenance
+    )
 
 
 @functools.cache
@@ -128,13 +132,3 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_sweep": (figures.plot_sweep, _sweep),
     "plot_words": (bb.plot_words, _fit),
 }
-
-
-def drawn_on_page(name: str) -> Any:
-    """Draw one figure on a page of its own, in the style in force; return its Axes."""
-    from matplotlib import pyplot as plt
-
-    plot, data = DATA[name]
-    ax = plot(data())
-    plt.close(ax.figure)
-    return ax

@@ -11,12 +11,13 @@ import pandas as pd
 mpl.use("Agg")
 
 
-
 def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -> pd.DataFrame:
     """Pairs of the words of each class with attributes of each class and two controls."""
     rng = np.random.default_rng(seed)
     mean = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
-    listed = [(f"{name} {i}", name) for name in [*words, "human", "neutral"] for i in range(attributes)]
+    listed = [
+        (f"{name} {i}", name) for name in [*words, "human", "neutral"] for i in range(attributes)
+    ]
     effect = rng.normal(0, 0.1, len(listed))
     rows = []
     for own, of_class in words.items():
@@ -38,10 +39,6 @@ def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -
     return pd.DataFrame(rows)
 
 
-def sixty() -> pd.DataFrame:
-    return simulated({f"class {c}": [f"word {c}{i}" for i in range(12)] for c in "ABCDE"})
-
-
 def marks(ax: Any, label: str) -> list[float]:
     """Return the places along x of the marks with a label, or that begins with it."""
     lines = [line for line in ax.lines if str(line.get_label()).startswith(label)]
@@ -56,4 +53,3 @@ def intervals(ax: Any) -> list[tuple[float, float]]:
 
 def row_of(ax: Any) -> dict[str, float]:
     return dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
-

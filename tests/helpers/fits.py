@@ -17,10 +17,19 @@ from bayesbias.models.spec import ModelSpec
 WORDS = {"x": ("x0", "x1", "x2"), "y": ("y0", "y1", "y2")}
 ATTRIBUTES = {"x": ("p0", "p1", "p2"), "y": ("q0", "q1", "q2")}
 CONTROLS = {"human": ("h0", "h1"), "neutral": ("n0", "n1")}
-COLUMNS = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+COLUMNS = [
+    "protected_word",
+    "protected_class",
+    "attribute",
+    "attribute_class",
+    "connection",
+    "distance",
+]
 
 
-def pairs(mean: Mapping[str, float] | None = None, noise: float = 0.02, seed: int = 0) -> pd.DataFrame:
+def pairs(
+    mean: Mapping[str, float] | None = None, noise: float = 0.02, seed: int = 0
+) -> pd.DataFrame:
     """Two classes of three words, three stereotypes each, and control words; distances around a mean per connection."""
     mean = mean or dict.fromkeys(("associated", "different", "human", "neutral"), 0.9)
     rng = np.random.default_rng(seed)
@@ -30,7 +39,10 @@ def pairs(mean: Mapping[str, float] | None = None, noise: float = 0.02, seed: in
         for word in words
         for kind, listed in {**ATTRIBUTES, **CONTROLS}.items()
         for attribute in listed
-        if (connection := kind if kind in CONTROLS else "associated" if kind == own else "different") in mean
+        if (
+            connection := kind if kind in CONTROLS else "associated" if kind == own else "different"
+        )
+        in mean
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -73,11 +85,16 @@ def made_up(
         sample += apart * np.arange(chains).reshape(chains, *[1] * (sample.ndim - 1))
         if about.positive:
             sample = np.maximum(np.abs(sample), 1e-9)
-        variables[parameter] = (("chain", "draw", *(f"{parameter}_{dim}" for dim in about.dims)), sample)
+        variables[parameter] = (
+            ("chain", "draw", *(f"{parameter}_{dim}" for dim in about.dims)),
+            sample,
+        )
     idata = xr.DataTree.from_dict(
         {
             "posterior": xr.Dataset(variables),
-            "sample_stats": xr.Dataset({"diverging": (("chain", "draw"), np.zeros((chains, draws), bool))}),
+            "sample_stats": xr.Dataset(
+                {"diverging": (("chain", "draw"), np.zeros((chains, draws), bool))}
+            ),
         }
     )
     provenance = {

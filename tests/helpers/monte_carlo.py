@@ -128,7 +128,9 @@ def hpdi(draws: Any, prob: float) -> tuple[Estimate, Estimate]:
     """
     draws = _array(draws)
     chains, n = draws.shape
-    block = int(np.clip(np.ceil(5 * draws.size / effective(draws, "tail", prob=prob)), 1, max(1, n // 5)))
+    block = int(
+        np.clip(np.ceil(5 * draws.size / effective(draws, "tail", prob=prob)), 1, max(1, n // 5))
+    )
     rng = np.random.default_rng(0)
     starts = rng.integers(0, n - block + 1, size=(200, chains, -(-n // block)))
     at = (starts[..., None] + np.arange(block)).reshape(200, chains, -1)[..., :n]
@@ -154,12 +156,16 @@ def independent(values: Any) -> np.ndarray:
 
 def mean_of_row(row: Any) -> Estimate:
     """Estimate the mean in one or more rows of a table of results, from their own sd and effective draws."""
-    return Estimate(np.asarray(row["mean"], float), np.asarray(row["sd"] / np.sqrt(row["ess_bulk"]), float))
+    return Estimate(
+        np.asarray(row["mean"], float), np.asarray(row["sd"] / np.sqrt(row["ess_bulk"]), float)
+    )
 
 
 def log_sd_of_row(row: Any) -> Estimate:
     """Estimate the logarithm of the sd in one or more rows, as of a normal posterior."""
-    return Estimate(np.log(np.asarray(row["sd"], float)), np.asarray(1 / np.sqrt(2 * row["ess_bulk"]), float))
+    return Estimate(
+        np.log(np.asarray(row["sd"], float)), np.asarray(1 / np.sqrt(2 * row["ess_bulk"]), float)
+    )
 
 
 def ends_of_row(row: Any) -> tuple[Estimate, Estimate]:
@@ -175,14 +181,18 @@ def ends_of_row(row: Any) -> tuple[Estimate, Estimate]:
 def mean_of(values: Any, axis: int = 0) -> Estimate:
     """Estimate the mean of independent repetitions."""
     values = np.asarray(values, float)
-    return Estimate(values.mean(axis=axis), values.std(axis=axis, ddof=1) / np.sqrt(values.shape[axis]))
+    return Estimate(
+        values.mean(axis=axis), values.std(axis=axis, ddof=1) / np.sqrt(values.shape[axis])
+    )
 
 
 def log_sd_of(values: Any, axis: int = 0) -> Estimate:
     """Estimate the logarithm of the sd of independent repetitions."""
     values = np.asarray(values, float)
     kurtosis = stats.kurtosis(values, axis=axis, fisher=False)
-    return Estimate(np.log(values.std(axis=axis, ddof=1)), np.sqrt((kurtosis - 1) / (4 * values.shape[axis])))
+    return Estimate(
+        np.log(values.std(axis=axis, ddof=1)), np.sqrt((kurtosis - 1) / (4 * values.shape[axis]))
+    )
 
 
 def fewest(n: int, prob: float) -> int:

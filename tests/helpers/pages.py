@@ -52,7 +52,9 @@ class Page(HTMLParser):
         return [attrs for name, attrs in self.tags if name == tag]
 
     def all_text(self):
-        return " ".join("".join(text for tag, text in self.texts if tag not in ("script", "style")).split())
+        return " ".join(
+            "".join(text for tag, text in self.texts if tag not in ("script", "style")).split()
+        )
 
 
 def check_structure(text: str) -> Page:

@@ -14,7 +14,10 @@ from helpers.seeds import shifted
 
 OWN = {
     "nurses": {"protected": ["nurse", "midwife", "carer"], "attributes": ["warm", "kind", "soft"]},
-    "engineers": {"protected": ["engineer", "welder", "smith"], "attributes": ["cold", "harsh", "hard"]},
+    "engineers": {
+        "protected": ["engineer", "welder", "smith"],
+        "attributes": ["cold", "harsh", "hard"],
+    },
 }
 
 
@@ -38,7 +41,8 @@ def vector(text):
 def toy(sentences):
     """Mean of one vector per token and a part of the whole sentence's own: words, templates and residual."""
     return [
-        np.mean([vector(token) for token in text.split()], axis=0) + 0.2 * vector(text) for text in sentences
+        np.mean([vector(token) for token in text.split()], axis=0) + 0.2 * vector(text)
+        for text in sentences
     ]
 
 

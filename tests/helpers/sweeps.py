@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core.packages import own_version
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
 from helpers.seeds import shifted
 
@@ -82,7 +81,9 @@ def cell_files(out: Path) -> dict[str, int]:
     return times
 
 
-def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - different") -> SweepResult:
+def made_up_sweep(
+    cells: list[dict[str, Any]], contrast: str = "associated - different"
+) -> SweepResult:
     """Return a sweep with one contrast in each cell: labels, ``standardized`` and ``distance`` with the ends 0.3 and 0.05 away.
 
     ``classes`` gives the distance of each class, with ends as far away.
@@ -102,7 +103,13 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
         if "error" in given:
             rows.append({**about, "status": "failed", "trusted": None})
             continue
-        same = {"level": "overall", "name": "all", "term": contrast, "estimand": "population", "prob": 0.89}
+        same = {
+            "level": "overall",
+            "name": "all",
+            "term": contrast,
+            "estimand": "population",
+            "prob": 0.89,
+        }
         for quantity, default, width in (("contrast", -0.05, 0.05), ("standardized", -0.5, 0.3)):
             mean = given.get("distance" if quantity == "contrast" else quantity, default)
             if mean is None:
@@ -115,54 +122,33 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
                 "hpdi_low": mean - width,
                 "hpdi_high": mean + width,
             }
-            row |= {"p_below_zero": 0.875, "p_in_rope": 0.1, "rope": 0.02, "unit": "cosine distance"}
+            row |= {
+                "p_below_zero": 0.875,
+                "p_in_rope": 0.1,
+                "rope": 0.02,
+                "unit": "cosine distance",
+            }
             if quantity == "standardized":
                 row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
-                row |= {"probability_of_superiority": 0.64, "probability_of_superiority_low": 0.55, "probability_of_superiority_high": 0.73}
+                row |= {
+                    "probability_of_superiority": 0.64,
+                    "probability_of_superiority_low": 0.55,
+                    "probability_of_superiority_high": 0.73,
+                }
             rows.append(row)
         for name, mean in given.get("classes", {}).items():
             ends = {"hpdi_low": mean - 0.05, "hpdi_high": mean + 0.05}
-            row = {**about, **same, "level": "class", "name": name, "quantity": "contrast", "mean": mean}
+            row = {
+                **about,
+                **same,
+                "level": "class",
+                "name": name,
+                "quantity": "contrast",
+                "mean": mean,
+            }
             rows.append(row | ends)
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
-    frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
+    frame = pd.DataFrame(
+        {c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()}
+    )
     return SweepResult(frame, pd.DataFrame(), Path("out"), 0)
-
-
-def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return what `fit_cell` does, with numbers that follow from the seed, and a fit of a few bytes where one is kept."""
-    rng = np.random.default_rng(settings["fit_seed"])
-
-    def numbers(*names: str) -> dict[str, float]:
-        mean, sd = float(rng.normal()), float(rng.uniform(0.1, 1))
-        ends = {"mean": mean, "sd": sd, "hpdi_low": mean - 1.6 * sd, "hpdi_high": mean + 1.6 * sd}
-        return ends | {name: float(rng.uniform()) for name in names}
-
-    same = {"prob": 0.89, "level": "overall", "name": "all", "estimand": "population"}
-    contrast = {**same, "contrast": "associated - different"}
-    made = {
-        "n_pairs": len(table),
-        "group": "connection",
-        "outcome": "distance",
-        "summary": [{"connection": kind, **same, **numbers()} for kind in ("associated", "different")],
-        "contrasts": [contrast | numbers("p_below_zero", "p_in_rope", "rope")],
-        "standardized": [
-            contrast
-            | {"unit": "sd of neutral pairs"}
-            | numbers("p_below_zero", "p_in_rope", "rope", "probability_of_superiority")
-        ],
-        "diagnostics": {
-            "ok": True,
-            "divergences": 0,
-            "max_r_hat": 1.0,
-            "min_ess_bulk": 400.0,
-            "problems": [],
-        },
-        "warnings": [],
-        "coverage": {"missing": [], "protected": {"a": {"listed": 3, "found": 3}}, "attributes": {}},
-        "provenance": {"sampler": {"method": "collapsed"}, "versions": {"bayesbias": own_version()}},
-        "timing": {"sample_s": 0.1, "fit_s": 0.2, "summarise_s": 0.3},
-    }
-    if settings["keep_fits"]:
-        made["netcdf"] = b"made up " + rng.bytes(50)
-    return made

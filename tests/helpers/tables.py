@@ -12,7 +12,9 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
     """Return a complete grid of pairs with simulated distances."""
     rng = np.random.default_rng(seed)
     rows = []
-    kinds = [(f"a{k}{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
+    kinds = [
+        (f"a{k}{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)
+    ]
     kinds += [(f"h{i}", "human", "human") for i in range(human)]
     kinds += [(f"n{i}", "neutral", "neutral") for i in range(neutral)]
     effect = {name: rng.normal(0, 0.1) for name, _, _ in kinds}
@@ -21,9 +23,15 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
             own = dict(zip(CONNECTIONS, rng.normal(0, 0.06, 4), strict=True))
             for name, cls, kind in kinds:
                 connection = (
-                    kind if kind != "stereotype" else "associated" if cls == f"class{k}" else "different"
+                    kind
+                    if kind != "stereotype"
+                    else "associated"
+                    if cls == f"class{k}"
+                    else "different"
                 )
-                mean = {"associated": 0.85, "different": 0.9, "human": 0.92, "neutral": 0.97}[connection]
+                mean = {"associated": 0.85, "different": 0.9, "human": 0.92, "neutral": 0.97}[
+                    connection
+                ]
                 rows.append(
                     (
                         f"w{k}{i}",
@@ -40,7 +48,14 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
 
 
 def table(rows: list[tuple[str, str, str, str, str, float]]) -> pd.DataFrame:
-    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    names = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "connection",
+        "distance",
+    ]
     return pd.DataFrame(rows, columns=names)
 
 
@@ -74,7 +89,13 @@ def sentences(seed=0) -> pd.DataFrame:
         for t in words for i in range(words[t][0]) for j in range(2 if i == 0 else 3)
         for a in words for k in range(3) for m in range(2 if k < 2 else 3)
     ]  # fmt: skip
-    names = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_kind"]
+    names = [
+        "protected_word",
+        "protected_class",
+        "protected_template",
+        "attribute",
+        "attribute_kind",
+    ]
     frame = pd.DataFrame(rows, columns=[*names, "attribute_template", "connection"])
     return frame.assign(distance=rng.normal(0.9, 0.2, len(frame)))
 
@@ -84,4 +105,8 @@ def opinions(seed=0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     rows = [(c, f"n{i}", f"p{j}") for c in "ab" for i in range(5) for j in range(4)]
     frame = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"])
-    return frame.assign(difference=rng.normal(0, 0.2, len(frame))).drop(index=[22, 37]).reset_index(drop=True)
+    return (
+        frame.assign(difference=rng.normal(0, 0.2, len(frame)))
+        .drop(index=[22, 37])
+        .reset_index(drop=True)
+    )
