@@ -434,13 +434,6 @@ def check_folder(out: Path | None) -> None:
     _check_writable(existing, out)
 
 
-def check_file(out: Path) -> None:
-    """Refuse a file that cannot be written, before the work and not after it."""
-    if out.exists() and not out.is_file():
-        raise InputError("is no file, and none can be written in its place", where=out)
-    _check_writable(_existing(Path(os.path.realpath(out)).parent), out)
-
-
 def _existing(path: Path) -> Path:
     while not os.path.exists(path) and path != path.parent:
         path = path.parent

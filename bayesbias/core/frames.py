@@ -2,7 +2,7 @@
 
 import numbers
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,15 +183,6 @@ def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
             hint="drop it: .reset_index(drop=True)",
         )
     return answer.loc[list(texts)]
-
-
-def checked_texts(texts: Iterable[str], where: object) -> list[str]:
-    """Return texts that can be written in UTF-8; name the first that cannot."""
-    out = list(texts)
-    for row, text in enumerate(out, start=1):
-        if not text.isascii():
-            checks.text(text, f"{where}, row {row}")
-    return out
 
 
 # Files

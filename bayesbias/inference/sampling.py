@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core.cleaning import in_one_line
 from bayesbias.core.errors import FitError
+from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.laplace import Engine, Scores, laplace, weighted_theta
 from bayesbias.inference.likelihood import Collapsed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.core.versions import own_version
 from bayesbias.inference.view import View
 from bayesbias.studies.common import listing, plural, text
 

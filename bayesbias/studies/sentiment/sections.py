@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.core.versions import own_version
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, place
 from bayesbias.inference.view import View

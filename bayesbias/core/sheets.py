@@ -1,4 +1,0 @@
-"""Moved; this name goes away: import from where it is now."""
-
-# ruff: noqa
-from bayesbias.core.frames import *
