@@ -200,6 +200,8 @@ def levels_of(
     )
     levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
     for level, about in results.levels.items():
+        if not about.population and estimand != "listed_words":
+            continue
         levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))
     return levels
 

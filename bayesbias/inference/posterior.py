@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesbias.core.errors import FitError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
@@ -597,6 +597,15 @@ class BiasFit:
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         check_asked(self.spec, level, estimand)
         levels = ("overall", *self.spec.results.levels) if level is None else (level,)
+        about = self.spec.results.levels.get(level or "")
+        if about and not about.population and estimand not in (None, "listed_words"):
+            raise InputError(
+                f"{self.spec.label} gives no intervals by {level} for new words",
+                where="estimand",
+                found=estimand,
+                valid="listed_words",
+                hint="fit the model default",
+            )
         return [
             (own, which)
             for which in (ESTIMANDS if estimand is None else (estimand,))

@@ -190,7 +190,8 @@ def _checked_results(table: Any, at: str) -> Results:
             if name in ("overall", "population", "listed_words"):
                 raise InputError("this name is taken", where=here, found=name)
             keys = ("by", "held") if kind == "level" else ("held",)
-            checks.known_keys(entry, keys, here, needed=keys)
+            some = (*keys, "population") if kind == "level" else keys
+            checks.known_keys(entry, some, here, needed=keys)
             held = _checked_strings(entry["held"], f"{here}, key held")
             if kind == "estimand":
                 estimands[name] = held
@@ -199,7 +200,7 @@ def _checked_results(table: Any, at: str) -> Results:
                     "must be the name of a column", where=f"{here}, key by", found=entry["by"]
                 )
             else:
-                levels[name] = Level(entry["by"], held)
+                levels[name] = Level(entry["by"], held, entry.get("population") is not False)
     fixed = _checked_strings(table.get("fixed", []), f"{at}, key fixed")
     return Results(
         table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands

@@ -38,10 +38,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Level:
-    """A level at which results are given: one row per label of a column, some columns held."""
+    """A level at which results are given: one row per label of a column, some columns held.
+
+    Where `population` is false, it is given for the listed words alone.
+    """
 
     by: str
     held: tuple[str, ...]
+    population: bool = True
 
 
 @dataclass(frozen=True)

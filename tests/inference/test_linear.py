@@ -67,7 +67,7 @@ def test_levels_follow_what_the_model_holds():
     table = grid((2, 3), (2, 2), 0, 2)
     for model, names in (
         ("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}),
-        ("crossed", {"word_by_connection"}),
+        ("hierarchical", {"word_by_connection"}),
     ):
         rows = asked_rows(
             Design.of(load_model(model), table), table, "population", contrasted=False

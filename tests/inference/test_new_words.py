@@ -80,7 +80,7 @@ def test_slopes_of_a_new_attribute_scatter_by_the_square_of_the_covariate():
     # Below the mean, most of them.
     words = {word: x for x, word in enumerate(table["protected_word"].unique(), -3)}
     table["x"] = table["protected_word"].map(words).astype(float)
-    design = Design.of(with_slopes("crossed", "x", (), varying=["attribute"]), table)
+    design = Design.of(with_slopes("hierarchical", "x", (), varying=["attribute"]), table)
     draws = {name: 0 * values for name, values in design.prior_draws(3, 7).items()}
     draws["slope_x_attribute_sd"] = np.full(3, 0.1)
     for name in ("class0", "class1"):

@@ -24,7 +24,9 @@ from bayesbias.models.design import Design
 MODELS = [
     name
     for name in bb.models.list_models()
-    if bb.load_model(name).outcome == "distance" and fits_usual_pairs(bb.load_model(name))
+    if bb.load_model(name).outcome == "distance"
+    and fits_usual_pairs(bb.load_model(name))
+    and bb.load_model(name).results.levels["class"].population
 ]
 
 
