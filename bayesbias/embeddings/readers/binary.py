@@ -45,10 +45,10 @@ def read_binary(reading: Reading) -> Rows:
         skip_bytes(stream, layout.start)
         while done < layout.count:
             got = stream.readinto(view[left:])  # type: ignore[attr-defined]
-            end, walked = left + got, 0
-            words = _walk(many, room, 0, end)
-            walked = sum(map(len, words)) + len(words) * (payload + 1)
-            words += _walk(one, room, walked, end)
+            end = left + got
+            words, walked = _walk(many, room, 0, end)
+            rest, walked = _walk(one, room, walked, end)
+            words += rest
             del words[layout.count - done :]
             blob = b" ".join(words)
             if not blob.isascii():
@@ -65,27 +65,30 @@ def read_binary(reading: Reading) -> Rows:
                             gathered.add(word.lstrip(b"\n").decode(), numbers, i)
                     at += len(word) + 1 + payload
             done += len(words)
-            walked = sum(map(len, words)) + len(words) * (payload + 1)
+            if done == layout.count:  # the records may have gone on
+                walked = sum(map(len, words)) + len(words) * (payload + 1)
             left = end - walked
             view[:left] = view[walked:end]
             reading.tick(position(stream))
             if not got or (not words and left == len(room)):
                 break
-        rest = bytes(view[:left]).strip(b"\n") or stream.read(64).strip(b"\n")
+        surplus = bytes(view[:left]).strip(b"\n") or stream.read(64).strip(b"\n")
     if done < layout.count:
         raise misfit(path, f"{done:,} whole records", layout)
-    if rest:
+    if surplus:
         raise misfit(path, f"more than {done:,} records", layout)
     return gathered.rows(done, "record")
 
 
-def _walk(records: re.Pattern[bytes], buffer: bytearray, at: int, end: int) -> list[bytes]:
-    """Return the words of the records that follow one another from a position on."""
+def _walk(
+    records: re.Pattern[bytes], buffer: bytearray, at: int, end: int
+) -> tuple[list[bytes], int]:
+    """Return the words of the records that follow one another from a position on, and their end."""
     words: list[bytes] = []
     while match := records.match(buffer, at, end):
         words += match.groups()
         at = match.end()
-    return words
+    return words, at
 
 
 FORMAT = Format(
