@@ -227,7 +227,7 @@ def _rows_of(path: Path) -> tuple[_Rows, list[str]]:
         for part in (cell.strip().strip('"').lower() for cell in first.split(";"))
     )
     mark = "\t" if "\t" in first else ";" if comma_decimal else ","
-    rows = []
+    rows: _Rows = []
     for line, row in separated(lines[start:], mark, path, "is no table of predictions", start + 1):
         if not any(cell.strip() for cell in row):
             continue

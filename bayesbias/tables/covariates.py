@@ -403,7 +403,11 @@ def _with_column(
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
         )
     values = list(of_words.values())
-    if len(set(values)) == 1 or (given.numeric and np.ptp(values) <= 1e-9 * np.abs(values).max()):
+    if len(set(values)) == 1 or (
+        given.numeric
+        and np.ptp(np.array(values, dtype=float))
+        <= 1e-9 * np.abs(np.array(values, dtype=float)).max()
+    ):
         raise InputError(
             f"the covariate {given.name!r} is the same for all {len(values)} {noun}",
             where=given.source,
