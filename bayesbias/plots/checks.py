@@ -246,11 +246,12 @@ def plot_priors(
         ax.plot((0, 0), (row - 0.45, foot), color=INK, **look)
         ridge(row, _smooth(prior, grid), "prior of the difference", FAINT, **soft)
         text = f"prior sd {style.number(float(prior.std(ddof=1)), 2)}"
-        if posterior is not None:
+        if fit is not None:
             fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
             said, look = "posterior of the difference", {"linewidth": 1.2, "zorder": 3}
             ridge(row, density(posterior, fine), said, forests.POPULATION, fine, **look)
-            text += f"\nposterior sd {style.number(float(posterior.std(ddof=1)))}"
+            listed = fit.contrasts(level="overall", estimand="population").set_index("contrast")
+            text += f"\nposterior sd {style.number(listed.at[name, 'sd'])}"
         style.write_aside(ax, row, text, size)
     ax.set_xlabel(forests.outcome_label(spec))
     handles = [
