@@ -18,7 +18,7 @@ NAMES = (
     "harder_pools",
     "dealt",
     "own_prior",
-    "covariates",
+    "facts",
     "seat",
     "peers",
 )

@@ -1,6 +1,6 @@
 """The slope of the single-category test on simulated words and targets, beside the correlation of averaged scores.
 
-Alone it takes the number of tables: ``python -m benchmarks.covariates --tables 1000``. Words of the sets and targets are drawn anew
+Alone it takes the number of tables: ``python -m benchmarks.facts --tables 1000``. Words of the sets and targets are drawn anew
 for every table. Of the variance of cosines around the lines 60 % is that of targets (40 % theirs alone, 20 % theirs with one
 set), 10 % of words and 30 % of single pairs.
 """

@@ -22,7 +22,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.studies.wefat.result import of_published
-from benchmarks.covariates import dealt
+from benchmarks.facts import dealt
 
 SHARED = Path(__file__).resolve().parents[2] / "shared/data"
 PROB = 0.89

@@ -24,7 +24,9 @@ PUBLISHED = [1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21]
 
 
 def gap(v, w) -> float:
-    return statistics.fmean(cosine(v[w], v[a]) for a in A) - statistics.fmean(cosine(v[w], v[b]) for b in B)
+    return statistics.fmean(cosine(v[w], v[a]) for a in A) - statistics.fmean(
+        cosine(v[w], v[b]) for b in B
+    )
 
 
 def test_weat_by_hand() -> None:
@@ -36,15 +38,22 @@ def test_weat_by_hand() -> None:
     difference = statistics.fmean(s[w] for w in X) - statistics.fmean(s[w] for w in Y)
     assert result.value == pytest.approx(difference / statistics.stdev(s.values()), abs=1e-12)
     at_least = [
-        sum(s[w] for w in chosen) - sum(s[w] for w in s if w not in chosen) >= result.statistic - 1e-12
+        sum(s[w] for w in chosen) - sum(s[w] for w in s if w not in chosen)
+        >= result.statistic - 1e-12
         for chosen in itertools.combinations(s, 3)
     ]
     assert result.p_value == result.p_lower == result.p_upper == sum(at_least) / 35
-    assert (result.p_method, result.sides, result.n) == ("exact", 1, {"x": 3, "y": 4, "a": 2, "b": 3})
+    assert (result.p_method, result.sides, result.n) == (
+        "exact",
+        1,
+        {"x": 3, "y": 4, "a": 2, "b": 3},
+    )
     assert (result.classes, result.x, result.b) == (("x", "y"), tuple(X), tuple(B))
     pairs = result.pairs()
     assert len(pairs) == 7 * 5
-    assert (pairs["weight"] * pairs["similarity"]).sum() == pytest.approx(result.statistic, abs=1e-13)
+    assert (pairs["weight"] * pairs["similarity"]).sum() == pytest.approx(
+        result.statistic, abs=1e-13
+    )
     row = pairs[(pairs["protected_word"] == "y2") & (pairs["attribute"] == "b3")].iloc[0]
     assert (row["set"], row["attribute_set"], row["weight"]) == ("Y", "B", pytest.approx(1 / 3))
     assert row["distance"] == pytest.approx(1 - cosine(v["y2"], v["b3"]), abs=1e-14)
@@ -68,7 +77,9 @@ def test_denominators_by_hand(denominator) -> None:
     }[denominator]
     expected = (statistics.fmean(x) - statistics.fmean(y)) / sd
     assert effect_size(x, y, denominator) == pytest.approx(expected, rel=1e-14)
-    assert effect_size(np.multiply(y, 1e6), np.multiply(x, 1e6), denominator) == pytest.approx(-expected, rel=1e-14)
+    assert effect_size(np.multiply(y, 1e6), np.multiply(x, 1e6), denominator) == pytest.approx(
+        -expected, rel=1e-14
+    )
 
 
 def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
@@ -79,7 +90,9 @@ def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
     for n_x, n_y in [(1, 1), (2, 2), (1, 4), (3, 5), (8, 8)]:
         for denominator in DENOMINATORS[:2]:
             most = largest_effect_size(n_x, n_y, denominator)
-            assert effect_size([1.0] * n_x, [0.0] * n_y, denominator) == pytest.approx(most, rel=1e-14)
+            assert effect_size([1.0] * n_x, [0.0] * n_y, denominator) == pytest.approx(
+                most, rel=1e-14
+            )
             for _ in range(50):
                 d = effect_size(random.normal(3, 1, n_x), random.normal(0, 1, n_y), denominator)
                 assert abs(d) <= most * (1 + 1e-12)
@@ -120,11 +133,15 @@ def test_renaming_reordering_and_rescaling_change_nothing() -> None:
     random = np.random.default_rng(0)
     scaled = {names[w]: u * random.uniform(0.01, 1000) for w, u in v.items()}
     renamed = {
-        c: {side: [names[w] for w in reversed(words)] for side, words in sets.items()} for c, sets in LIST.items()
+        c: {side: [names[w] for w in reversed(words)] for side, words in sets.items()}
+        for c, sets in LIST.items()
     }
     other = weat(scaled, renamed), mac(scaled, renamed), relative_norm_distance(scaled, renamed)
     assert [x.value for x in other] == pytest.approx([x.value for x in one], abs=1e-12)
-    assert (other[0].p_value, other[0].permutation.ties) == (one[0].p_value, one[0].permutation.ties)
+    assert (other[0].p_value, other[0].permutation.ties) == (
+        one[0].p_value,
+        one[0].permutation.ties,
+    )
 
 
 def test_one_word_sets() -> None:
@@ -133,11 +150,16 @@ def test_one_word_sets() -> None:
     assert result.statistic == pytest.approx(0.6)
     assert result.value == pytest.approx(math.sqrt(2)) == result.largest_effect_size
     assert (result.p_value, list(result.n.values())) == (0.5, [1, 1, 1, 1])
-    assert weat(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}), denominator="pooled").value is None
+    assert (
+        weat(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}), denominator="pooled").value is None
+    )
 
 
 def test_attribute_sets_that_share_words() -> None:
-    same = {"x": {"protected": X, "attributes": ["a1", "b1"]}, "y": {"protected": Y, "attributes": ["b1", "a1"]}}
+    same = {
+        "x": {"protected": X, "attributes": ["a1", "b1"]},
+        "y": {"protected": Y, "attributes": ["b1", "a1"]},
+    }
     result = weat(vectors(4), same)
     assert (result.statistic, result.value, result.p_value) == (0.0, None, 1.0)
     v = vectors(5)
@@ -157,7 +179,9 @@ def test_a_protected_word_that_is_an_attribute_is_not_compared_with_itself() -> 
 
 
 def test_scores_that_do_not_vary() -> None:
-    result = weat(two_by_two({"x1": (0.4, 0.9), "x2": (0.3, 0.8), "y1": (0.5, 1.0), "y2": (0.1, 0.6)}))
+    result = weat(
+        two_by_two({"x1": (0.4, 0.9), "x2": (0.3, 0.8), "y1": (0.5, 1.0), "y2": (0.1, 0.6)})
+    )
     assert (result.value, result.p_value, result.permutation.ties) == (None, 1.0, 6)
     assert result.statistic == pytest.approx(0, abs=1e-15)
 
@@ -169,7 +193,10 @@ def test_dropped_words_are_named(shared) -> None:
     assert (result.dropped, result.n["x"], result.n["b"]) == (("x3", "b1"), 2, 2)
     assert set(mac(v, LIST).dropped) == {"x3", "b1"}
     three = {**LIST, "z": {"protected": ["z1", "z2"], "attributes": ["c1", "c2"]}}
-    assert weat(v | vectors(9, ["z1", "z2", "c1"]), three, classes=("x", "z")).dropped == ("x3", "c2")
+    assert weat(v | vectors(9, ["z1", "z2", "c1"]), three, classes=("x", "z")).dropped == (
+        "x3",
+        "c2",
+    )
     # 19 of the 50 protected words and one attribute of WEAT 1 are not in the Reddit vectors.
     result = weat(shared / "data" / "bayesbias_distances" / "weat" / "weat_1_reddit.csv")
     assert len(result.dropped) == 20
@@ -196,7 +223,9 @@ def test_every_way_to_the_p_value(method) -> None:
         hits = round(result.p_value * (samples + 1)) - 1
         assert mc.fewest(samples, exact.p_value) <= hits <= mc.most(samples, exact.p_value)
     else:
-        assert result.p_value == pytest.approx(exact.p_value, rel=0.5)  # the normal one is an approximation
+        assert result.p_value == pytest.approx(
+            exact.p_value, rel=0.5
+        )  # the normal one is an approximation
 
 
 def test_what_is_not_a_table_is_refused() -> None:
@@ -216,10 +245,15 @@ def test_sc_weat_word_by_word() -> None:
     for c, words in (("x", X), ("y", Y)):
         for word in words:
             near, far = ([cosine(v[word], v[u]) for u in side] for side in (A, B))
-            expected = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev([*near, *far])
+            expected = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev(
+                [*near, *far]
+            )
             assert result[c].scores[word] == pytest.approx(expected, abs=1e-12)
         gaps = [gap(v, w) for w in words]
-        assert (result[c].p_value, result[c].n["words"]) == (sign_flip_test(gaps).p_value, len(words))
+        assert (result[c].p_value, result[c].n["words"]) == (
+            sign_flip_test(gaps).p_value,
+            len(words),
+        )
         assert result[c].value == pytest.approx(np.mean(gaps), abs=1e-12)
         assert result[c].mean_score == pytest.approx(np.mean([result[c].scores[w] for w in words]))
         assert result[c].low is None  # three and four words: no 89 % interval

@@ -15,7 +15,11 @@ from bayesbias.tables.reading import load_distances
 
 def test_mac_by_hand() -> None:
     v = vectors(7)
-    averages = [statistics.fmean(1 - cosine(v[w], v[a]) for a in attributes) for w in [*X, *Y] for attributes in (A, B)]
+    averages = [
+        statistics.fmean(1 - cosine(v[w], v[a]) for a in attributes)
+        for w in [*X, *Y]
+        for attributes in (A, B)
+    ]
     result = mac(v, LIST)
     assert result.value == pytest.approx(statistics.fmean(averages), abs=1e-14)
     every = [1 - cosine(v[w], v[a]) for w in [*X, *Y] for a in [*A, *B]]
@@ -44,12 +48,16 @@ def test_mac_of_the_published_tables(shared, name, before, after, t, p) -> None:
     folder = shared / "data" / "bayesbias_distances" / "reddit_pairs_2021"
     for repeats in ("once", "keep"):
         first = load_distances(folder / f"{name}Reddit.csv", repeats=repeats)
-        result = mac(first, against=folder / f"debiased{name.capitalize()}Reddit.csv", words="evaluation")
+        result = mac(
+            first, against=folder / f"debiased{name.capitalize()}Reddit.csv", words="evaluation"
+        )
         assert (round(result.value, 6), round(result.against, 6)) == (before, after)
         means = result.pairs().groupby(["protected_word", "attribute_class"], sort=False)
         averages = means[["distance", "distance_against"]].mean().astype(float)
         by_scipy = stats.ttest_rel(averages["distance"], averages["distance_against"])
-        assert (result.t, result.p_value) == pytest.approx((by_scipy.statistic, by_scipy.pvalue), rel=1e-9)
+        assert (result.t, result.p_value) == pytest.approx(
+            (by_scipy.statistic, by_scipy.pvalue), rel=1e-9
+        )
         assert result.df == len(averages) - 1
         assert result.difference == pytest.approx(result.value - result.against)
         if t is not None:

@@ -41,13 +41,18 @@ def brute_force(x: list[Fraction], y: list[Fraction], sides: int) -> tuple[int, 
     return sum(v >= observed for v in values), sum(v == observed for v in values), len(values)
 
 
-def random_case(random: np.random.Generator, most: int = 5) -> tuple[list[Fraction], list[Fraction]]:
+def random_case(
+    random: np.random.Generator, most: int = 5
+) -> tuple[list[Fraction], list[Fraction]]:
     """Return two sets of scores with many sums that tie by right and not in floating point."""
     denominator = int(random.choice([1, 3, 7, 10, 1000]))
     spread = int(random.choice([2, 6, 40]))
     shift = Fraction(int(random.integers(-3, 4)), 10)
     n_x, n_y = random.integers(1, most + 1, size=2)
-    scores = [Fraction(int(v), denominator) + shift for v in random.integers(-spread, spread + 1, n_x + n_y)]
+    scores = [
+        Fraction(int(v), denominator) + shift
+        for v in random.integers(-spread, spread + 1, n_x + n_y)
+    ]
     return scores[:n_x], scores[n_x:]
 
 
@@ -58,7 +63,9 @@ def count_by_size_and_sum(x: list[int], y: list[int]) -> tuple[int, int]:
         for j in range(len(x), 0, -1):
             for total, count in table[j - 1].items():
                 table[j][total + number] = table[j].get(total + number, 0) + count
-    return sum(count for total, count in table[-1].items() if total >= sum(x)), math.comb(len(x + y), len(x))
+    return sum(count for total, count in table[-1].items() if total >= sum(x)), math.comb(
+        len(x + y), len(x)
+    )
 
 
 def floats(scores: list[Fraction]) -> list[float]:
@@ -74,7 +81,11 @@ def test_exact_p_is_that_of_exact_fractions(sides, most_enumerated, monkeypatch)
         x, y = random_case(random)
         count, ties, partitions = brute_force(x, y, sides)
         result = p_of(floats(x), floats(y), sides=sides)
-        assert (result.p_value, result.ties, result.partitions) == (count / partitions, ties, partitions)
+        assert (result.p_value, result.ties, result.partitions) == (
+            count / partitions,
+            ties,
+            partitions,
+        )
         assert result.p_lower == result.p_value == result.p_upper
         assert result.method == "exact"
         assert ("was looked at" if most_enumerated else "halves") in result.note
@@ -128,7 +139,9 @@ def test_shifting_all_scores_changes_nothing(method) -> None:
     for sides in (1, 2):
         before = p_of(x, y, method=method, sides=sides, seed=shifted(3), samples=2000)
         after = p_of(x + 0.25, y + 0.25, method=method, sides=sides, seed=shifted(3), samples=2000)
-        assert after.p_value == pytest.approx(before.p_value, rel=0.02 if method == "bounds" else 1e-9)
+        assert after.p_value == pytest.approx(
+            before.p_value, rel=0.02 if method == "bounds" else 1e-9
+        )
 
 
 @pytest.mark.parametrize("most_enumerated", [100_000, 0])
@@ -188,7 +201,9 @@ def test_bounds_hold_the_exact_p() -> None:
             x, y = x.round(1), y.round(1)
         sides = 1 + i % 2
         exact = p_of(x, y, sides=sides, method="exact")
-        bounds = p_of(x, y, sides=sides, method="bounds", rel_width=float(random.choice([0.05, 5.0])))
+        bounds = p_of(
+            x, y, sides=sides, method="bounds", rel_width=float(random.choice([0.05, 5.0]))
+        )
         assert bounds.p_lower <= exact.p_value <= bounds.p_upper
         assert bounds.p_lower <= bounds.p_value <= bounds.p_upper
         assert bounds.p_value == pytest.approx(math.sqrt(bounds.p_lower * bounds.p_upper))
@@ -219,7 +234,10 @@ def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     random = np.random.default_rng(9)
     wide = 0
     for i in range(60):
-        x, y = random.normal(0.3, 1, random.integers(4, 12)), random.normal(0, 1, random.integers(4, 12))
+        x, y = (
+            random.normal(0.3, 1, random.integers(4, 12)),
+            random.normal(0, 1, random.integers(4, 12)),
+        )
         question = counting.Question.ask(x, y, 1 + i % 2)
         counted = counting.count_all(question)
         assert counted is not None
@@ -231,7 +249,9 @@ def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     assert wide > 30
 
 
-@pytest.mark.parametrize(("n_x", "n_y", "shift"), [(30, 34, 0), (45, 45, 1), (30, 60, -4), (32, 32, 9)])
+@pytest.mark.parametrize(
+    ("n_x", "n_y", "shift"), [(30, 34, 0), (45, 45, 1), (30, 60, -4), (32, 32, 9)]
+)
 @pytest.mark.slow
 def test_bounds_hold_counts_beyond_double_precision(n_x, n_y, shift) -> None:
     # Whole numbers are counted exactly by a dictionary of Python's integers; these counts exceed 2^53.
@@ -271,14 +291,20 @@ def test_bounds_say_when_ties_are_in_the_way() -> None:
     count, partitions = count_by_size_and_sum(x, y)
     assert result.p_lower <= count / partitions <= result.p_upper
     assert result.p_upper - result.p_lower > 0.02 * result.p_value
-    assert result.note.endswith("a relative width of 0.02 would need ties to be resolved, which no grid does")
+    assert result.note.endswith(
+        "a relative width of 0.02 would need ties to be resolved, which no grid does"
+    )
 
 
 def test_bounds_say_when_the_grid_would_have_to_be_finer(monkeypatch) -> None:
     monkeypatch.setattr(counting, "_MOST_CELLS", 600_000)
     random = np.random.default_rng(16)
-    result = p_of(random.normal(0.8, 1, 30), random.normal(0, 1, 30), method="bounds", rel_width=0.0001)
-    assert result.note.endswith("a relative width of 0.0001 would need a finer grid than fits the time allowed")
+    result = p_of(
+        random.normal(0.8, 1, 30), random.normal(0, 1, 30), method="bounds", rel_width=0.0001
+    )
+    assert result.note.endswith(
+        "a relative width of 0.0001 would need a finer grid than fits the time allowed"
+    )
 
 
 def test_halves_agree_with_an_exact_table() -> None:
@@ -295,7 +321,9 @@ def test_halves_agree_with_an_exact_table() -> None:
         assert result.p_value == count_by_size_and_sum(y, x)[0] / partitions
 
 
-def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many(monkeypatch) -> None:
+def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many(
+    monkeypatch,
+) -> None:
     random = np.random.default_rng(15)
     foretold = too_many = 0
     for _ in range(120):
@@ -337,7 +365,12 @@ def test_what_auto_takes() -> None:
 @pytest.mark.claim
 def test_large_sets_with_ties_are_sampled_without_a_warning() -> None:
     random = np.random.default_rng(17)
-    result = p_of((random.random(1500) < 0.5) * 1.0, (random.random(1500) < 0.45) * 1.0, seed=shifted(1), samples=999)
+    result = p_of(
+        (random.random(1500) < 0.5) * 1.0,
+        (random.random(1500) < 0.45) * 1.0,
+        seed=shifted(1),
+        samples=999,
+    )
     assert result.method == "montecarlo"
     assert 0 < result.p_value < 0.1
 
@@ -442,7 +475,10 @@ def test_bad_arguments_are_refused() -> None:
     ("p", "expected"),
     [
         ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),  # by hand: 3 * .01, 1 * .04 raised to it, 2 * .03
-        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),  # R: p.adjust(1:5 / 100, "holm")
+        (
+            [0.01, 0.02, 0.03, 0.04, 0.05],
+            [0.05, 0.08, 0.09, 0.09, 0.09],
+        ),  # R: p.adjust(1:5 / 100, "holm")
         ([0.5, 0.9, 0.2], [1.0, 1.0, 0.6]),
         ([0.02, 0.02], [0.04, 0.04]),
         ([0.3], [0.3]),
@@ -462,7 +498,9 @@ def test_holm_rejects_what_the_supplement_rejects() -> None:
         # May et al.: reject up to the first rank k with P(k) > level / (1 + n - k).
         order = np.argsort(p)
         k = next((k for k in range(1, 13) if p[order[k - 1]] > level / (13 - k)), 13)
-        np.testing.assert_array_equal(np.sort(np.flatnonzero(holm(p) <= level)), np.sort(order[: k - 1]))
+        np.testing.assert_array_equal(
+            np.sort(np.flatnonzero(holm(p) <= level)), np.sort(order[: k - 1])
+        )
         rejected += k - 1
     assert 100 < rejected < 2300
 
@@ -486,14 +524,19 @@ def weat_scores(shared: Path) -> dict[int, tuple[np.ndarray, np.ndarray]]:
             word, *numbers = line.rstrip("\n").split(" ")
             vector = np.array(numbers, dtype=float)
             vectors[word] = vector / np.linalg.norm(vector)
-    tests = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["weat"]
+    tests = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))[
+        "weat"
+    ]
 
     def rows(words: list[str]) -> np.ndarray:
         return np.array([vectors[word] for word in words])
 
     scores = {}
     for number in range(1, 11):
-        x, y, a, b = (rows(tests[f"weat{number}"][key]["words"]) for key in ("targ1", "targ2", "attr1", "attr2"))
+        x, y, a, b = (
+            rows(tests[f"weat{number}"][key]["words"])
+            for key in ("targ1", "targ2", "attr1", "attr2")
+        )
         scores[number] = tuple((t @ a.T).mean(axis=1) - (t @ b.T).mean(axis=1) for t in (x, y))
     return scores
 
@@ -511,7 +554,9 @@ def test_all_ten_weat_p_values_are_exact_and_quick(weat_scores) -> None:
     exact = {number: p_of(*scores) for number, scores in weat_scores.items()}
     assert time.process_time() - started < 5
     sizes = [25, 25, 32, 16, 16, 8, 8, 8, 6, 8]
-    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [("exact", n, n) for n in sizes]
+    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [
+        ("exact", n, n) for n in sizes
+    ]
     for number, (x, y) in weat_scores.items():
         bounds = p_of(x, y, method="bounds")
         assert bounds.p_lower <= exact[number].p_value <= bounds.p_upper
@@ -520,4 +565,8 @@ def test_all_ten_weat_p_values_are_exact_and_quick(weat_scores) -> None:
         # Sets of equal size: the two-sided p is twice the one-sided one, whatever order the words are in.
         both = p_of(y[::-1], x, sides=2)
         assert both.p_value == 2 * exact[number].p_value
-    assert exact[3].p_value < 1e-10 < p_of(*weat_scores[3], method="montecarlo", seed=shifted(1)).p_value
+    assert (
+        exact[3].p_value
+        < 1e-10
+        < p_of(*weat_scores[3], method="montecarlo", seed=shifted(1)).p_value
+    )

@@ -27,14 +27,18 @@ def _shuffled(words: bb.wordlists.WordList, how: random.Random) -> dict[str, dic
     }
 
 
-@pytest.mark.parametrize("measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"])
+@pytest.mark.parametrize(
+    "measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"]
+)
 def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure: str) -> None:
     words = bb.load_wordlist("gender")
     held = bb.load_embedding("minilm-static", words.words)
     sets = [("he", "she"), ("man", "woman"), ("his", "her"), ("boy", "girl")]
     covariate = {w: float(len(w) % 5) for w in words.attribute_words}
 
-    def found(listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]) -> list[object]:
+    def found(
+        listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]
+    ) -> list[object]:
         how = {"resamples": 99, "seed": shifted(1)}
         if measure == "relative norm":
             scores = [bb.relative_norm_distance(held, listed)]
@@ -44,7 +48,9 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
             scores = list(bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1)).values())
         elif measure == "wefat":
             some = {w: covariate[w] for each in listed.values() for w in each["attributes"]}
-            scores = [bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))]
+            scores = [
+                bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))
+            ]
         else:
             extra = {"sets": pairs} if measure == "ripa" else {}
             scores = [getattr(bb.scores, measure)(held, listed, **how, **extra)]
@@ -53,7 +59,8 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
 
     how = random.Random(3)
     as_listed = {
-        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)} for each in words.classes
+        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)}
+        for each in words.classes
     }
     expected = found(as_listed, sets)
     for _ in range(3):
@@ -94,7 +101,9 @@ def test_the_exact_test_is_that_of_scipy_at_its_size() -> None:
 
 def test_the_interval_is_made_of_the_means_of_all_subsets() -> None:
     scores = [0.3, -0.1, 0.9, 0.4, 0.35, 0.62]
-    means = sorted(np.mean(subset) for size in range(1, 7) for subset in itertools.combinations(scores, size))
+    means = sorted(
+        np.mean(subset) for size in range(1, 7) for subset in itertools.combinations(scores, size)
+    )
     found = sign_flip_test(scores, prob=0.8)
     k = math.floor(64 * 0.1)
     assert (found.low, found.high) == pytest.approx((means[k - 1], means[-k]))
@@ -142,7 +151,9 @@ def test_of_more_than_forty_scores_signs_are_drawn() -> None:
     scores = np.random.default_rng(9).normal(0.15, 1, 60)
     drawn = sign_flip_test(scores, seed=shifted(4), samples=20_000)
     assert drawn.method == "montecarlo"
-    normal = 2 * stats.norm.sf(abs(scores.sum()) / math.sqrt(float(scores @ scores)))  # the sum of 60 flipped scores
+    normal = 2 * stats.norm.sf(
+        abs(scores.sum()) / math.sqrt(float(scores @ scores))
+    )  # the sum of 60 flipped scores
     assert drawn.p_lower < drawn.p_value < drawn.p_upper
     assert abs(drawn.p_value - normal) < 5 * math.sqrt(normal / 20_000) + 0.005
     assert sign_flip_test(scores).seed is not None

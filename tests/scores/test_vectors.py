@@ -37,8 +37,12 @@ def test_direct_bias_by_hand() -> None:
     assert result.explained == pytest.approx(1)
     assert result.value == pytest.approx((0.6 + 0.6 + 0) / 3)
     assert result.pairs()["cosine"].tolist() == pytest.approx([-0.6, 0.6, 0])
-    assert direct_bias(PLANE, words=NEUTRAL, sets=COUPLES, strictness=2).value == pytest.approx(0.72 / 3)
-    assert direct_bias(PLANE, words=NEUTRAL, sets=COUPLES, strictness=0).value == pytest.approx(2 / 3)
+    assert direct_bias(PLANE, words=NEUTRAL, sets=COUPLES, strictness=2).value == pytest.approx(
+        0.72 / 3
+    )
+    assert direct_bias(PLANE, words=NEUTRAL, sets=COUPLES, strictness=0).value == pytest.approx(
+        2 / 3
+    )
     other = direct_bias(PLANE, words=NEUTRAL, sets=[couple[::-1] for couple in COUPLES])
     assert other.direction == pytest.approx([-1, 0], abs=1e-15)
     assert other.value == pytest.approx(result.value)
@@ -97,10 +101,14 @@ def test_relative_norm_distance_by_hand() -> None:
     assert result.value == pytest.approx(by_hand, abs=1e-13)
     assert result.mean == pytest.approx(by_hand / 5, abs=1e-13)
     assert result.pairs()["difference"].sum() == pytest.approx(by_hand, abs=1e-13)
-    assert relative_norm_distance(v, LIST, classes=("y", "x")).value == pytest.approx(-by_hand, abs=1e-13)
+    assert relative_norm_distance(v, LIST, classes=("y", "x")).value == pytest.approx(
+        -by_hand, abs=1e-13
+    )
     raw = relative_norm_distance(v, LIST, unit=False, words=["a1"])
     mean_x, mean_y = (np.mean([v[w] for w in words], axis=0) for words in (X, Y))
-    assert raw.value == pytest.approx(math.dist(v["a1"], mean_x) - math.dist(v["a1"], mean_y), abs=1e-13)
+    assert raw.value == pytest.approx(
+        math.dist(v["a1"], mean_x) - math.dist(v["a1"], mean_y), abs=1e-13
+    )
     del v["b3"], v["y1"]
     assert relative_norm_distance(v, LIST).dropped == ("y1", "b3")
     with pytest.raises(InputError, match="two protected classes"):
@@ -108,7 +116,14 @@ def test_relative_norm_distance_by_hand() -> None:
 
 
 def test_ripa_by_hand() -> None:
-    v = {"he": [3.0, 0], "she": [1.0, 0], "a": [0.5, 9], "b": [-2.0, 1], "c": [4.0, 4], "d": [1.0, -1]}
+    v = {
+        "he": [3.0, 0],
+        "she": [1.0, 0],
+        "a": [0.5, 9],
+        "b": [-2.0, 1],
+        "c": [4.0, 4],
+        "d": [1.0, -1],
+    }
     words = {w: np.array(u) for w, u in v.items()}
     listed = {
         "m": {"protected": ["he", "him"], "attributes": ["a", "c"]},
@@ -116,10 +131,15 @@ def test_ripa_by_hand() -> None:
     }
     result = ripa(words, listed, sets=[("he", "she")], **FEW)
     assert result.pairs()["score"].tolist() == pytest.approx([0.5, 4.0, -2.0, 1.0])
-    assert (result.mean, result.value) == (pytest.approx({"m": 2.25, "f": -0.5}), pytest.approx(2.75))
+    assert (result.mean, result.value) == (
+        pytest.approx({"m": 2.25, "f": -0.5}),
+        pytest.approx(2.75),
+    )
     assert result.mean_absolute == pytest.approx(7.5 / 4)
     long = ripa({w: 3 * u for w, u in words.items()}, listed, sets=[("he", "she")], **FEW)
-    assert long.value == pytest.approx(3 * result.value)  # the known defect: it grows with the vectors
+    assert long.value == pytest.approx(
+        3 * result.value
+    )  # the known defect: it grows with the vectors
     assert ripa(words, listed, sets=[("she", "he")], **FEW).value == pytest.approx(-2.75)
 
 
@@ -151,7 +171,9 @@ def test_ect_is_spearmans_correlation_with_mean_vectors() -> None:
     units = {w: u / np.linalg.norm(u) for w, u in v.items()}
     assert ect(v, LIST, unit=True, **FEW).value == ect(units, LIST, **FEW).value
     same = {**v, **dict(zip(Y[:3], (v[w] for w in X), strict=True))}
-    assert ect(same, {**LIST, "y": {**LIST["y"], "protected": Y[:3]}}, **FEW).value == pytest.approx(1)
+    assert ect(
+        same, {**LIST, "y": {**LIST["y"], "protected": Y[:3]}}, **FEW
+    ).value == pytest.approx(1)
 
 
 def test_ect_shares_the_ranks_of_ties() -> None:
@@ -187,10 +209,14 @@ def test_rnsb_is_above_zero_without_any_association() -> None:
 
 def test_rnsb_of_probabilities_next_to_zero() -> None:
     """Shares are taken in logarithms."""
-    result = rnsb({word: 400.0 * np.array(vector) for word, vector in vectors(9).items()}, LIST, **FEW)
+    result = rnsb(
+        {word: 400.0 * np.array(vector) for word, vector in vectors(9).items()}, LIST, **FEW
+    )
     shares = result.pairs()["share"].to_numpy()
     assert shares.sum() == pytest.approx(1)
-    assert result.value == pytest.approx(float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares)))))
+    assert result.value == pytest.approx(
+        float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
+    )
     both = {**LIST, "y": {**LIST["y"], "attributes": ["a1", "b1"]}}
     with pytest.raises(InputError, match="cannot be told apart"):
         rnsb(vectors(0), both, **FEW)
@@ -232,7 +258,11 @@ def test_the_table_of_scores_says_what_can_be_computed() -> None:
     held = bb.load_embedding(v)
     table = distance_table(held, words)
     of_table, of_vectors = Given(table, None, None), Given(table, words, held)
-    assert [name for name, row in SCORES.items() if not row.why_not(of_table, ["x", "y"])] == ["weat", "sc_weat", "mac"]
+    assert [name for name, row in SCORES.items() if not row.why_not(of_table, ["x", "y"])] == [
+        "weat",
+        "sc_weat",
+        "mac",
+    ]
     able = [name for name, row in SCORES.items() if not row.why_not(of_vectors, ["x", "y"])]
     assert able == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
     for name in able:

@@ -28,7 +28,9 @@ def test_scores_and_r_word_by_word() -> None:
     for word in JOBS:
         near, far = ([cosine(VECTORS[word], VECTORS[u]) for u in side] for side in (X, Y))
         gaps.append(statistics.mean(near) - statistics.mean(far))
-        scores[word] = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev([*near, *far])
+        scores[word] = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev(
+            [*near, *far]
+        )
     assert result.scores == pytest.approx(scores, abs=1e-10)
     theirs = stats.pearsonr(list(scores.values()), list(VALUES.values()))
     assert result.r == pytest.approx(theirs.statistic, abs=1e-12)
@@ -36,8 +38,16 @@ def test_scores_and_r_word_by_word() -> None:
     assert result.r_undivided == pytest.approx(undivided, abs=1e-12)
     ends = theirs.confidence_interval(0.8)
     assert (result.low, result.high) == pytest.approx((ends.low, ends.high), abs=1e-10)
-    assert (result.n["words"], result.missing, result.dropped, result.covariates) == (7, (), (), VALUES)
-    orders = [np.corrcoef(list(scores.values()), order)[0, 1] for order in itertools.permutations(VALUES.values())]
+    assert (result.n["words"], result.missing, result.dropped, result.covariates) == (
+        7,
+        (),
+        (),
+        VALUES,
+    )
+    orders = [
+        np.corrcoef(list(scores.values()), order)[0, 1]
+        for order in itertools.permutations(VALUES.values())
+    ]
     assert result.p_method == "exact"
     assert result.p_value == pytest.approx(np.mean(np.abs(orders) >= abs(result.r) - 1e-12))
 
@@ -49,7 +59,9 @@ def test_of_many_words_orders_are_drawn() -> None:
     samples = 20_000
     result = bb.scores.wefat_score(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
     expected = stats.pearsonr(list(result.scores.values()), list(values.values())).pvalue
-    assert abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
+    assert (
+        abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
+    )
     assert (result.p_method, result.samples, result.seed) == ("montecarlo", samples, shifted(3))
     assert bb.scores.wefat_score(held, LIST, {"f": values}, samples=500).seed is not None
 
@@ -74,7 +86,9 @@ def test_words_that_cannot_be_scored_are_named() -> None:
 
 def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
     path = tmp_path / "covariates.csv"
-    path.write_text("word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items()))
+    path.write_text(
+        "word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items())
+    )
     result = bb.scores.wefat_score(VECTORS, LIST, path)
     assert result.n["words"] == 6
     assert result.notes == (f"no f is given of {JOBS[0]}",)
@@ -110,11 +124,15 @@ def occupations(shared) -> dict[str, float]:
     """Percent women of each occupation, over its rows by employment."""
     total: dict[str, float] = {}
     women: dict[str, float] = {}
-    with open(shared / "data" / "facts" / "occupations_bls_2015.tsv", encoding="utf-8", newline="") as file:
+    with open(
+        shared / "data" / "facts" / "occupations_bls_2015.tsv", encoding="utf-8", newline=""
+    ) as file:
         for row in csv.DictReader(file, delimiter="\t"):
             for label in {row[f"label{i}"] for i in range(1, 6)} - {"", None}:
                 total[label] = total.get(label, 0) + float(row["TotalEmployed"])
-                women[label] = women.get(label, 0) + float(row["TotalEmployed"]) * float(row["Women"])
+                women[label] = women.get(label, 0) + float(row["TotalEmployed"]) * float(
+                    row["Women"]
+                )
     listed = bb.load_wordlist("wefat").attribute_words
     return {word: women[word] / total[word] for word in listed}
 
@@ -161,16 +179,25 @@ def test_the_published_correlation(shared) -> None:
 def test_two_spellings_of_one_word_have_one_value(tmp_path):
     women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "Nurse": 88.0}
     result = bb.scores.wefat_score("minilm-static", "wefat", {"women": women})
-    assert (result.n["words"], any("which counts once" in note for note in result.notes)) == (4, True)
+    assert (result.n["words"], any("which counts once" in note for note in result.notes)) == (
+        4,
+        True,
+    )
     file = tmp_path / "women.csv"
-    file.write_text("word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items()))
-    with pytest.raises(InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89") as error:
+    file.write_text(
+        "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
+    )
+    with pytest.raises(
+        InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89"
+    ) as error:
         bb.wefat("minilm-static", "wefat", file, seed=1)
     assert "one value a word" in str(error.value)
 
 
 def test_a_series_is_a_covariate_and_a_mapping_without_its_name_is_none():
-    series = pd.Series({"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women")
+    series = pd.Series(
+        {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women"
+    )
     assert bb.scores.wefat_score("minilm-static", "wefat", series).covariate == "women"
     with pytest.raises(InputError, match="the covariate has no name"):
         bb.scores.wefat_score("minilm-static", "wefat", series.to_dict())

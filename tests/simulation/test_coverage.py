@@ -33,7 +33,9 @@ def test_a_report_counts_what_its_rows_say():
         for low, high in ends
     ]
     rows += [{"method": "weat", "contrast": "a - b", "p_value": p} for p in (0.01, 0.2, 0.1, 0.12)]
-    report = accounts(rows, {("a - b",): 1.0}, ["m", "weat"], 0.89, ["contrast"]).set_index("method")
+    report = accounts(rows, {("a - b",): 1.0}, ["m", "weat"], 0.89, ["contrast"]).set_index(
+        "method"
+    )
     row = report.loc["m"]
     assert row[["coverage", "called", "wrong_sign"]].tolist() == [0.5, 0.75, 0.25]
     assert row["bias"] == pytest.approx((1.0 + 0.5 + 2.5 - 1.5) / 4 - 1)
@@ -86,10 +88,17 @@ def test_errors_are_those_of_other_tables():
 
 @pytest.mark.slow
 def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
-    once = coverage_simulated(SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK)
+    once = coverage_simulated(
+        SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK
+    )
     monkeypatch.setattr(coverage, "_BATCH", 2)
     parts = coverage_simulated(
-        SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), out=tmp_path / "run", **QUICK
+        SMALL,
+        tables=4,
+        methods=("crossed", "pairs_t"),
+        seed=shifted(3),
+        out=tmp_path / "run",
+        **QUICK,
     )
     assert once.equals(parts)
     # Resumed after losing a batch: only that batch is made again.
@@ -108,17 +117,30 @@ def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
     assert (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns == kept
     with pytest.raises(InputError, match="holds a run already"):
         coverage_simulated(
-            SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), out=tmp_path / "run", **QUICK
+            SMALL,
+            tables=4,
+            methods=("crossed", "pairs_t"),
+            seed=shifted(3),
+            out=tmp_path / "run",
+            **QUICK,
         )
     with pytest.raises(InputError, match="other settings"):
         coverage_simulated(
-            SMALL, tables=4, methods=("pairs_t",), seed=shifted(3), out=tmp_path / "run", resume=True, **QUICK
+            SMALL,
+            tables=4,
+            methods=("pairs_t",),
+            seed=shifted(3),
+            out=tmp_path / "run",
+            resume=True,
+            **QUICK,
         )
 
 
 def test_t_interval_equals_scipy():
     table = simulate_table(SMALL, 5)
-    row = next(r for r in coverage._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral")
+    row = next(
+        r for r in coverage._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral"
+    )
     one, two = (table.loc[table["connection"] == c, "distance"] for c in ("human", "neutral"))
     result = stats.ttest_ind(one, two, equal_var=False)
     # The interval leaves out zero exactly where p < 1 - prob.
@@ -171,7 +193,9 @@ def simulated(request) -> Simulated:
     spec = load_model("crossed")
     # Narrower priors than the shipped ones, so that few simulated tables are wild; the method is the same.
     parameters = {
-        name: dataclasses.replace(p, args={**p.args, "lam": 12.0}) if p.distribution == "Exponential" else p
+        name: dataclasses.replace(p, args={**p.args, "lam": 12.0})
+        if p.distribution == "Exponential"
+        else p
         for name, p in spec.parameters.items()
     }
     spec = dataclasses.replace(spec, parameters=parameters)
@@ -194,13 +218,16 @@ def simulated(request) -> Simulated:
         for name, values in fit.draws().items():
             chosen = values.reshape(len(values), -1)[::THIN][:KEPT]
             for k in (0, -1):
-                ranks.setdefault(f"{name}[{k}]", []).append(int((chosen[:, k] < one[name].ravel()[k]).sum()))
+                ranks.setdefault(f"{name}[{k}]", []).append(
+                    int((chosen[:, k] < one[name].ravel()[k]).sum())
+                )
         true = dict(zip(design.coords["connection"], one[MEAN], strict=True))
         contrasts = fit.contrasts(estimand="population", level="overall")
         ends = contrasts[["contrast", "hpdi_low", "hpdi_high"]].to_numpy().tolist()
         rows = [("crossed", *row) for row in ends]
         rows += [
-            ("pairs_t", row["contrast"], row["low"], row["high"]) for row in coverage._by_t(table, "pairs_t", PROB)
+            ("pairs_t", row["contrast"], row["low"], row["high"])
+            for row in coverage._by_t(table, "pairs_t", PROB)
         ]
         for method, contrast, low, high in rows:
             first, second = contrast.split(" - ")
@@ -224,7 +251,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say(simulated):
     frame = simulated.covered[simulated.covered["method"] == "crossed"]
     assert frame["contrast"].nunique() == 5
     for contrast, part in frame.groupby("contrast")["covered"]:
-        assert stats.binomtest(int(part.sum()), len(part), PROB).pvalue > 1e-4, (contrast, part.mean())
+        assert stats.binomtest(int(part.sum()), len(part), PROB).pvalue > 1e-4, (
+            contrast,
+            part.mean(),
+        )
 
 
 @pytest.mark.slow
@@ -239,7 +269,9 @@ def test_pair_tests_miss_the_truth_where_pairs_share_an_attribute(simulated):
 def test_weat_is_the_one_of_the_baseline():
     """And a table with a distance below 0, which normal noise makes now and then, is no reason to stop."""
     table = simulate_table(SMALL, 4)
-    expected = weat(table.assign(distance=table["distance"].clip(0, 2)), classes=("class0", "class1"), sides=2)
+    expected = weat(
+        table.assign(distance=table["distance"].clip(0, 2)), classes=("class0", "class1"), sides=2
+    )
     assert (table["distance"] > 0).all()
     assert coverage._by_weat(table)[0]["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
     wild = table.copy()
@@ -249,9 +281,13 @@ def test_weat_is_the_one_of_the_baseline():
 
 def test_a_method_without_an_answer_gives_none():
     with pytest.raises(InputError, match=r"WEAT compares two classes.*leave out weat"):
-        coverage_simulated(Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK)
+        coverage_simulated(
+            Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK
+        )
     lonely = {
-        name: {c: x for c, x in value.items() if c != "different"} if isinstance(value, dict) else value
+        name: {c: x for c, x in value.items() if c != "different"}
+        if isinstance(value, dict)
+        else value
         for name, value in RELIGION_REDDIT.items()
     }
     single = Scenario(words=(1,), attributes=(1,), human=3, neutral=3, values=lonely)

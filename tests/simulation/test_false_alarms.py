@@ -24,7 +24,9 @@ def test_the_null_distribution_of_two_and_two_words_is_uniform() -> None:
     null = null_distribution(2, 2, n_attributes=5, draws=20_000, seed=shifted(3))
     share = (null.effect_sizes / math.sqrt(3) + 1) / 2
     assert stats.kstest(share, "uniform").pvalue > mc.CHANCE
-    assert null.quantile([0, 0.25, 1]) == pytest.approx([-math.sqrt(3), -math.sqrt(3) / 2, math.sqrt(3)])
+    assert null.quantile([0, 0.25, 1]) == pytest.approx(
+        [-math.sqrt(3), -math.sqrt(3) / 2, math.sqrt(3)]
+    )
     assert null.above(1.5) == pytest.approx(1 - 1.5 / math.sqrt(3))
 
 
@@ -37,7 +39,9 @@ def test_the_exact_null_distribution(n_x, n_y, denominator) -> None:
     assert np.abs(null.effect_sizes).max() <= null.largest * (1 + 1e-12)
     for q in (0.025, 0.3, 0.9):
         at = float(null.quantile(q))
-        assert np.mean(null.effect_sizes <= at) == pytest.approx(q, abs=mc.K * math.sqrt(q * (1 - q) / 20_000))
+        assert np.mean(null.effect_sizes <= at) == pytest.approx(
+            q, abs=mc.K * math.sqrt(q * (1 - q) / 20_000)
+        )
         assert null.above(at) == pytest.approx(2 * min(q, 1 - q), abs=1e-9)
     frame = null.summary().set_index("quantity")
     mc.assert_near(mc.log_sd_of(null.effect_sizes), math.log(frame.loc["sd", "exact"]))
@@ -90,7 +94,12 @@ def test_where_attributes_do_not_vary_every_method_keeps_its_promise(grid) -> No
 
 @pytest.mark.slow
 def test_where_attributes_vary_alarms_grow_with_words(grid) -> None:
-    for key in [("classes", "weat"), ("classes", "pairs"), ("tables", "manzini"), ("tables", "pairs")]:
+    for key in [
+        ("classes", "weat"),
+        ("classes", "pairs"),
+        ("tables", "manzini"),
+        ("tables", "pairs"),
+    ]:
         rates = [cell(grid, n, 0.06, *key)["alarms"] for n in (4, 8, 16)]
         low, middle, high = (mc.Estimate(p, math.sqrt(p * (1 - p) / 2000)) for p in rates)
         assert low.value * 2000 > mc.most(2000, 0.05)
@@ -114,7 +123,9 @@ def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     for n in (2, 8, 16):
         for tau in (0.0, 0.06):
             weat = cell(grid, n, tau, "classes", "weat")
-            assert weat["truth_sd"] == pytest.approx(math.sqrt(4 * (tau**2 + sigma**2 / n) / k), rel=of_sd)
+            assert weat["truth_sd"] == pytest.approx(
+                math.sqrt(4 * (tau**2 + sigma**2 / n) / k), rel=of_sd
+            )
             # what is claimed knows of the pairs only
             assert weat["claimed_sd"] == pytest.approx(math.sqrt(4 * sigma**2 / (n * k)), rel=of_sd)
             tables = cell(grid, n, tau, "tables", "attributes")
@@ -129,7 +140,9 @@ def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     )
     null = null_distribution(8, 8, draws=1)
     row = cell(grid, 8, 0.0, "classes", "weat")
-    assert [row["effect_low"], row["effect_high"]] == pytest.approx(null.quantile([0.025, 0.975]), rel=of_end)
+    assert [row["effect_low"], row["effect_high"]] == pytest.approx(
+        null.quantile([0.025, 0.975]), rel=of_end
+    )
 
 
 @pytest.mark.slow
@@ -152,15 +165,21 @@ def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
         assert classes["weat"].score[i] == pytest.approx(s[0].mean() - s[1].mean())
         assert classes["weat"].effect[i] == pytest.approx(effect_size(s[0], s[1]))
         assert classes["weat"].alarm[i] == (permutation_test(s[0], s[1]).p_value < alpha)
-        assert classes["weat_two_sided"].alarm[i] == (permutation_test(s[0], s[1], sides=2).p_value < alpha)
+        assert classes["weat_two_sided"].alarm[i] == (
+            permutation_test(s[0], s[1], sides=2).p_value < alpha
+        )
         associated = np.concatenate([t[0, :, 0].ravel(), t[1, :, 1].ravel()])
         different = np.concatenate([t[0, :, 1].ravel(), t[1, :, 0].ravel()])
         test = stats.ttest_ind(associated, different)
         assert classes["pairs"].alarm[i] == (test.pvalue < alpha)
-        assert classes["pairs"].score[i] / classes["pairs"].error[i] == pytest.approx(test.statistic)
+        assert classes["pairs"].score[i] / classes["pairs"].error[i] == pytest.approx(
+            test.statistic
+        )
         leans = t[0].mean(axis=0) - t[1].mean(axis=0)
         test = stats.ttest_ind(leans[0], leans[1])
-        assert classes["attributes"].score[i] / classes["attributes"].error[i] == pytest.approx(test.statistic)
+        assert classes["attributes"].score[i] / classes["attributes"].error[i] == pytest.approx(
+            test.statistic
+        )
         assert classes["attributes"].alarm[i] == (test.pvalue < alpha)
         for name, values in (
             ("manzini", t.mean(axis=3)), ("pairs", t), ("attributes", t.mean(axis=(0, 1))),
@@ -181,7 +200,9 @@ def test_drawn_partitions_agree_with_the_exact_test() -> None:
     for i, row in enumerate(s):
         for found, sides in ((upper[i], 1), (both[i], 2)):
             exact = permutation_test(row[:9], row[9:], sides=sides).p_value
-            assert abs(found - exact) < mc.K * math.sqrt(exact * (1 - exact) / 2000) + 1e-3  # (1 + hits) / 2001
+            assert (
+                abs(found - exact) < mc.K * math.sqrt(exact * (1 - exact) / 2000) + 1e-3
+            )  # (1 + hits) / 2001
 
 
 def test_a_true_difference_is_found() -> None:
@@ -190,7 +211,9 @@ def test_a_true_difference_is_found() -> None:
         row = cell(frame, 8, 0.03, question, method)
         assert row["alarms"] > 0.75
         # the truth still lies around the score
-        error = math.sqrt(2 * 0.025 * 0.975 / 500) / (stats.norm.pdf(1.96) * 1.96)  # of two ends, relative
+        error = math.sqrt(2 * 0.025 * 0.975 / 500) / (
+            stats.norm.pdf(1.96) * 1.96
+        )  # of two ends, relative
         assert abs(row["truth_low"] + row["truth_high"]) < mc.K * error * row["truth_high"]
 
 

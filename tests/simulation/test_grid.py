@@ -43,7 +43,13 @@ def test_a_grid_gives_its_table_back(table):
     assert grid.sizes()[1].tolist() == [4, 2, 3, 6, 3]
     assert grid.kinds == ("stereotype",) * 3 + ("human", "neutral")
     again = grid.frame()
-    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
+    columns = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "attribute_kind",
+    ]
     assert again[columns].equals(table[columns])
     assert again["connection"].astype(str).equals(table["connection"].astype(str))
     assert again["distance"].equals(table["distance"])
@@ -56,7 +62,10 @@ def test_contrasts_are_differences_of_means_over_pairs(table):
     expected = {}
     places = [("overall", "all", table)]
     places += [("class", c, part) for c, part in table.groupby("protected_class", sort=False)]
-    places += [(list(LEVEL_COLUMNS)[1], c, part) for c, part in table.groupby("attribute_class", sort=False)]
+    places += [
+        (list(LEVEL_COLUMNS)[1], c, part)
+        for c, part in table.groupby("attribute_class", sort=False)
+    ]
     for level, name, part in places:
         mean = part.groupby("connection")["distance"].mean()
         for a, b in CONTRASTS:
@@ -83,7 +92,9 @@ def test_the_variance_of_what_is_drawn_is_that_of_all_that_may_be_drawn():
             drawn[key].append(value)
     assert len(drawn["overall", "all", "associated - different"]) == 2 * 4 * 9 * 3
     for key, w in weights.items():
-        assert sampling_variance(grid, w, [1, 2], [2, 1]) == pytest.approx(np.var(drawn[key]), rel=1e-9), key
+        assert sampling_variance(grid, w, [1, 2], [2, 1]) == pytest.approx(
+            np.var(drawn[key]), rel=1e-9
+        ), key
 
 
 def test_parts_hold_the_words_they_are_asked_for(table):
@@ -125,7 +136,9 @@ def test_means_over_a_pool_are_those_of_tables_drawn_from_it(table):
     drawn = []
     for _ in range(3000):
         rows = [rng.choice(np.flatnonzero(grid.class_of == k), n) for k, n in enumerate(numbers[0])]
-        columns = [rng.choice(np.flatnonzero(grid.list_of == j), n) for j, n in enumerate(numbers[1])]
+        columns = [
+            rng.choice(np.flatnonzero(grid.list_of == j), n) for j, n in enumerate(numbers[1])
+        ]
         means = [[grid.distances[np.ix_(r, c)].mean() for c in columns] for r in rows]
         drawn.append(list(contrast_values(np.array(means), weights).values()))
     mc.assert_near(mc.mean_of(drawn), list(contrast_values(grid.means(), weights).values()))
@@ -141,7 +154,9 @@ def empty(words: tuple[int, ...], attributes: tuple[int, ...], neutral: int) -> 
     return grid_of(scenario_frame(words, attributes, 0, neutral), "here")
 
 
-def layout(words, attributes, seed=0, neutral=0, of_words=0.1, of_attributes=0.1, of_pairs=0.1) -> Grid:
+def layout(
+    words, attributes, seed=0, neutral=0, of_words=0.1, of_attributes=0.1, of_pairs=0.1
+) -> Grid:
     """Return a grid whose distances have effects of words, of attributes and of pairs, with these spreads."""
     grid = empty(words, attributes, neutral)
     rng = np.random.default_rng(seed)
@@ -169,7 +184,9 @@ def test_of_one_block_it_is_the_textbook_analysis_of_variance():
     assert min(rows, columns) > rest  # nothing is taken for zero here
     assert variance == pytest.approx((rows + columns - rest) / (n * m))
     parts = [(rows, n - 1), (columns, m - 1), (-rest, (n - 1) * (m - 1))]
-    assert freedom == pytest.approx((rows + columns - rest) ** 2 / sum(ms**2 / df for ms, df in parts), rel=1e-9)
+    assert freedom == pytest.approx(
+        (rows + columns - rest) ** 2 / sum(ms**2 / df for ms, df in parts), rel=1e-9
+    )
 
 
 def test_a_component_below_zero_is_taken_for_zero():
@@ -196,7 +213,9 @@ def test_what_blocks_share_cancels():
     grid = layout((8, 2), (3, 3), of_attributes=0.0, of_pairs=0.0, of_words=0.3)
     weights = contrast_weights(grid, *grid.sizes())[KEY]
     variance, _ = moments(grid, weights)
-    assert variance == pytest.approx(0, abs=1e-25)  # a word lies as near to one list as to the other
+    assert variance == pytest.approx(
+        0, abs=1e-25
+    )  # a word lies as near to one list as to the other
     extra = np.zeros(grid.distances.shape)
     extra[:8, :3] = np.random.default_rng(1).normal(0, 0.2, (8, 1))
     grid = dataclasses.replace(grid, distances=grid.distances + extra)
@@ -205,7 +224,12 @@ def test_what_blocks_share_cancels():
     assert freedom == pytest.approx(7)
     frame = grid.frame()
     own = frame["protected_class"] == "class0"
-    scores = frame[own].groupby(["protected_word", "connection"], observed=True)["distance"].mean().unstack()
+    scores = (
+        frame[own]
+        .groupby(["protected_word", "connection"], observed=True)["distance"]
+        .mean()
+        .unstack()
+    )
     test = stats.ttest_rel(scores["associated"], scores["different"])
     interval = test.confidence_interval(PROB)
     _, low, high = by_moments(grid, {KEY: weights}, PROB)[KEY]
@@ -234,7 +258,9 @@ def test_the_bootstrap_draws_every_resample_as_often():
     grid = grid_of(frame, "here")
     drawn = resampled_means(grid, 0, 4000)[:, 0, 0]
     block = grid.block(0, 0)
-    for (rows, p), (columns, q) in itertools.product((([0, 0], 0.25), ([0, 1], 0.5), ([1, 1], 0.25)), repeat=2):
+    for (rows, p), (columns, q) in itertools.product(
+        (([0, 0], 0.25), ([0, 1], 0.5), ([1, 1], 0.25)), repeat=2
+    ):
         share = np.isclose(drawn, block[np.ix_(rows, columns)].mean(), rtol=1e-12).mean()
         assert mc.fewest(4000, p * q) <= share * 4000 <= mc.most(4000, p * q)
 
@@ -271,18 +297,24 @@ def test_the_bootstrap_counts_the_noise_of_pairs_three_times():
 def test_yardsticks_stand_beside_the_models():
     scenario = Scenario(words=(6, 6), attributes=(6, 6), human=0, neutral=20)
     settings = {"tables": 150, "seed": shifted(2), "workers": 1, "progress": False}
-    report = coverage_simulated(scenario, methods=["moments", "bootstrap", "averages_t"], **settings)
+    report = coverage_simulated(
+        scenario, methods=["moments", "bootstrap", "averages_t"], **settings
+    )
     assert set(report["contrast"]) == set(true_contrasts(scenario))
     share = report.set_index(["method", "contrast"])["coverage"]
     for contrast in true_contrasts(scenario):
         assert share["moments", contrast] * 150 >= mc.fewest(150, PROB), contrast
     # Averages over attributes know nothing of their scatter; the bootstrap does.
     assert share["averages_t", "different - neutral"] * 150 < mc.fewest(150, PROB)
-    assert share["bootstrap", "different - neutral"] > share["averages_t", "different - neutral"] + 0.1
+    assert (
+        share["bootstrap", "different - neutral"] > share["averages_t", "different - neutral"] + 0.1
+    )
 
 
 def test_a_single_word_has_no_answer():
     scenario = Scenario(words=(1, 4), attributes=(3, 3), human=0, neutral=3)
-    report = coverage_simulated(scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1)
+    report = coverage_simulated(
+        scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1
+    )
     assert set(report["method"]) == {"pairs_t"}
     assert len(simulate_table(scenario, 1)) == 5 * 9

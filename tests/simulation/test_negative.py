@@ -38,7 +38,9 @@ def test_a_short_list_is_not_held_to_its_own_deal():
     assert row["called_se"] > 0.15  # of two deals, however often they come
     one = {name: {**own, "protected": own["protected"][:1]} for name, own in SMALL.items()}
     with pytest.raises(bb.InputError):
-        negative_controls("minilm-static", one, kinds=["shuffled_classes"], tables=2, controls="none")
+        negative_controls(
+            "minilm-static", one, kinds=["shuffled_classes"], tables=2, controls="none"
+        )
 
 
 @pytest.mark.claim
@@ -49,16 +51,25 @@ def test_meaning_is_taken_out():
     rng = np.random.default_rng(shifted(0))
     shuffled = shuffles.without_meaning(real, words, d, "shuffled_classes", rng)
     assert (shuffled["distance"] == real["distance"]).all()
-    assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
+    assert shuffled.drop_duplicates("protected_word")[
+        "protected_class"
+    ].value_counts().tolist() == [5, 5, 5]
     agree = shuffled["attribute_class"] == shuffled["protected_class"]
-    assert ((shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))).all()
+    assert (
+        (shuffled["connection"] == "associated")
+        == (agree & (shuffled["attribute_kind"] == "stereotype"))
+    ).all()
     attributes = shuffles.without_meaning(real, words, d, "shuffled_attributes", rng)
-    sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")["attribute_class"]
+    sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
+        "attribute_class"
+    ]
     assert sorted(sizes.value_counts()) == [3, 4, 4]
     random = shuffles.without_meaning(real, words, d, "random_vectors", rng)
     # Cosines of random vectors in d dimensions have variance 1 / d and do not correlate.
     assert abs(random["distance"].mean() - 1) < mc.K / np.sqrt(d * len(random))
-    report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
+    report = negative_controls(
+        "minilm-static", "religion", tables=3, draws=100, tune=100, progress=False
+    )
     assert report["kind"].tolist() == ["real", *shuffles.NEGATIVE_CONTROLS]
 
 
@@ -68,7 +79,10 @@ SHARED_STEREOTYPE = {
         "protected": ["christian", "priest", "bible"],
         "attributes": ["conservative", "judgemental", "cheap"],
     },
-    "d": {"protected": ["muslim", "imam", "quran"], "attributes": ["violent", "terrorist", "dirty"]},
+    "d": {
+        "protected": ["muslim", "imam", "quran"],
+        "attributes": ["violent", "terrorist", "dirty"],
+    },
 }
 
 
@@ -76,14 +90,27 @@ def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
     words = bb.load_wordlist(SHARED_STEREOTYPE, controls="none")
     vectors = bb.load_embedding("minilm-static", words=words.words)
     real = bb.distance_table(vectors, words).frame
-    owners = {"cheap": {"a", "b"}} | {a: {c.name} for c in words.classes for a in c.attributes if a != "cheap"}
+    owners = {"cheap": {"a", "b"}} | {
+        a: {c.name} for c in words.classes for a in c.attributes if a != "cheap"
+    }
     for seed in range(5):
-        classes = shuffles.without_meaning(real, words, vectors, "shuffled_classes", np.random.default_rng(seed))
-        own = [c in owners[a] for c, a in zip(classes["protected_class"], classes["attribute"], strict=True)]
+        classes = shuffles.without_meaning(
+            real, words, vectors, "shuffled_classes", np.random.default_rng(seed)
+        )
+        own = [
+            c in owners[a]
+            for c, a in zip(classes["protected_class"], classes["attribute"], strict=True)
+        ]
         assert (classes["connection"] == np.where(own, "associated", "different")).all()
-        dealt = shuffles.without_meaning(real, words, vectors, "shuffled_attributes", np.random.default_rng(seed))
+        dealt = shuffles.without_meaning(
+            real, words, vectors, "shuffled_attributes", np.random.default_rng(seed)
+        )
         near = dealt[dealt["connection"] == "associated"]
-        assert near.groupby("protected_class")["attribute"].nunique().to_dict() == {"a": 3, "b": 3, "d": 3}
+        assert near.groupby("protected_class")["attribute"].nunique().to_dict() == {
+            "a": 3,
+            "b": 3,
+            "d": 3,
+        }
         assert (near["attribute_class"] == near["protected_class"]).all()
         twice = near.groupby("attribute")["protected_class"].nunique()
         assert (twice == 2).sum() == 1  # some word is shared, as cheap was
@@ -94,11 +121,21 @@ def test_every_negative_control_is_fitted_with_a_seed_of_its_own(monkeypatch):
 
     def answer(table, model, seed, settings):
         seen.append(seed)
-        return [{"contrast": "associated - different", "estimate": 0.0, "low": -1.0, "high": 1.0, "quick": 1.0}]
+        return [
+            {
+                "contrast": "associated - different",
+                "estimate": 0.0,
+                "low": -1.0,
+                "high": 1.0,
+                "quick": 1.0,
+            }
+        ]
 
     monkeypatch.setattr(coverage, "analyse_table", answer)
     for seed in (1, 2):
-        negative_controls("minilm-static", "gender", tables=2, seed=seed, controls="none", progress=False)
+        negative_controls(
+            "minilm-static", "gender", tables=2, seed=seed, controls="none", progress=False
+        )
     assert len(set(seen)) == len(seen) == 2 * (1 + 3 * 2)
 
 
@@ -128,7 +165,9 @@ def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
     list_of = {word: name for name, part in listed.items() for word in part["attributes"]}
 
     def difference(classes, lists):
-        own = np.array([[classes[word] == lists[attribute] for attribute in attributes] for word in protected])
+        own = np.array(
+            [[classes[word] == lists[attribute] for attribute in attributes] for word in protected]
+        )
         return far.to_numpy()[own].mean() - far.to_numpy()[~own].mean()
 
     frame = pd.DataFrame(
@@ -145,8 +184,13 @@ def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
         ("shuffled_classes", class_of, list_of),
         ("shuffled_attributes", list_of, class_of),
     ):
-        deals = [dict(zip(of, dealt, strict=True)) for dealt in set(itertools.permutations(of.values()))]
-        each = [difference(*((deal, other) if kind == "shuffled_classes" else (other, deal))) for deal in deals]
+        deals = [
+            dict(zip(of, dealt, strict=True)) for dealt in set(itertools.permutations(of.values()))
+        ]
+        each = [
+            difference(*((deal, other) if kind == "shuffled_classes" else (other, deal)))
+            for deal in deals
+        ]
         assert found[kind] == pytest.approx(np.mean(each), abs=1e-12)
     listed["b"]["attributes"] = ["x1", "y2"]  # a stereotype of two classes
     assert shuffles.expected_of_deals(frame, bb.load_wordlist(listed, controls=None)) == {}

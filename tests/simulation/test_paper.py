@@ -90,7 +90,9 @@ def test_the_second_null_case_is_the_first_on_another_scale() -> None:
     for formula in FORMULAS:
         one, other = paper_draws(case, 500), paper_draws(small, 500)
         assert other.effect_sizes[formula] == pytest.approx(one.effect_sizes[formula], abs=1e-9)
-        assert other.single[formula]["factor"] == pytest.approx(one.single[formula]["factor"] / 50, rel=1e-9)
+        assert other.single[formula]["factor"] == pytest.approx(
+            one.single[formula]["factor"] / 50, rel=1e-9
+        )
 
 
 @pytest.mark.parametrize(

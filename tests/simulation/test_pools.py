@@ -18,11 +18,40 @@ from bayesbias.simulation import pools as room
 from bayesbias.simulation.coverage import checked_methods
 from bayesbias.simulation.grid import LEVEL_COLUMNS, YARDSTICKS, grid_of
 
-WOMEN = ["mary", "anna", "emma", "laura", "julia", "sarah", "helen", "alice", "clara", "lucy", "ruth", "jane"]
-MEN = ["john", "peter", "paul", "mark", "david", "james", "robert", "thomas", "henry", "george", "frank", "simon"]
+WOMEN = [
+    "mary",
+    "anna",
+    "emma",
+    "laura",
+    "julia",
+    "sarah",
+    "helen",
+    "alice",
+    "clara",
+    "lucy",
+    "ruth",
+    "jane",
+]
+MEN = [
+    "john",
+    "peter",
+    "paul",
+    "mark",
+    "david",
+    "james",
+    "robert",
+    "thomas",
+    "henry",
+    "george",
+    "frank",
+    "simon",
+]
 FEMALE = ["nurse", "teacher", "secretary", "maid", "dancer", "nanny", "typist", "cook", "weaver"]
 MALE = ["engineer", "pilot", "soldier", "carpenter", "plumber", "judge", "boss", "miner", "sailor"]
-POOLS = {"women": {"protected": WOMEN, "attributes": FEMALE}, "men": {"protected": MEN, "attributes": MALE}}
+POOLS = {
+    "women": {"protected": WOMEN, "attributes": FEMALE},
+    "men": {"protected": MEN, "attributes": MALE},
+}
 NEUTRAL = {
     "neutral": [
         "table",
@@ -41,11 +70,20 @@ NEUTRAL = {
 }
 
 
-QUICK = {"words": 4, "attributes": 4, "neutral": 5, "controls": NEUTRAL, "workers": 1, "progress": False}
+QUICK = {
+    "words": 4,
+    "attributes": 4,
+    "neutral": 5,
+    "controls": NEUTRAL,
+    "workers": 1,
+    "progress": False,
+}
 
 
 def report_of(**changes) -> pd.DataFrame:
-    return bb.coverage_on_pools("minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes))
+    return bb.coverage_on_pools(
+        "minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes)
+    )
 
 
 @pytest.mark.slow
@@ -56,14 +94,22 @@ def test_values_of_the_pool_are_means_over_its_pairs():
     assert report.loc[("overall", "all", "associated - different"), "truth"] == pytest.approx(
         mean["associated"] - mean["different"]
     )
-    mine = table[table["protected_class"] == "men"].groupby("connection", observed=True)["distance"].mean()
+    mine = (
+        table[table["protected_class"] == "men"]
+        .groupby("connection", observed=True)["distance"]
+        .mean()
+    )
     assert report.loc[("class", "men", "different - neutral"), "truth"] == pytest.approx(
         mine["different"] - mine["neutral"]
     )
-    theirs = table[table["attribute_class"] == "women"].groupby("connection", observed=True)["distance"].mean()
-    assert report.loc[(list(LEVEL_COLUMNS)[1], "women", "associated - different"), "truth"] == pytest.approx(
-        theirs["associated"] - theirs["different"]
+    theirs = (
+        table[table["attribute_class"] == "women"]
+        .groupby("connection", observed=True)["distance"]
+        .mean()
     )
+    assert report.loc[
+        (list(LEVEL_COLUMNS)[1], "women", "associated - different"), "truth"
+    ] == pytest.approx(theirs["associated"] - theirs["different"])
     assert set(report["tables"]) == {25}
 
 
@@ -97,9 +143,13 @@ def test_a_report_counts_the_tables_that_were_drawn():
 def test_a_flawless_method_covers_more_often_where_pools_are_small():
     """Without replacement the mean lies nearer to that of the pool; here words alone vary."""
     rng = np.random.default_rng(1)
-    words = pd.DataFrame({"protected_word": [f"w{i}" for i in range(40)], "effect": rng.normal(0, 0.1, 40)})
+    words = pd.DataFrame(
+        {"protected_word": [f"w{i}" for i in range(40)], "effect": rng.normal(0, 0.1, 40)}
+    )
     words["protected_class"] = np.where(np.arange(40) < 20, "a", "b")
-    attributes = pd.DataFrame({"attribute": [f"x{i}" for i in range(40)], "own": np.arange(40) < 20})
+    attributes = pd.DataFrame(
+        {"attribute": [f"x{i}" for i in range(40)], "own": np.arange(40) < 20}
+    )
     frame = words.merge(attributes, how="cross")
     frame["attribute_class"] = np.where(frame["own"], "a", "b")
     same = frame["attribute_class"] == frame["protected_class"]
@@ -126,7 +176,9 @@ def test_a_seed_is_the_same_report_whatever_the_batches(tmp_path):
     kept = report_of(seed=7, out=tmp_path).drop(columns="seconds")
     pd.testing.assert_frame_equal(once, kept)
     next(iter(sorted(tmp_path.glob("batch-*.json")))).unlink()
-    pd.testing.assert_frame_equal(once, report_of(seed=7, out=tmp_path, resume=True).drop(columns="seconds"))
+    pd.testing.assert_frame_equal(
+        once, report_of(seed=7, out=tmp_path, resume=True).drop(columns="seconds")
+    )
     with pytest.raises(InputError, match="other settings"):
         report_of(seed=7, out=tmp_path, resume=True, words=5)
     assert not once.equals(report_of(seed=8).drop(columns="seconds"))
@@ -138,8 +190,12 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     settings = {name: value for name, value in QUICK.items() if name != "controls"}
     settings |= {"tables": 10, "methods": ["moments"]}
     of_table = bb.coverage_on_pools(table, **settings).drop(columns="seconds")
-    pd.testing.assert_frame_equal(of_table, bb.coverage_on_pools(table.frame, **settings).drop(columns="seconds"))
-    pd.testing.assert_frame_equal(of_table, report_of(tables=10, methods=["moments"]).drop(columns="seconds"))
+    pd.testing.assert_frame_equal(
+        of_table, bb.coverage_on_pools(table.frame, **settings).drop(columns="seconds")
+    )
+    pd.testing.assert_frame_equal(
+        of_table, report_of(tables=10, methods=["moments"]).drop(columns="seconds")
+    )
     with pytest.raises(InputError, match="holds the pools already"):
         bb.coverage_on_pools(table, POOLS, **settings)
     with pytest.raises(InputError, match="nothing to draw words from"):
@@ -161,7 +217,9 @@ def test_numbers_go_by_class_and_list():
     expected = (grid.means() * counts).sum() / counts.sum()
     other = np.outer([3, 5], [2, 6]) * np.array([[0, 1], [1, 0]])
     expected -= (grid.means() * other).sum() / other.sum()
-    (row,) = report.query("level == 'overall' and contrast == 'associated - different'").to_dict("records")
+    (row,) = report.query("level == 'overall' and contrast == 'associated - different'").to_dict(
+        "records"
+    )
     assert row["truth"] == pytest.approx(expected)
 
 
@@ -215,7 +273,9 @@ def test_models_answer_at_their_levels():
 @pytest.mark.claim
 def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation):
     """The value of the pool to single precision; widths and coverage were found by simulation there."""
-    spec = importlib.util.spec_from_file_location("real_coverage", ROOT / "benchmarks/real_coverage.py")
+    spec = importlib.util.spec_from_file_location(
+        "real_coverage", ROOT / "benchmarks/real_coverage.py"
+    )
     benchmark = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(benchmark)
     file = shared / f"data/real_coverage/{situation}.npz"
@@ -234,7 +294,9 @@ def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation)
         assert pool.values()[key] == pytest.approx(about["truth"], abs=1e-6)
         assert widths[key] == pytest.approx(about["oracle_width"], rel=0.05)
         assert flawless[key] == pytest.approx(about["perfect"], abs=0.025)
-    report = bb.coverage_on_pools(table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1)
+    report = bb.coverage_on_pools(
+        table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1
+    )
     summary = benchmark.summary(report)
     assert (summary.loc[summary["method"] == "moments", "of_moments"] == 1).all()
     assert set(summary["level"]) == {"overall", "class"}

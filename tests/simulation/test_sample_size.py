@@ -10,10 +10,18 @@ from bayesbias.simulation.sample_size import plan_reliability, sample_size
 from bayesbias.simulation.scenario import RELIGION_REDDIT, Scenario
 from bayesbias.wordlists.pairing import CONNECTIONS
 
-MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = RELIGION_REDDIT  # the names of the parameters of the model crossed
+MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = (
+    RELIGION_REDDIT  # the names of the parameters of the model crossed
+)
 
 
-SPREADS = {"word_by_connection_sd": 0.1, "attribute_sd": 0.08, "class_by_attribute_sd": 0.05, "ms": 0.02, "sigma": 0.06}
+SPREADS = {
+    "word_by_connection_sd": 0.1,
+    "attribute_sd": 0.08,
+    "class_by_attribute_sd": 0.05,
+    "ms": 0.02,
+    "sigma": 0.06,
+}
 
 
 def _cbar(connection: str) -> float:
@@ -24,7 +32,9 @@ def _cbar(connection: str) -> float:
 def shared():
     """Spreads that hardly vary between draws, so that coefficients are those of the definition."""
     table = pairs().assign(
-        attribute_kind=lambda t: t["connection"].where(t["connection"].isin(["human", "neutral"]), "stereotype")
+        attribute_kind=lambda t: t["connection"].where(
+            t["connection"].isin(["human", "neutral"]), "stereotype"
+        )
     )
     return made_up(table, "shared", {**SPREADS, "connection_mean": _cbar}, sd=1e-7)  # fmt: skip
 
@@ -70,15 +80,26 @@ def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
 def test_what_no_number_of_words_reaches_is_said(shared, target, limit):
     plan = plan_reliability(shared, target)
     assert plan.limit == limit
-    assert (_weat(3, np.inf) < target) == (plan.fewest_attributes is None) == (limit in ("words", "both"))
-    assert (_weat(np.inf, 3) < target) == (plan.fewest_words is None) == (limit in ("attributes", "both"))
+    assert (
+        (_weat(3, np.inf) < target)
+        == (plan.fewest_attributes is None)
+        == (limit in ("words", "both"))
+    )
+    assert (
+        (_weat(np.inf, 3) < target)
+        == (plan.fewest_words is None)
+        == (limit in ("attributes", "both"))
+    )
 
 
 def test_the_score_of_a_word_is_of_one_word(shared):
     plan = plan_reliability(shared, 0.8, measure="word", coefficient="relative")
     assert set(plan.combinations["words"]) == {1}
     assert plan.fewest_words is None
-    words, noise = 2 * 0.1**2, 2 * 0.06**2  # what is common to both kinds of attributes cancels in the gap
+    words, noise = (
+        2 * 0.1**2,
+        2 * 0.06**2,
+    )  # what is common to both kinds of attributes cancels in the gap
     assert plan.now["mean"] == pytest.approx(words / (words + noise / 3), rel=1e-4)
     assert plan.endless_attributes == pytest.approx(1)
     assert plan.limit in ("", "attributes")
@@ -115,7 +136,11 @@ def test_more_words_make_narrower_intervals():
     plan = sample_size(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
         ["words", "attributes"]
     )
-    assert plan.loc[(12, 12), "known_width"] < plan.loc[(5, 12), "known_width"] < plan.loc[(5, 3), "known_width"]
+    assert (
+        plan.loc[(12, 12), "known_width"]
+        < plan.loc[(5, 12), "known_width"]
+        < plan.loc[(5, 3), "known_width"]
+    )
     simulated, known = (plan[f"{of}_width"] for of in ("simulated", "known"))
     assert plan["enough"].notna().tolist() == (simulated.notna() | (known > 0.1)).tolist()
     assert plan["enough"].dropna().tolist() == (simulated <= 0.1)[plan["enough"].notna()].tolist()
@@ -131,7 +156,9 @@ def test_more_words_make_narrower_intervals():
 def test_expected_widths_are_those_of_the_exact_posterior():
     """Of balanced data, independently: each cell mean has variance csd^2 + sigma^2 / attributes, and so on."""
     each = {MEAN: 1.0, WORD_SD: 0.1, SIGMA: 1e-3}
-    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {ATTRIBUTE_SD: 1e-4}
+    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {
+        ATTRIBUTE_SD: 1e-4
+    }
     plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
     plan = sample_size(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
     plan = plan.set_index("words")["known_width"]

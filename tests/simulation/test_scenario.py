@@ -12,13 +12,17 @@ from bayesbias.core.errors import InputError
 from bayesbias.simulation import scenario as scenario_room
 from bayesbias.simulation.scenario import RELIGION_REDDIT, Scenario, simulate_table, true_contrasts
 
-MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = RELIGION_REDDIT  # the names of the parameters of the model crossed
+MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = (
+    RELIGION_REDDIT  # the names of the parameters of the model crossed
+)
 
 
 def test_truth_is_what_was_asked_for():
     values = RELIGION_REDDIT[MEAN]
     truth = true_contrasts(Scenario())
-    assert truth["associated - different"] == pytest.approx(values["associated"] - values["different"])
+    assert truth["associated - different"] == pytest.approx(
+        values["associated"] - values["different"]
+    )
     assert truth["human - neutral"] == pytest.approx(values["human"] - values["neutral"])
     assert set(true_contrasts(Scenario().without_difference()).values()) == {0.0}
 
@@ -33,7 +37,9 @@ def test_tables_have_the_moments_of_the_scenario():
     for connection in ("associated", "different", "human", "neutral"):
         columns = np.flatnonzero(frame["connection"] == connection)
         variance = v[WORD_SD][connection] ** 2 + v[ATTRIBUTE_SD] ** 2 + v[SIGMA][connection] ** 2
-        apart = y[:, columns] - v[MEAN][connection]  # pairs of one table are not independent, tables are
+        apart = (
+            y[:, columns] - v[MEAN][connection]
+        )  # pairs of one table are not independent, tables are
         mc.assert_near(mc.mean_of(apart.mean(axis=1)), 0)
         mc.assert_near(mc.mean_of((apart**2).mean(axis=1)), variance)
     same = np.flatnonzero(frame["attribute"] == "neutral.0")
@@ -44,13 +50,21 @@ def test_tables_have_the_moments_of_the_scenario():
 
 @pytest.mark.slow
 def test_scenario_is_taken_from_a_fit():
-    fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=shifted(1), draws=200, chains=2, pointwise=False)
+    fit = bb.fit(
+        bb.distance_table("minilm-static", "religion"),
+        seed=shifted(1),
+        draws=200,
+        chains=2,
+        pointwise=False,
+    )
     scenario = scenario_room.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
     assert (scenario.human, scenario.neutral) == (85, 226)
     for name, dim in ((ATTRIBUTE_SD, "attribute_kind"), (WORD_SD, "connection")):
         entry = fit.design.coords[dim].index("human")
-        assert scenario.values[name]["human"] == pytest.approx(float(fit.draws()[name].mean(axis=0)[entry]))
+        assert scenario.values[name]["human"] == pytest.approx(
+            float(fit.draws()[name].mean(axis=0)[entry])
+        )
 
 
 def test_a_list_need_not_be_called_as_its_class():
@@ -61,7 +75,9 @@ def test_a_list_need_not_be_called_as_its_class():
     simulated = simulate_table(scenario, 1)
     assert set(simulated["attribute_class"]) == {"class0", "class1", "class2"}
     at = fit.design.coords["attribute_class"].index("l1")
-    name = next(name for name, p in fit.spec.parameters.items() if tuple(p.dims) == ("attribute_class",))
+    name = next(
+        name for name, p in fit.spec.parameters.items() if tuple(p.dims) == ("attribute_class",)
+    )
     assert scenario.values[name]["class1"] == float(fit.draws()[name].mean(axis=0)[at])
     lone = (renamed["protected_class"] == "class1") & (renamed["connection"] == "associated")
     with pytest.raises(InputError, match=r"stereotypes of every class.*class1"):
@@ -105,13 +121,19 @@ def test_every_fit_can_be_simulated_from_or_says_why_not(model):
 
 @pytest.mark.claim
 def test_the_values_of_cells_are_those_of_the_published_table(shared):
-    table = bb.load_distances(shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv")
+    table = bb.load_distances(
+        shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
+    )
     fit = bb.fit(table, seed=shifted(1), progress=False)
     found, named = scenario_room.scenario_from_fit(fit), Scenario.for_claims()
     sizes = ("words", "attributes", "human", "neutral", "model")
     assert [getattr(found, name) for name in sizes] == [getattr(named, name) for name in sizes]
     for name in (WORD_SD, ATTRIBUTE_SD, SIGMA):
         for label, value in named.values[name].items():
-            draws = fit.draws()[name][:, fit.design.coords[fit.spec.parameters[name].dims[0]].index(label)]
-            error = draws.std() / np.sqrt(len(draws) / 10)  # of draws that are worth a tenth of as many
+            draws = fit.draws()[name][
+                :, fit.design.coords[fit.spec.parameters[name].dims[0]].index(label)
+            ]
+            error = draws.std() / np.sqrt(
+                len(draws) / 10
+            )  # of draws that are worth a tenth of as many
             assert abs(found.values[name][label] - value) < 4 * error + 0.0005, (name, label)
