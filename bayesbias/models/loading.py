@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -85,29 +84,21 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
 
 def parse_model(text: bytes, where: str) -> ModelSpec:
     """Check the text of a model file; `where` is what errors call it."""
-    return _checked_model(parse_toml(text, where), where, sha256_of(text), text.decode("utf-8"))
-
-
-def _checked_strings(value: Any, where: str) -> tuple[str, ...]:
-    return checks.distinct(checks.texts(value, where), "an entry", where)
-
-
-def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
+    raw = parse_toml(text, where)
     checks.known_keys(
         raw, _KEYS, where, needed=("schema", "name", "description", "likelihood", "parameter")
     )
     checks.schema(raw, SCHEMA, where)
     for key in ("name", "description", "source"):
-        if not isinstance(raw.get(key, ""), str):
-            raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
+        own = raw.get(key, "")
+        _refuse(not isinstance(own, str), "must be a string", f"{where}, key {key}", own)
     checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
-    if not isinstance(raw.get("trim", False), bool):
-        raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
+    trim = raw.get("trim", False)
+    _refuse(not isinstance(trim, bool), "must be true or false", f"{where}, key trim", trim)
     for key in ("likelihood", "parameter"):
         checks.table(raw[key], f"{where}, key {key}")
-
     parameters = {
-        name: _checked_parameter(name, table, f"{where}, [parameter.{name}]")
+        name: _parameter(name, table, f"{where}, [parameter.{name}]")
         for name, table in raw["parameter"].items()
     }
     lik, at = raw["likelihood"], f"{where}, [likelihood]"
@@ -115,253 +106,196 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
     checks.choice(
         lik["distribution"], LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution"
     )
-    noise_args = [arg for arg in DISTRIBUTIONS[lik["distribution"]].args if arg != "mu"]
-    if ("nu" in lik) != ("nu" in noise_args):
-        raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
-    if not isinstance(lik["outcome"], str) or not lik["outcome"]:
-        raise InputError(
-            "must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"]
-        )
+    row = DISTRIBUTIONS[lik["distribution"]]
+    _refuse(
+        ("nu" in lik) != ("nu" in row.args), "`nu` belongs to StudentT, and StudentT needs it", at
+    )
+    outcome, here = lik["outcome"], f"{at}, key outcome"
+    _refuse(
+        not isinstance(outcome, str) or not outcome, "must be the name of a column", here, outcome
+    )
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
-    if lik["outcome"] in dims:
-        raise InputError(
-            "the outcome cannot be a dimension of a parameter",
-            where=f"{at}, key outcome",
-            found=lik["outcome"],
-            valid="a column of numbers",
-        )
+    _refuse(outcome in dims, "the outcome cannot be a dimension of a parameter", here, outcome)
     for name in parameters:
-        if name in (*_TAKEN_DIMS, *dims, lik["outcome"]):
-            raise InputError(
-                "a parameter cannot have the name of a dimension or of the outcome",
-                where=f"{where}, [parameter.{name}]",
-                found=name,
-            )
-    mu = _checked_strings(lik["mu"], f"{at}, key mu")
-    if not mu:
-        raise InputError(
-            "the mean needs at least one parameter", where=f"{at}, key mu", valid=list(parameters)
-        )
-    for name in mu:
-        _check_parameter_name(name, parameters, f"{at}, key mu")
-    units = _checked_strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
-    if not units:
-        raise InputError("must name at least one column", where=f"{at}, key units", found=[])
-    noise = {}
-    for arg in noise_args:
-        positive = arg in DISTRIBUTIONS[lik["distribution"]].positive_args
-        noise[arg] = _checked_argument(lik[arg], positive, parameters, f"{at}, key {arg}")
+        taken = name in (*_TAKEN_DIMS, *dims, outcome)
+        message = "a parameter cannot have the name of a dimension or of the outcome"
+        _refuse(taken, message, f"{where}, [parameter.{name}]", name)
+    mu, units = (
+        _strings(lik.get(key, usual), f"{at}, key {key}")
+        for key, usual in (("mu", []), ("units", ["protected_word", "attribute"]))
+    )
+    _refuse(not mu, "the mean needs at least one parameter", f"{at}, key mu", [])
+    _refuse(not units, "must name at least one column", f"{at}, key units", [])
+    noise = {
+        arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}")
+        for arg in row.args
+        if arg != "mu"
+    }
+    for key, names in (("mu", mu), *((arg, [value]) for arg, value in noise.items())):
+        for name in names:
+            if isinstance(name, str):
+                checks.choice(name, parameters, "parameter", f"{at}, key {key}")
     spec = ModelSpec(
         name=raw["name"],
         description=raw["description"],
         source=raw.get("source", ""),
-        notes=_checked_strings(raw.get("notes", []), f"{where}, key notes"),
+        notes=_strings(raw.get("notes", []), f"{where}, key notes"),
         units=units,
-        outcome=lik["outcome"],
+        outcome=outcome,
         likelihood=lik["distribution"],
         mu=mu,
         noise=noise,
         parameters=parameters,
-        results=_checked_results(raw["results"], f"{where}, [results]")
+        results=_results(raw["results"], f"{where}, [results]")
         if "results" in raw
         else RESULTS_OF_PAIRS,
-        trim=raw.get("trim", False),
-        sha256=sha256,
-        text=text,
+        trim=trim,
+        sha256=sha256_of(text),
+        text=text.decode("utf-8"),
         origin=where,
     )
     _check_graph(spec, where)
     return spec
 
 
-def _checked_results(table: Any, at: str) -> Results:
+def _refuse(
+    bad: bool, message: str, where: str, found: Any = None, hint: str | None = None
+) -> None:
+    if bad:
+        raise InputError(message, where=where, found=found, hint=hint)
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    return checks.distinct(checks.texts(value, where), "an entry", where)
+
+
+def _results(table: Any, at: str) -> Results:
     checks.table(table, at)
     checks.known_keys(table, ("group", "fixed", "level", "estimand"), at, needed=("group",))
-    if not isinstance(table["group"], str) or not table["group"]:
-        raise InputError(
-            "must be the name of a column", where=f"{at}, key group", found=table["group"]
+
+    def column(value: Any, where: str) -> str:
+        _refuse(
+            not isinstance(value, str) or not value, "must be the name of a column", where, value
         )
+        return str(value)
+
+    group = column(table["group"], f"{at}, key group")
     levels, estimands = {}, {}
     for kind in ("level", "estimand"):
-        checks.table(table.get(kind, {}), f"{at}, key {kind}")
-        for name, entry in table.get(kind, {}).items():
+        for name, entry in checks.table(table.get(kind, {}), f"{at}, key {kind}").items():
             here = f"{at[:-1]}.{kind}.{name}]"
             checks.table(entry, here)
-            if name in ("overall", "population", "listed_words"):
-                raise InputError("this name is taken", where=here, found=name)
+            _refuse(
+                name in ("overall", "population", "listed_words"), "this name is taken", here, name
+            )
             keys = ("by", "held") if kind == "level" else ("held",)
-            some = (*keys, "population") if kind == "level" else keys
-            checks.known_keys(entry, some, here, needed=keys)
-            held = _checked_strings(entry["held"], f"{here}, key held")
+            known = (*keys, "population") if kind == "level" else keys
+            checks.known_keys(entry, known, here, needed=keys)
+            held = _strings(entry["held"], f"{here}, key held")
             if kind == "estimand":
                 estimands[name] = held
-            elif not isinstance(entry["by"], str) or not entry["by"]:
-                raise InputError(
-                    "must be the name of a column", where=f"{here}, key by", found=entry["by"]
-                )
             else:
-                levels[name] = Level(entry["by"], held, entry.get("population") is not False)
-    fixed = _checked_strings(table.get("fixed", []), f"{at}, key fixed")
-    return Results(
-        table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands
-    )
+                by = column(entry["by"], f"{here}, key by")
+                levels[name] = Level(by, held, entry.get("population") is not False)
+    fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
+    return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands)
 
 
-def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
+def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
-    if not name.isidentifier():
-        raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
-    distribution = checks.choice(
-        table.get("distribution"), DISTRIBUTIONS, "distribution", f"{at}, key distribution"
+    _refuse(not name.isidentifier(), "a parameter's name must be a plain identifier", at, name)
+    distribution = table.get("distribution")
+    row = DISTRIBUTIONS[
+        checks.choice(distribution, DISTRIBUTIONS, "distribution", f"{at}, key distribution")
+    ]
+    checks.known_keys(
+        table,
+        ("distribution", "dims", "times", "only", *row.args),
+        at,
+        needed=("distribution", *row.args),
     )
-    row = DISTRIBUTIONS[distribution]
-    args = row.args
-    keys = ("distribution", "dims", "times", "only", *args)
-    checks.known_keys(table, keys, at, needed=("distribution", *args))
     times = table.get("times")
-    if not isinstance(times, str | None) or times == "":
-        raise InputError(
-            "must be the name of a column of numbers",
-            where=f"{at}, key times",
-            found=times,
-        )
-    dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
+    bad = not isinstance(times, str | None) or times == ""
+    _refuse(bad, "must be the name of a column of numbers", f"{at}, key times", times)
+    dims = _strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
-        if dim in _TAKEN_DIMS:
-            raise InputError(
-                "this dimension is taken by the draws", where=f"{at}, key dims", found=dim
-            )
-    return Parameter(
-        name=name,
-        dims=dims,
-        distribution=distribution,
-        args={
-            arg: _checked_argument(table[arg], arg in row.positive_args, None, f"{at}, key {arg}")
-            for arg in args
-        },
-        covariate=times,
-        only=_checked_only(table.get("only", {}), f"{at}, key only"),
-    )
-
-
-def _checked_only(only: Any, at: str) -> dict[str, str]:
-    checks.table(only, at)
+        _refuse(dim in _TAKEN_DIMS, "this dimension is taken by the draws", f"{at}, key dims", dim)
+    only = dict(checks.table(table.get("only", {}), f"{at}, key only"))
     for column, label in only.items():
-        if not isinstance(label, str) or not label:
-            raise InputError(f"{column} must be a label of that column", where=at, found=label)
-    return dict(only)
+        bad = not isinstance(label, str) or not label
+        _refuse(bad, f"{column} must be a label of that column", f"{at}, key only", label)
+    args = {
+        arg: _argument(table[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in row.args
+    }
+    return Parameter(name, dims, distribution, args, times, only)
 
 
-def _checked_argument(
-    value: Any, positive: bool, parameters: Mapping[str, Parameter] | None, at: str
-) -> float | str:
+def _argument(value: Any, positive: bool, at: str) -> float | str:
     if isinstance(value, str):
-        if parameters is not None:
-            _check_parameter_name(value, parameters, at)
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
-        raise InputError(
-            "must be a finite number or the name of a parameter", where=at, found=value
-        )
+    bad = not number or not abs(value) <= sys.float_info.max  # TOML's whole numbers have no bound
+    _refuse(bad, "must be a finite number or the name of a parameter", at, value)
     if positive:
         checks.positive(value, at)
-    if abs(value) > _LARGEST or (positive and value < 1 / _LARGEST):
-        limits = (
-            f"from {1 / _LARGEST:g} to {_LARGEST:g}"
-            if positive
-            else f"at most {_LARGEST:g} in size"
-        )
-        raise InputError(
-            "is beyond what is reckoned with", where=at, found=value, valid=f"a number {limits}"
-        )
+    far = abs(value) > _LARGEST or (positive and value < 1 / _LARGEST)
+    _refuse(
+        far, f"must lie within {_LARGEST:g} (and above {1 / _LARGEST:g} if positive)", at, value
+    )
     return float(value)
-
-
-def _check_parameter_name(name: str, parameters: Mapping[str, Parameter], at: str) -> None:
-    checks.choice(name, parameters, "parameter", at)
-
-
-def _check_slope(spec: ModelSpec, name: str, at: str) -> None:
-    """Refuse what is multiplied by a column of the table and cannot be."""
-    covariate, parameter = str(spec.parameters[name].covariate), spec.parameters[name]
-    if name not in spec.mu or isinstance(parameter.args.get("mu"), str):
-        raise InputError(
-            "only a term of the mean that scatters around a number may be multiplied by a column of the table",
-            where=at,
-            found=name,
-            hint=nearest(covariate, list(spec.parameters)),
-        )
-    if covariate in (
-        spec.outcome,
-        *spec.units,
-        *(dim for p in spec.parameters.values() for dim in p.dims),
-    ):
-        raise InputError(
-            "must be a column of numbers; this column holds labels, or the outcome",
-            where=at,
-            found=covariate,
-        )
 
 
 def _check_graph(spec: ModelSpec, where: str) -> None:
     """Refuse unknown and unused parameters, cycles, and arguments of the wrong support."""
     used: set[str] = set()
+    parameters = spec.parameters
 
     def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in path:
-            raise InputError(
-                "parameters depend on each other in a circle",
-                where=where,
-                found=" -> ".join((*path, name)),
-            )
+        circle = " -> ".join((*path, name))
+        _refuse(name in path, "parameters depend on each other in a circle", where, circle)
         used.add(name)
-        needs_positive = DISTRIBUTIONS[spec.parameters[name].distribution].positive_args
-        for arg, value in spec.parameters[name].args.items():
+        row = DISTRIBUTIONS[parameters[name].distribution]
+        for arg, value in parameters[name].args.items():
             if isinstance(value, str):
                 at = f"{where}, [parameter.{name}], key {arg}"
-                _check_parameter_name(value, spec.parameters, at)
-                if arg in needs_positive and not spec.parameters[value].positive:
-                    raise InputError(
-                        f"{arg} needs a positive parameter; {value!r} may be negative", where=at
-                    )
-                if (
-                    arg == "mu"
-                    and not spec.parameters[name].positive
-                    and spec.parameters[value].positive
-                ):
-                    raise InputError("a mean must be free to be negative", where=at, found=value)
+                checks.choice(value, parameters, "parameter", at)
+                bad = arg in row.positive_args and not parameters[value].positive
+                _refuse(bad, f"{arg} needs a positive parameter; {value!r} may be negative", at)
+                bad = arg == "mu" and not parameters[name].positive and parameters[value].positive
+                _refuse(bad, "a mean must be free to be negative", at, value)
                 visit(value, (*path, name))
 
     for name in spec.mu:
         visit(name, ())
-        if spec.parameters[name].positive:
-            raise InputError(
-                "a term of the mean must be free to be negative",
-                where=f"{where}, [likelihood], key mu",
-                found=name,
-            )
-    for name, parameter in spec.parameters.items():
-        at = f"{where}, [parameter.{name}], key times"
+        at = f"{where}, [likelihood], key mu"
+        _refuse(
+            parameters[name].positive, "a term of the mean must be free to be negative", at, name
+        )
+    labels = (spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims))
+    for name, parameter in parameters.items():
+        at = f"{where}, [parameter.{name}], key"
         if parameter.covariate is not None:
-            _check_slope(spec, name, at)
-        if parameter.only and (
-            name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0
-        ):
-            raise InputError(
-                "only a term of the mean that scatters around zero, with a spread of its own, may be left out of rows",
-                where=f"{where}, [parameter.{name}], key only",
-                found=name,
+            _refuse(
+                name not in spec.mu or isinstance(parameter.args.get("mu"), str),
+                "only a term of the mean around a number may be multiplied by a column of the table",
+                f"{at} times",
+                name,
+                nearest(parameter.covariate, list(parameters)),
             )
+            message = "must be a column of numbers; this column holds labels, or the outcome"
+            _refuse(parameter.covariate in labels, message, f"{at} times", parameter.covariate)
+        _refuse(
+            bool(parameter.only)
+            and (name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0),
+            "only a term of the mean that scatters around zero, with a standard deviation of its own, may be left "
+            "out of rows",
+            f"{at} only",
+            name,
+        )
     for arg, value in spec.noise.items():
         if isinstance(value, str):
             visit(value, ())
-            if not spec.parameters[value].positive:
-                raise InputError(
-                    f"{arg} needs a positive parameter",
-                    where=f"{where}, [likelihood], key {arg}",
-                    found=value,
-                )
-    unused = [name for name in spec.parameters if name not in used]
-    if unused:
-        raise InputError("parameters are never used", where=where, found=unused)
+            at = f"{where}, [likelihood], key {arg}"
+            _refuse(not parameters[value].positive, f"{arg} needs a positive parameter", at, value)
+    unused = [name for name in parameters if name not in used]
+    _refuse(bool(unused), "parameters are never used", where, unused)
