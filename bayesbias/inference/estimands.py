@@ -426,8 +426,8 @@ def _with_new(
         )
         rest = [codes for dim, codes in at if dim not in spec.units]
         codes = [design.parent[name, "sigma"][design.index[name]], *rest]
-        lever = design.lever(name)
-        lever = 1.0 if lever is None else lever
+        own = design.lever(name)
+        lever = 1.0 if own is None else own
         if new == {_WORD}:
             shared.append(fresh(str(parameter.args["sigma"]), codes, lever))
         else:

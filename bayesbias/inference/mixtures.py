@@ -45,10 +45,11 @@ class Mixtures:
         mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
         out = {key: np.full(self.rows, np.nan) for key in ("mean", "sd", "low", "high")}
         for rows, parts, weight in self._alike():
-            own = [x[:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for x in (mean, sd)]
+            shape = (-1, len(rows))
+            m, s = (x[:, parts].transpose(0, 2, 1).reshape(shape) for x in (mean, sd))
             each = None if weight is None else np.tile(weight, len(mean)) / len(mean)
-            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(*own, each)
-            out["low"][rows], out["high"][rows] = mixture_interval(*own, prob, each)
+            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(m, s, each)
+            out["low"][rows], out["high"][rows] = mixture_interval(m, s, prob, each)
         return out
 
     def in_batches(self, batches: int) -> list[Mixtures]:

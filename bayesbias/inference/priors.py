@@ -252,7 +252,7 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     }
     labels = estimates.labels_of_rows(contrasts)
     frame = pd.DataFrame({name: labels[name] for name in ("level", "name", "contrast")})
-    frame["prior"] = _sensitivity(contrasts, sum(priors.values()), "prior")
+    frame["prior"] = _sensitivity(contrasts, np.sum(list(priors.values()), axis=0), "prior")
     likelihood = design.log_likelihood(draws).sum(axis=-1)
     frame["likelihood"] = _sensitivity(contrasts, likelihood, "likelihood")
     frame["parameter"] = ""
@@ -314,4 +314,5 @@ def log_prior_draws(design: Design, draws: Mapping[str, np.ndarray], name: str) 
         for arg, value in parameter.args.items()
     }
     density = DISTRIBUTIONS[parameter.distribution].log_density
+    assert density is not None
     return density(draws[name].reshape(len(draws[name]), -1), **args).sum(axis=1)

@@ -232,9 +232,9 @@ def reliability_draws(
     for (measure, kind), part in score_components(design, table, draws).items():
         # The score of a word is of one word, however many a class has.
         for k, m in itertools.product([1] if measure == "word" else numbers[0], numbers[1]):
-            known = isinstance(part, Components)
-            rows.append((measure, f"{k:.12g}", f"{m:.12g}", kind, "" if known else part))
-            columns.append(part.coefficient(k, m) if known else np.full(n, np.nan))
+            left_out = part if isinstance(part, str) else ""
+            rows.append((measure, f"{k:.12g}", f"{m:.12g}", kind, left_out))
+            columns.append(np.full(n, np.nan) if isinstance(part, str) else part.coefficient(k, m))
     names = ("measure", "words", "attributes", "coefficient", "left_out")
     labels = dict(zip(names, zip(*rows, strict=True), strict=True))
     return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(rows)), labels)

@@ -109,13 +109,9 @@ def slope_draws(fit: BiasFit) -> xr.DataArray:
     parts = []
     for covariate, column, rows in _slopes(fit):
         draws = fit.answer(rows, "population", column).draws.isel(row=fit.order_of(rows))
-        labels = labels_of_rows(draws)
-        labels = {
-            "covariate": covariate,
-            "level": labels["level"],
-            "name": labels["name"],
-            "of": labels[column],
-        }
+        own = {"of" if name == column else name: x for name, x in labels_of_rows(draws).items()}
+        del own["estimand"]
+        labels = {"covariate": [covariate] * len(rows.keys), **own}
         parts.append(labelled_draws(draws.to_numpy(), labels))
     return joined_rows(parts)
 

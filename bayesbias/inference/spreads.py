@@ -221,9 +221,8 @@ def standardized(
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy().tolist()
     each = {name: pair_sd(design, table, draws, name) for name in dict.fromkeys(names)}
-    sd = np.stack(
-        [np.broadcast_to(each[name][1], np.prod(shape)).reshape(shape) for name in names], axis=-1
-    )
+    n = shape[0] * shape[1]
+    sd = np.stack([np.broadcast_to(each[k][1], n).reshape(shape) for k in names], axis=-1)
     labels = {**labels_of_rows(contrasts), "unit": [each[name][0] for name in names]}
     if mixtures is not None:
         by = sd[..., mixtures.row]
@@ -252,10 +251,10 @@ def superiority_draws(
 
     def variance(level: str, name: str, group: str) -> np.ndarray:
         if (level, name, group) not in known:
-            rows, held = groups == group, ()
+            rows, held = groups == group, list[str]()
             if level != "overall":
                 by = results.levels[level].by
-                rows, held = rows & (table[by].astype(str).to_numpy() == name), (by,)
+                rows, held = rows & (table[by].astype(str).to_numpy() == name), [by]
             known[level, name, group] = total_sd(design, draws, np.flatnonzero(rows), held) ** 2
         return known[level, name, group]
 
