@@ -16,7 +16,6 @@ may itself be the social covariate.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,16 +23,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known, error_of
+from bayesbias.core.digits import error_of
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain, records
-from bayesbias.core.formatting import number_of, some
+from bayesbias.core.formatting import number_of
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import farther_than, sure_ends
+from bayesbias.inference.scope import farther_than
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.inference.verdicts import Verdict, side as side_of
 from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.counts import WordCounts, load_counts
@@ -55,43 +53,6 @@ _SLOPES = {
 _LEAST = 3  # words of a side, from which on a slope means something
 _KEYS = ["level", "name", "contrast"]
 _FRAMES = ("words", "unequal", "contrasts", "slopes")
-
-
-class Crossing(enum.StrEnum):
-    """What becomes of an interval at equal frequency: whether it leaves out zero as before."""
-
-    KEPT = "kept"  # on the same side of zero, or holding it in both models
-    LOST = "lost"  # it leaves out zero as it is, and holds it
-    WON = "won"  # it holds zero as it is, and leaves it out
-    TURNED = "turned"
-    UNKNOWN = "unknown"  # an end lies nearer to zero than twice its Monte Carlo error
-
-
-def crossing(row: Any) -> Crossing:
-    """Say what becomes of the interval of a row of `Frequency.contrasts`.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> row = SimpleNamespace(without_low=0.1, without_high=0.3, with_low=-0.1, with_high=0.2)
-    >>> crossing(row)
-    <Crossing.LOST: 'lost'>
-    """
-    found = []
-    for which in ("without", "with"):
-        ends = f"{which}_low", f"{which}_high"
-        low, high = (float(getattr(row, end)) for end in ends)
-        surely = side_of(*sure_ends(row, *ends))
-        inner = side_of(2 * low - sure_ends(row, *ends)[0], 2 * high - sure_ends(row, *ends)[1])
-        if surely is not inner:
-            return Crossing.UNKNOWN
-        found.append(surely)
-    before, after = found
-    if before is after:
-        return Crossing.KEPT
-    if after is Verdict.OPEN:
-        return Crossing.LOST
-    return Crossing.WON if before is Verdict.OPEN else Crossing.TURNED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,42 +142,16 @@ class Frequency:
         order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
         return chosen.loc[order].reset_index(drop=True)
 
-    def crossings(self) -> dict[Crossing, list[tuple[str, str]]]:
-        """Return the level and name of the first contrast's rows, by what becomes of their intervals."""
-        lead = self.contrasts["contrast"].iloc[0]
-        out: dict[Crossing, list[tuple[str, str]]] = {}
-        for row in self.contrasts[self.contrasts["contrast"] == lead].itertuples():
-            out.setdefault(crossing(row), []).append((str(row.level), str(row.name)))
-        return out
-
     def as_dict(self) -> dict[str, Any]:
-        """Return plain dictionaries and lists, for JSON."""
+        """Return plain dictionaries and lists, for the provenance of a fit."""
         out = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        frames = {name: records(out[name]) for name in _FRAMES}
-        return plain({**out, "missing": list(self.missing), "problems": list(self.problems), **frames})
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Frequency:
-        """Return what `as_dict` gave."""
-        import pandas as pd
-
-        fields = list(cls.__dataclass_fields__)
-        if lacking := [name for name in fields if name not in data]:
-            found = f"it lacks {', '.join(lacking)}"
-            raise InputError(
-                "is no account of frequency", where="data", found=found, valid="what as_dict returns"
-            )
-        given = {name: data[name] for name in cls.__dataclass_fields__}
-        frames = {name: pd.DataFrame.from_records(given[name]) for name in _FRAMES}
-        lists = {name: tuple(given[name]) for name in ("missing", "problems")}
-        return cls(**{**given, **frames, **lists})
+        return plain({**out, **{name: records(out[name]) for name in _FRAMES}})
 
     def __repr__(self) -> str:
         row = self.contrasts.iloc[0]
-        missing = f"; {number_of(len(self.missing), 'word')} without a count ({some(self.missing, 4)})"
         return (
-            f"Frequency: {self.source}; {row['contrast']} {as_known(row, 'without_mean', signed=True)} without and "
-            f"{as_known(row, 'with_mean', signed=True)} with log frequency{missing if self.missing else ''}"
+            f"Frequency: {self.source}; {row['contrast']} {row['without_mean']:+.3f} without and "
+            f"{row['with_mean']:+.3f} with log frequency"
         )
 
 
@@ -231,9 +166,15 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
+    import pandas as pd
+
     kept = fit.provenance.get("frequency")
-    return None if kept is None else Frequency.from_dict(kept)
+    if kept is None:
+        return None
+    frames = {name: pd.DataFrame.from_records(kept[name]) for name in _FRAMES}
+    return Frequency(
+        **{**kept, **frames, **{name: tuple(kept[name]) for name in ("missing", "problems")}}
+    )
 
 
 def with_frequency(
@@ -290,10 +231,9 @@ def with_frequency(
     >>> list(found.scale), found.n_pairs == found.n_pairs_all
     (['protected', 'attribute'], True)
     """
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
-    if not isinstance(fit, BiasFit):
-        raise checks.wrong_kind(fit, "fit", "what bayesbias.fit returns")
-    if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(fit.table.columns):
+    if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(
+        fit.table.columns
+    ):
         raise InputError(
             "frequency is asked of a fit of distances", where=fit.spec.label, found=fit.spec.outcome
         )
@@ -337,7 +277,9 @@ def column_of(side: str) -> str:
     return f"{side}_log_frequency"
 
 
-def frequency_model(spec: ModelSpec, sides: Sequence[str], columns: Sequence[str] = ()) -> ModelSpec:
+def frequency_model(
+    spec: ModelSpec, sides: Sequence[str], columns: Sequence[str] = ()
+) -> ModelSpec:
     """Return a model with slopes on log frequency: that of attributes by protected class, of protected words by kind.
 
     Parameters
@@ -359,7 +301,9 @@ def _with_columns(rows: pd.DataFrame, known: WordCounts) -> tuple[pd.DataFrame, 
     scale: dict[str, float] = {}
     columns = {}
     for side, (word, _) in SIDES.items():
-        own = np.array([known.log_frequency[each] for each in dict.fromkeys(map(str, rows[word].unique()))])
+        own = np.array(
+            [known.log_frequency[each] for each in dict.fromkeys(map(str, rows[word].unique()))]
+        )
         if len(own) < _LEAST or np.ptp(own) == 0:
             continue
         scale[side] = float(own.std(ddof=1))
@@ -387,11 +331,15 @@ def words_with_counts(frame: pd.DataFrame, known: WordCounts) -> pd.DataFrame:
         own = frame[[word, group]].astype(str).drop_duplicates(word)
         own.columns = ["word", "group"]
         own.insert(0, "side", side)
-        parts.append(own.assign(log_frequency=own["word"].map(dict(known.log_frequency)).astype(float)))
+        parts.append(
+            own.assign(log_frequency=own["word"].map(dict(known.log_frequency)).astype(float))
+        )
     return pd.concat(parts, ignore_index=True).dropna().reset_index(drop=True)
 
 
-def unequal_frequencies(table: pd.DataFrame, counts: WordCounts, *, prob: float = PROB) -> pd.DataFrame:
+def unequal_frequencies(
+    table: pd.DataFrame, counts: WordCounts, *, prob: float = PROB
+) -> pd.DataFrame:
     r"""Say whether classes, lists and connections differ in frequency.
 
     Parameters
@@ -451,16 +399,24 @@ def _differences(
         return []
     logs = table[word].astype(str).map(dict(counts.log_frequency)).to_numpy(dtype=float)
     known = ~np.isnan(logs)
-    words, first, at = np.unique(table[word].astype(str)[known], return_index=True, return_inverse=True)
+    words, first, at = np.unique(
+        table[word].astype(str)[known], return_index=True, return_inverse=True
+    )
     x = logs[known][first]
-    strata = np.unique(table[own_class].astype(str).to_numpy()[known][first], return_inverse=True)[1]
+    strata = np.unique(table[own_class].astype(str).to_numpy()[known][first], return_inverse=True)[
+        1
+    ]
     groups = table[of].astype(str).to_numpy()[known]
     labels = list(dict.fromkeys(groups))
     if of == "connection":
-        labels = [each for each in ("associated", "different", "human", "neutral") if each in labels]
+        labels = [
+            each for each in ("associated", "different", "human", "neutral") if each in labels
+        ]
     if len(labels) < 2:
         return []
-    weights = {each: np.bincount(at[groups == each], minlength=len(words)).astype(float) for each in labels}
+    weights = {
+        each: np.bincount(at[groups == each], minlength=len(words)).astype(float) for each in labels
+    }
     if of != "connection":  # each word once, however many pairs it has
         weights = {each: (own > 0).astype(float) for each, own in weights.items()}
     out = []
@@ -490,7 +446,9 @@ def _unbiased(weights: np.ndarray) -> float:
     return 1 / left if left > 1e-12 else float("nan")
 
 
-def _interval(weights: np.ndarray, x: np.ndarray, strata: np.ndarray, prob: float) -> tuple[float, float]:
+def _interval(
+    weights: np.ndarray, x: np.ndarray, strata: np.ndarray, prob: float
+) -> tuple[float, float]:
     """Return the interval of a weighted difference of words that are samples of their classes."""
     from scipy import stats
 
@@ -521,9 +479,13 @@ def _side_by_side(
         level for level in ("overall", *without.spec.results.levels) if level in ("overall", "class", "attribute_set")
     ]  # fmt: skip
     parts = {
-        "without": [without.contrasts(prob, estimand="population", level=level) for level in levels],
+        "without": [
+            without.contrasts(prob, estimand="population", level=level) for level in levels
+        ],
         "with": [contrasts_at(adjusted, at, prob=prob, level=level) for level in levels],
-        "carried": [contrasts_at(adjusted, at, carried=True, prob=prob, level=level) for level in levels],
+        "carried": [
+            contrasts_at(adjusted, at, carried=True, prob=prob, level=level) for level in levels
+        ],
     }
     import pandas as pd
 

@@ -12,6 +12,7 @@ from bayesbias.inference.scope import has_new_words, same_for_all_words, words_s
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.verdicts import Verdict, sides
 from bayesbias.inference.view import View
+from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.common import (
     in_words,
     interval,
@@ -137,6 +138,20 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
             f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
+    if (frequency := frequency_of(fit)) is not None:
+        out += [f"Model of frequency: {problem}" for problem in frequency.problems]
+        moved = frequency.moved(view.rope)
+        if len(moved):
+            row = moved.iloc[0]
+            of = "" if row["level"] == "overall" else f" of {row['name']}"
+            out.append(
+                f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} to {row['with_mean']:+.3f}: "
+                "report both, or match controls by frequency (--controls matched)."
+            )
+        if frequency.missing:
+            out.append(
+                f"{plural(len(frequency.missing), 'word')} without a count: {listing(frequency.missing)}."
+            )
     if has_variance(fit.spec):
         first = fit.standardized(
             view.prob, view.standard_rope, level="overall", estimand="population"

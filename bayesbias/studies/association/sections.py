@@ -9,6 +9,7 @@ from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.scope import has_new_words, words_scatter
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
+from bayesbias.studies.association.frequency import Frequency, frequency_of
 from bayesbias.studies.association.interpretation import has_contrasts, interpret_fit, subject_of
 from bayesbias.studies.common import (
     BELOW,
@@ -174,6 +175,9 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         out += slope_sections(
             partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
         )
+    frequency = frequency_of(fit)
+    if frequency is not None:
+        out += _frequency_sections(fit, frequency, view)
     if "word" in fit.spec.results.levels and "protected_word" in fit.table:
         out.append(
             Section(
@@ -220,6 +224,56 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS
         ),
         Section("pairs", "All pairs", lambda: fit.table, show_on=("folder",)),
+    ]
+
+
+def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:
+    """Return the differences at equal word frequency, and the frequencies of classes and attribute sets."""
+    import bayesbias as bb
+
+    def first() -> pd.DataFrame:
+        frame = frequency.contrasts
+        return frame[frame["contrast"] == frame["contrast"].iloc[0]]
+
+    def interval(name: str) -> tuple[Column, Column]:
+        ends = Column(f"{name}_low", "{prob} HPDI", "interval", digits=3, upper=f"{name}_high")
+        return Column(f"{name}_mean", name, "signed", digits=3), ends
+
+    columns = (
+        text("level"),
+        text("name"),
+        text("contrast"),
+        *interval("without"),
+        *interval("with"),
+    )
+    return [
+        Section(
+            "frequency_first",
+            f"The first difference without and with slopes on log frequency ({frequency.source})",
+            first,
+            (*columns[:2], *columns[3:]),
+            figure=lambda: bb.plots.plot_frequency_contrasts(fit, rope=view.rope),
+            show_on=("terminal", "page"),
+        ),
+        Section(
+            "frequency", "All differences at equal frequency", lambda: frequency.contrasts, columns
+        ),
+        Section(
+            "frequency_groups",
+            "Log frequency (powers of ten) of classes and attribute sets",
+            lambda: frequency.unequal,
+            (
+                text("of"),
+                text("side"),
+                text("group"),
+                Column("n_words", "words", "count"),
+                Column("mean", "mean", "number", digits=2),
+                text("versus"),
+                Column("difference", "difference", "signed", digits=2),
+                Column("low", "{prob} interval", "interval", digits=2, upper="high"),
+            ),
+            figure=lambda: bb.plots.plot_frequencies(fit),
+        ),
     ]
 
 
