@@ -188,7 +188,7 @@ def score_components(
         values = table[dim].astype(str).to_numpy()
         if any(len(set(values[own])) > 1 for own in rows):
             return dict.fromkeys(kinds, "other_columns")
-    terms = _terms(design, draws, cells, rows, table)
+    terms = _terms(design, draws, rows, table)
     group = np.full(len(table), -1)
     for cell, own in enumerate(rows):
         group[own] = cell
@@ -282,7 +282,6 @@ def _scores(cells: pd.DataFrame) -> dict[str, list[np.ndarray]]:
 def _terms(
     design: Design,
     draws: Mapping[str, np.ndarray],
-    cells: pd.DataFrame,
     rows: Sequence[np.ndarray],
     table: pd.DataFrame,
 ) -> list[_Term]:
