@@ -41,7 +41,8 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
     """
     import pymc as pm
 
-    spec, values = design.spec, {}
+    spec = design.spec
+    values: dict[str, Any] = {}
     normal = _normal_effects(design)
     with pm.Model(coords={dim: list(labels) for dim, labels in design.coords.items()}) as model:
         standard: dict[str, Any] = {}

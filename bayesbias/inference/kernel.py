@@ -22,9 +22,9 @@ def compiled[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function where it is first called, and keep it on disk where a folder can be written."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, **options)(function)
     except RuntimeError:  # no folder could be written
-        return njit(**options)(function)  # type: ignore[no-any-return]
+        return njit(**options)(function)
 
 
 LOG_2PI = math.log(2.0 * math.pi)

@@ -195,15 +195,16 @@ class Collapsed:
         from bayesbias.inference.kernel import log_density
 
         grad = np.empty(self.n_theta)
-        value = log_density(np.ascontiguousarray(theta, dtype=float), *self.arrays, grad)
-        return value, grad
+        given: Any = (np.ascontiguousarray(theta, dtype=float), *self.arrays, grad)
+        return log_density(*given), grad
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
         from bayesbias.inference.kernel import log_densities
 
         out = np.empty(len(thetas))
-        log_densities(np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        given: Any = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        log_densities(*given)
         return out
 
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -540,11 +541,9 @@ def _parts_of(
                 np.prod([first.rows.shape[f] - first.bases[f].shape[1] for f in along], dtype=int)
             )
             if copies:
-                rows, effects = _entering(
-                    design, members, along, names, own, covariates, variance_of
-                )
-                noises = np.array([noise[row] for row in rows], dtype=np.int64)
-                connected = _connected(len(rows), effects)
+                entering = _entering(design, members, along, names, own, covariates, variance_of)
+                noises = np.array([noise[row] for row in entering[0]], dtype=np.int64)
+                connected = _connected(len(noises), entering[1])
                 parts.append(_Part(tuple(members), along, copies, noises, connected))
     return tuple(parts)
 
@@ -641,9 +640,9 @@ def _entering(
             load = load * block.bases[f][:, direction].reshape(
                 [-1 if g == f else 1 for g in range(n_factors)]
             )
-        at, coef = np.array([k for k, *_ in entries]), np.array([c for _, c, _ in entries])
+        at, coefs = np.array([k for k, *_ in entries]), np.array([c for _, c, _ in entries])
         variance = int(variance_of[name][entry])
-        effects.append(Effect(name, design.index[name][its], variance, at, coef, load))
+        effects.append(Effect(name, design.index[name][its], variance, at, coefs, load))
     return rows, effects
 
 

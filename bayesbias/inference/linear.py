@@ -78,17 +78,15 @@ class Linear:
     def taken(self, rows: Sequence[int] | np.ndarray) -> "Linear":
         """Return some rows."""
         at = np.asarray(rows, dtype=np.int64)
-        return Linear(
-            self.constant[at],
-            *(
-                tuple(replace(each, weights=each.weights[at]) for each in group)
-                for group in (self.parts, self.shared, self.apart)
-            ),
-        )
+        groups: list[Any] = [
+            tuple(replace(each, weights=each.weights[at]) for each in group)
+            for group in (self.parts, self.shared, self.apart)
+        ]
+        return Linear(self.constant[at], *groups)
 
     def minus(self, other: "Linear") -> "Linear":
         """Return the differences to the rows of another of the same table."""
-        groups = [
+        groups: list[Any] = [
             tuple(
                 replace(a, weights=a.weights + sign * b.weights)
                 for a, b in zip(getattr(self, name), getattr(other, name), strict=True)
@@ -216,8 +214,8 @@ class Projected:
             size = reduced.components[loads.place].incidence.size + len(loads.effect) ** 2
             step = max(1, _NUMBERS_AT_A_TIME // size)
             for start in range(0, len(theta), step):
-                part = slice(start, start + step)
-                _add_moments(loads, reduced, theta[part], mean[part], variance[part])
+                some = slice(start, start + step)
+                _add_moments(loads, reduced, theta[some], mean[some], variance[some])
         return mean, variance
 
 

@@ -410,7 +410,7 @@ def _answers(
     levels = {
         level: names[about.by]
         for level, about in fit.spec.results.levels.items()
-        if about.by in names
+        if about.by in names and about.population
     }
     levels["overall"] = "overall"
     found = coverage.answers_of_fit(fit, settings["prob"], list(levels))

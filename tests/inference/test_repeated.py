@@ -15,7 +15,7 @@ from bayesbias.models.loading import load_model
 SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shifted(3)}
 
 
-@pytest.mark.parametrize("model", ["default", "crossed"])
+@pytest.mark.parametrize("model", ["default", "hierarchical"])
 @pytest.mark.slow
 def test_answers_are_those_of_the_fit_to_the_bit(model):
     table = grid().sample(frac=1, random_state=shifted(1))  # rows in no order

@@ -52,7 +52,7 @@ def test_equal_to_arviz_on_densities_by_hand(small):
         np.testing.assert_allclose(
             frame[group], az.psense(idata, group=group)["x"], rtol=1e-6, atol=1e-9
         )
-    assert set(frame["level"]) == {"overall", "class"}
+    assert set(frame["level"]) == {"overall"}
 
 
 def test_few_words_depend_on_the_prior_and_many_do_not():

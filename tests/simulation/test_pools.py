@@ -248,7 +248,7 @@ def test_models_answer_at_their_levels():
     settings = {"draws": 100, "tune": 150, "chains": 2, "tables": 3, "seed": shifted(1)}
     report = report_of(methods=["crossed", "averages_t", "weat"], **settings)
     crossed = report[report["method"] == "crossed"]
-    assert crossed["level"].value_counts().to_dict() == {"overall": 3, "class": 6}
+    assert crossed["level"].value_counts().to_dict() == {"overall": 3}
     assert crossed["converged"].between(0, 1).all()
     assert crossed["quick"].between(0, 1).all()
     assert report.loc[report["method"] == "weat", "quick"].isna().all()
@@ -263,8 +263,8 @@ def test_models_answer_at_their_levels():
     table = pool.grid.part(*pool.places(np.random.default_rng(sequence))).frame()
     seed = int(sequence.generate_state(1)[0])
     fit = bb.fit(table, "crossed", seed=seed, **drawn, pointwise=False, progress=False)
-    printed = fit.contrasts(prob=0.5, estimand="population", level="class")
-    mine = [row for row in answers if row["level"] == "class"]
+    printed = fit.contrasts(prob=0.5, estimand="population", level="overall")
+    mine = [row for row in answers if row["level"] == "overall"]
     assert [row["low"] for row in mine] == printed["hpdi_low"].tolist()
     assert [row["high"] for row in mine] == printed["hpdi_high"].tolist()
 

@@ -476,8 +476,13 @@ def _side_by_side(
     """Return the contrasts of both models, and what slopes carry, row by row."""
     at = {column_of(side): 0.0 for side in scale}
     levels = [
-        level for level in ("overall", *without.spec.results.levels) if level in ("overall", "class", "attribute_set")
-    ]  # fmt: skip
+        "overall",
+        *(
+            level
+            for level, about in without.spec.results.levels.items()
+            if level in ("class", "attribute_set") and about.population
+        ),
+    ]
     parts = {
         "without": [
             without.contrasts(prob, estimand="population", level=level) for level in levels

@@ -410,7 +410,9 @@ class Comparison:
         known = self.original.spec.results.levels
         levels = self.results_of(method).levels
         return {
-            name: level.by for name, level in levels.items() if name in known and known[name].by == level.by
+            name: level.by
+            for name, level in levels.items()
+            if name in known and known[name].by == level.by and known[name].population
         }
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
