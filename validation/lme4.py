@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from bayesbias.inference.collapsed import Collapsed, collapse
-from bayesbias.inference.moments import conditional_moments
+from bayesbias.inference.likelihood import Collapsed, collapse
+from bayesbias.inference.linear import conditional_moments
 from scipy import optimize, sparse
 
 import bayesbias as bb
@@ -60,7 +60,7 @@ def ours(reduced: Collapsed, theta: np.ndarray) -> dict[str, float]:
     criterion, factor = at_best_factor(reduced, theta)
     connections = design.coords["connection"]
     rows = Linear(
-        np.zeros(len(connections)), (Part("connection_mean", None, sparse.csr_array(np.eye(len(connections)))),)
+        np.zeros(len(connections)), (Part("connection_mean", sparse.csr_array(np.eye(len(connections)))),)
     )
     mean, variance = conditional_moments(reduced, theta[None], rows)  # the factor changes no mean
     out = {"criterion": criterion, "factor": factor}

@@ -31,8 +31,8 @@ def test_changes_stand_at_the_levels_that_both_models_know():
     assert set(own["n_pairs"]) == {4 * 6}
     assert set(gaps.loc[("attribute_set", "y"), "contrast"]) == {"associated - different"}
     one = made_up_comparison(as_pair_table(before), {"a": after}, level_model="crossed")
-    assert list(one.levels_of("a")) == ["class", "word"]
-    assert set(one.contrasts()["level"]) == {"overall", "class", "word"}
+    assert list(one.levels_of("a")) == ["word"]
+    assert set(one.contrasts()["level"]) == {"overall", "word"}
 
 
 @pytest.mark.claim  # a fit that must converge

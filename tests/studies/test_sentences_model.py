@@ -67,7 +67,7 @@ def test_a_word_test_is_fitted_without_templates():
     shares = [c for c in rows.columns if c.startswith("share_")]
     np.testing.assert_allclose(rows[shares].sum(axis=1), 1, atol=1e-9)
     spec = trimmed(load_model("sentence"), sentence_table(own("word"), toy).frame)
-    assert spec.mu == ("c", "v", "u", "m")
+    assert spec.mu == ("word_by_connection", "attribute_effect", "class_by_attribute", "word_effect")
     assert (rows["hpdi_low"] < rows["contrast"]).all()
     assert (rows["contrast"] < rows["hpdi_high"]).all()
 

@@ -331,15 +331,8 @@ def seat(
                         }
                         fitted, remarks = _fitted(held, encoder, spec, asked, how)
                         row |= _fitted_row(fitted, prob)
-                        by_class += [
-                            pd.DataFrame(names, index=[0]).merge(
-                                fitted.contrasts(prob, estimand=which, level="class").drop(
-                                    columns=["level", "contrast"]
-                                ),
-                                how="cross",
-                            )
-                            for which in ("population", "listed_words")
-                        ]
+                        own = fitted.contrasts(prob, level="class").drop(columns=["level", "contrast"])
+                        by_class.append(pd.DataFrame(names, index=[0]).merge(own, how="cross"))
                         notes += [names | {"note": note} for note in remarks]
                         if fitted.spec.covariates():
                             sloped.append(
