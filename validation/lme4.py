@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import conditional_moments
 from scipy import optimize, sparse
 
 import bayesbias as bb
-from bayesbias.inference.linear import Linear, Part
+from bayesbias.inference.likelihood import Collapsed, collapse
+from bayesbias.inference.linear import Linear, Part, conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 
