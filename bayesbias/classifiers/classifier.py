@@ -20,8 +20,7 @@ from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, read_json, sha256_file, whole_file
-from bayesbias.core.formatting import Shortened, number_of
-from bayesbias.core.frames import plain_numbers
+from bayesbias.core.formatting import number_of
 
 __all__ = ["Classifier"]
 
@@ -84,14 +83,9 @@ class Classifier:
         """Write a reference classifier as JSON and safetensors; `load_classifier` reads the folder."""
         model = self.predict
         if not isinstance(model, BagOfWords | BiLstm):
-            raise InputError(
-                "cannot be saved here",
-                where=f"classifier {self.name!r}",
-                valid="classifiers made by train_bow and train_bilstm",
-            )
-        return _write_folder(
-            self, model, Path(checks.path(folder, "folder", "the path of a folder"))
-        )
+            valid = "classifiers made by train_bow and train_bilstm"
+            raise InputError("cannot be saved here", where=f"classifier {self.name!r}", valid=valid)
+        return _write_folder(self, model, Path(folder))
 
     def weaknesses(self) -> list[str]:
         """Say what is known to be weak about it.
@@ -102,18 +96,14 @@ class Classifier:
         coverage = self.provenance.get("coverage")
         if coverage and coverage["tokens_with_vector"] < _LITTLE:
             weaknesses.append(
-                f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
-                f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
-                "alone, and what it makes of rare words means little"
+                f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words of "
+                f"its training data, {coverage['tokens_with_vector']:.0%} of the text; it learned the others from that text alone"
             )
-        others = [
-            label
-            for label in self.provenance.get("labels", ())
-            if label != self.provenance.get("positive")
-        ]
+        positive, labels = self.provenance.get("positive"), self.provenance.get("labels", ())
+        others = [label for label in labels if label != positive]
         if len(others) > 1:
             weaknesses.append(
-                f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance.get('positive')}, so "
+                f"{self.name} has {len(others) + 1} classes; the probability is that of {positive}, so "
                 f"that {' and '.join(others)} count alike as not positive"
             )
         return weaknesses
@@ -132,21 +122,13 @@ def checked_probabilities(
     """Return probabilities as float64, or say which of them is none."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    try:
-        array = plain_numbers(values, where, truths=True).astype(np.float64)
-    except InputError:
-        raise InputError(
-            "does not return numbers",
-            where=where,
-            found=Shortened(values),
-            valid="one probability a sentence",
-        ) from None
+    with guarded(where, "does not return numbers", valid="one probability a sentence"):
+        array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(sentences),):
         raise InputError(
             "must return one number a sentence",
             where=where,
             found=f"an array of shape {array.shape}",
-            valid=f"shape ({len(sentences)},)",
             hint="hand over the column of the positive class" if array.ndim == 2 else None,
         )
     wrong = np.flatnonzero(~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)))
@@ -169,22 +151,19 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
         raise InputError("is a file; a classifier is written into a folder", where=folder)
     with whole_file(folder / _WEIGHTS) as temporary:
         save_file(model.weights, str(temporary))
-    words = sorted(model.vocabulary, key=model.vocabulary.__getitem__)
+    kept = {k: v for k, v in classifier.provenance.items() if k not in ("kind", "sha256", "folder")}
     description = {
         "schema": 1,
         "name": classifier.name,
         "kind": classifier.provenance["kind"],
         "weights_sha256": sha256_file(folder / _WEIGHTS),
         "settings": model.settings,
-        "provenance": {
-            k: v for k, v in classifier.provenance.items() if k not in ("kind", "sha256", "folder")
-        },
-        "vocabulary": words,
+        "provenance": kept,
+        "vocabulary": sorted(model.vocabulary, key=model.vocabulary.__getitem__),
     }
     with whole_file(folder / _SETTINGS) as temporary:
-        temporary.write_text(
-            json.dumps(description, ensure_ascii=False, indent=1), encoding="utf-8"
-        )
+        text = json.dumps(description, ensure_ascii=False, indent=1)
+        temporary.write_text(text, encoding="utf-8")
     return folder
 
 
@@ -194,13 +173,11 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
 
     where = folder / _SETTINGS
     if not os.path.isfile(where):
+        huggingface = os.path.isfile(folder / "config.json")
         raise InputError(
             f"is not the folder of a classifier: it lacks {_SETTINGS}",
             where=folder,
-            valid="a folder made by `bayesbias sentiment train`",
-            hint=f"for a Hugging Face model say transformers:{folder}"
-            if os.path.isfile(folder / "config.json")
-            else None,
+            hint=f"for a Hugging Face model say transformers:{folder}" if huggingface else None,
         )
     description = read_json(where)
     checks.schema(description, 1, where)
@@ -210,21 +187,12 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
         raise InputError(
             f"does not belong to {_SETTINGS}" if sha256 else "is not there",
             where=folder / _WEIGHTS,
-            hint="was training broken off, or a file exchanged? train again",
         )
-    kind, names = REFERENCE_KINDS[description["kind"]]
+    kind = REFERENCE_KINDS[description["kind"]]
     with guarded(folder / _WEIGHTS, "is damaged"):
         weights = load_file(str(folder / _WEIGHTS))
-    if set(weights) != set(names):
-        raise InputError(
-            "holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names
-        )
-    words = description["vocabulary"]
-    model = kind({word: row for row, word in enumerate(words)}, weights, description["settings"])
-    provenance = {
-        "kind": description["kind"],
-        **description["provenance"],
-        "sha256": sha256,
-        "folder": folder.name,
-    }
-    return Classifier(name or description["name"], model, provenance)
+    words = {word: row for row, word in enumerate(description["vocabulary"])}
+    model = kind(words, weights, description["settings"])
+    about = {"kind": description["kind"], **description["provenance"]}
+    about |= {"sha256": sha256, "folder": folder.name}
+    return Classifier(name or description["name"], model, about)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.predictions import load_predictions
@@ -18,7 +19,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded, path_of, sha256_file
 from bayesbias.core.formatting import some
-from bayesbias.core.frames import in_order_of, plain_numbers
+from bayesbias.core.frames import in_order_of
 from bayesbias.core.packages import needed
 
 __all__ = ["load_classifier"]
@@ -78,18 +79,16 @@ def load_classifier(
     if isinstance(x, Classifier):
         return x if name is None else Classifier(name, x.predict, x.provenance, x.only)
     if isinstance(x, str | os.PathLike):
-        text = checks.path(x, "x", "a name, or the path of a file or folder")
+        text = os.fspath(x)
         scheme, colon, rest = text.partition(":")
-        if colon and scheme == "joblib" and rest:
-            return _from_joblib(path_of(rest), name, positive, allow_pickle)
         if colon and scheme == "transformers" and rest:
             return _from_transformers(rest, name, positive)
-        path = Path(os.path.expanduser(text))
+        path = path_of(rest if colon and scheme == "joblib" else text)
         if os.path.isdir(path):
             return open_folder(path, name)
+        if scheme == "joblib" or path.suffix in (".joblib", ".pkl", ".pickle"):
+            return _from_joblib(path, name, positive, allow_pickle)
         if os.path.exists(path):
-            if path.suffix in (".joblib", ".pkl", ".pickle"):
-                return _from_joblib(path, name, positive, allow_pickle)
             return _from_predictions(path, corpus, name, positive)
         raise InputError(
             "no such classifier",
@@ -118,16 +117,13 @@ def load_classifier(
     raise InputError(
         "is no classifier",
         found=type(x).__name__,
-        valid="a callable from sentences to probabilities or labels, a fitted pipeline with predict_proba, a pipeline of "
-        "transformers, a path, joblib:PATH, transformers:NAME",
+        valid="a callable from sentences to probabilities or labels, a pipeline, a path, joblib:PATH, transformers:NAME",
     )
 
 
 def _from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
     if not hasattr(x, "classes_"):
-        raise InputError(
-            "was not fitted", where=name, found=f"a {type(x).__name__} without classes_"
-        )
+        raise InputError("was not fitted", where=name, found=type(x).__name__)
     classes = list(x.classes_)
     column = positive_column(classes, positive, name)
 
@@ -152,13 +148,8 @@ def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool
     with guarded(path, "cannot be loaded"):
         x = joblib.load(path)
     if not hasattr(x, "predict_proba"):
-        valid = "a fitted scikit-learn pipeline with predict_proba"
-        raise InputError(
-            "holds no classifier with probabilities",
-            where=path,
-            found=type(x).__name__,
-            valid=valid,
-        )
+        problem = "holds no classifier with probabilities"
+        raise InputError(problem, where=path, found=type(x).__name__)
     facts = {"kind": f"scikit-learn {type(x).__name__}", "file": path.name, "sha256": sha256}
     return _from_estimator(x, name or path.stem, positive, facts)
 
@@ -175,19 +166,14 @@ def _from_transformers(source: str, name: str | None, positive: Any) -> Classifi
     architectures = config.architectures or []
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
         # Loading it all the same would put a head of random numbers on it.
-        raise InputError(
-            "is not a text-classification model",
-            where=source,
-            found=", ".join(architectures) or "no architecture",
-            valid="a model fine-tuned for sequence classification",
-        )
+        found = ", ".join(architectures) or "no architecture"
+        raise InputError("is not a text-classification model", where=source, found=found)
     facts = _facts_of(config, source, positive) | {"kind": "Hugging Face model"}
     column = facts["labels"].index(facts["positive"])
     with guarded(source, problem):
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = AutoModelForSequenceClassification.from_pretrained(
-            source, trust_remote_code=False, config=config
-        )
+        head = AutoModelForSequenceClassification
+        model = head.from_pretrained(source, trust_remote_code=False, config=config)
     model.eval()
 
     def predict(sentences: list[str]) -> npt.ArrayLike:
@@ -202,12 +188,8 @@ def _facts_of(config: Any, source: str, positive: Any) -> dict[str, Any]:
     """Return what is known of a Hugging Face model; refuse one that does not choose between classes."""
     labels = [str(config.id2label[i]) for i in range(config.num_labels)]
     if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
-        raise InputError(
-            "does not choose between classes",
-            where=source,
-            found=config.problem_type or f"{config.num_labels} output",
-            valid="a model with two or more exclusive classes",
-        )
+        found = config.problem_type or f"{config.num_labels} output"
+        raise InputError("does not choose between classes", where=source, found=found)
     return {
         "source": source,
         "positive": labels[positive_column(labels, positive, source)],
@@ -219,23 +201,17 @@ def _facts_of(config: Any, source: str, positive: Any) -> dict[str, Any]:
 def _from_predictions(path: Path, corpus: Any, name: str | None, positive: Any) -> Classifier:
     predictions = load_predictions(path, corpus, name=name, positive=positive)
     if len(predictions.classifiers) > 1:
-        raise InputError(
-            "holds several classifiers",
-            where=path,
-            found=", ".join(predictions.classifiers),
-            valid="one",
-            hint="read them all with load_predictions",
-        )
+        found = ", ".join(predictions.classifiers)
+        hint = "read them all with load_predictions"
+        raise InputError("holds several classifiers", where=path, found=found, hint=hint)
     (own,) = predictions.classifiers
     known = dict(zip(predictions.frame["sentence"], predictions.frame["probability"], strict=True))
 
     def look_up(sentences: list[str]) -> npt.ArrayLike:
         for sentence in sentences:
             if sentence not in known:
-                hint = nearest(sentence, known)
-                raise InputError(
-                    "has no prediction for a sentence", where=path, found=sentence, hint=hint
-                )
+                problem, hint = "has no prediction for a sentence", nearest(sentence, known)
+                raise InputError(problem, where=path, found=sentence, hint=hint)
         return [known[sentence] for sentence in sentences]
 
     return Classifier(own, look_up, dict(predictions.provenance[own]), frozenset(known))
@@ -268,11 +244,9 @@ class Answers:
         answer = in_order_of(self.function(sentences), sentences, self.where)
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()
-        if hasattr(answer, "columns") and hasattr(answer, "to_numpy"):
-            place = positive_column(
-                [str(name) for name in answer.columns], self.positive, self.where
-            )
-            return self._column(plain_numbers(answer.to_numpy(), self.where), place)
+        if hasattr(answer, "columns"):
+            place = positive_column([*map(str, answer.columns)], self.positive, self.where)
+            return self._column(answer.to_numpy(), place)
         first = answer[0] if isinstance(answer, list | tuple | np.ndarray) and len(answer) else None
         if isinstance(first, str):
             return self._of_labels([str(label) for label in answer])
@@ -281,34 +255,30 @@ class Answers:
                 "answers with the score of one label a sentence, which does not tell that of the positive class",
                 where=self.where,
                 found=str(dict(first)),
-                valid="the scores of all labels",
                 hint="of a Hugging Face pipeline: hand over the pipeline itself, or call it with top_k=None",
             )
-        if (
-            isinstance(first, list | tuple)
-            and first
-            and all(isinstance(each, Mapping) for each in first)
-        ):
-            rows = [{str(each["label"]): float(each["score"]) for each in row} for row in answer]
-            names = list(rows[0])  # each sentence has its labels in an order of its own
-            place = positive_column(names, self.positive, self.where)
-            return self._column(np.array([[row[name] for name in names] for row in rows]), place)
+        if isinstance(first, list | tuple) and first and isinstance(first[0], Mapping):
+            # Each sentence has its labels in an order of its own.
+            scores = pd.DataFrame(
+                [{each["label"]: each["score"] for each in row} for row in answer]
+            )
+            return self._column(
+                scores.to_numpy(), positive_column(list(scores), self.positive, self.where)
+            )
         return self._of_numbers(answer)
 
     def doubts(self) -> list[str]:
         """Say what is odd about the labels answered so far."""
         if self.positive is None or not self._labels or _is_among(self.positive, self._labels):
             return []
-        labels = some(sorted(self._labels))
+        labels, positive = some(sorted(self._labels)), str(self.positive)
         return [
-            f"{self.where}: no sentence got the positive label {str(self.positive)!r}; there are {labels}"
+            f"{self.where}: no sentence got the positive label {positive!r}; there are {labels}"
         ]
 
     def _of_numbers(self, answer: Any) -> npt.ArrayLike:
-        try:
-            array = plain_numbers(answer, self.where, truths=True).astype(np.float64)
-        except InputError:
-            return answer  # what it is, is said where probabilities are checked
+        with guarded(self.where, "does not return numbers", valid="one probability a sentence"):
+            array = np.asarray(answer, dtype=np.float64)
         if array.ndim == 2 and array.shape[1] > 1:
             valid = [str(number) for number in range(array.shape[1])]
             if self.positive is None:
@@ -319,15 +289,13 @@ class Answers:
                     valid=f"positive={' or '.join(valid)}",
                     hint="scikit-learn and most others have it last" if len(valid) == 2 else None,
                 )
-            return self._column(
-                array, valid.index(checks.choice(str(self.positive), valid, "column", self.where))
-            )
+            column = checks.choice(str(self.positive), valid, "column", self.where)
+            return self._column(array, int(column))
         if self.positive is not None:
-            raise InputError(
-                "is not for functions that return one probability a sentence, which is that of the positive class",
-                where="positive",
-                found=self.positive,
+            problem = (
+                "is not for functions that return one probability a sentence: of the positive class"
             )
+            raise InputError(problem, where="positive", found=self.positive)
         return array
 
     def _column(self, rows: npt.NDArray[Any], column: int) -> npt.ArrayLike:
@@ -338,7 +306,6 @@ class Answers:
                 "the classes of a sentence do not sum to one",
                 where=self.where,
                 found=", ".join(f"{number:.4g}" for number in rows[off[0]]),
-                valid="probabilities of exclusive classes, as a softmax makes them of scores",
             )
         return rows[:, column]
 
@@ -346,9 +313,8 @@ class Answers:
         self._labels |= set(labels)
         if self.positive is not None:
             return [float(_is_among(self.positive, (label,))) for label in labels]
-        unlike = sorted(
-            {label for label in labels if label.strip().lower() not in (*_POSITIVE, *_OTHERS)}
-        )
+        known = {*_POSITIVE, *_OTHERS}
+        unlike = sorted({label for label in labels if label.strip().lower() not in known})
         if unlike:
             raise _unsaid(unlike, self.where)
         return [float(label.strip().lower() in _POSITIVE) for label in labels]

@@ -138,11 +138,8 @@ def score_sentences(
                 done |= dict(zip(part, model(part).tolist(), strict=True))
             except Exception as error:  # somebody else's code may raise anything
                 place = f"sentences {first + 1} to {first + len(part)} of {len(left)}"
-                reason = (
-                    str(error)
-                    if isinstance(error, InputError)
-                    else f"{type(error).__name__}: {error}"
-                )
+                ours = isinstance(error, InputError)
+                reason = str(error) if ours else f"{type(error).__name__}: {error}"
                 raise _failed(f"failed on {place}: {reason}", model, done, kept) from error
             if kept is not None:
                 _write_partial(kept, model, done)
@@ -163,14 +160,11 @@ def _failed(
     """Return an error that holds what was finished, and says where it is."""
     if done:
         finished = number_of(len(done), "finished prediction")
-        where = (
-            "with partial=FILE a second run takes them up" if kept is None else f"kept in {kept}"
-        )
+        where = "with partial=FILE a second run continues" if kept is None else f"kept in {kept}"
         hint = "; ".join(filter(None, (hint, f"{finished}: {where}")))
-    error = ClassifierError(
-        in_one_line(problem), where=f"classifier {model.name!r}", hint=hint or None
-    )
-    error.finished = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
+    name = f"classifier {model.name!r}"
+    error = ClassifierError(in_one_line(problem), where=name, hint=hint or None)
+    error.finished = _finished(done)
     return error
 
 
@@ -179,11 +173,14 @@ def _owner(model: Classifier) -> str:
     return f"# finished by: {model.name}" + (f" {sha256[:16]}" if sha256 else "")
 
 
+def _finished(done: Mapping[str, float]) -> pd.DataFrame:
+    return pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
+
+
 def _write_partial(path: Path, model: Classifier, done: Mapping[str, float]) -> None:
-    frame = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
     with whole_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         file.write(f"{_owner(model)}\n")
-        frame.to_csv(file, sep=delimiter_of(path), index=False)
+        _finished(done).to_csv(file, sep=delimiter_of(path), index=False)
 
 
 def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
@@ -197,13 +194,9 @@ def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
             frame = pd.read_csv(file, sep=mark, keep_default_na=False)
         done = dict(zip(frame["sentence"], frame["probability"].astype(float), strict=True))
     if owner != _owner(model):
-        raise InputError(
-            "does not hold unfinished predictions of this classifier",
-            where=path,
-            found=owner,
-            valid=_owner(model),
-            hint="name another file, or remove this one",
-        )
+        problem = "does not hold unfinished predictions of this classifier"
+        hint = "name another file, or remove this one"
+        raise InputError(problem, where=path, found=owner, valid=_owner(model), hint=hint)
     return done
 
 
@@ -212,17 +205,14 @@ def _check_classes(model: Classifier, done: Mapping[str, float], kept: Path | No
     try:
         good, bad = model(list(_GOOD)), model(list(_BAD))
     except Exception as error:  # a table of known sentences, say, which is no fault
-        return [
-            f"whether the classes are swapped could not be checked: {type(error).__name__}: {error}"
-        ]
+        reason = f"{type(error).__name__}: {error}"
+        return [f"whether the classes are swapped could not be checked: {reason}"]
     wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
     if wins <= 0.1:
-        raise _failed(
-            f"seems to have its classes swapped: of plain sentences it rates the good ones {np.mean(good):.2f} on average "
-            f"and the bad ones {np.mean(bad):.2f}",
-            model,
-            done,
-            kept,
-            "hand over the probability of the positive class, or say check=False (--no-check)",
+        problem = (
+            f"seems to have its classes swapped: it rates good sentences {np.mean(good):.2f} on average "
+            f"and bad ones {np.mean(bad):.2f}"
         )
+        hint = "hand over the probability of the positive class, or say check=False (--no-check)"
+        raise _failed(problem, model, done, kept, hint)
     return []

@@ -5,8 +5,7 @@ their sentence.
 """
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import (
     data_dir,
     delimiter_of,
+    guarded,
     lines_of,
     list_names,
     path_of,
     read_text,
-    separated,
     sha256_file,
     whole_file,
-)
+)  # fmt: skip
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import unmarked, write_csv
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -151,39 +150,42 @@ def load_predictions(
         positive = int(checks.choice(str(positive), ("0", "1"), "column", "positive"))
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
-    rows, comments = _rows_of(path)
+    cells, comments = _cells_of(path)
     name = name or path.stem
-    named = not any(_is_number(cell) for cell in rows[0][1])
-    header = (
-        [cell.strip().lower() for cell in rows[0][1]] if named else _header_of(rows, path, positive)
-    )
-    if positive is not None and (named or "negative" not in header):
+    number = pd.to_numeric(cells.iloc[0], errors="coerce").notna().tolist()
+    named = not any(number)
+    layouts = {
+        (True,): ["probability"],
+        (False, True): ["sentence", "probability"],
+        (True, False): ["probability", "sentence"],
+        (True, True): ["probability", "negative"] if positive == 0 else ["negative", "probability"],
+    }
+    if not named and tuple(number) not in layouts:
         raise InputError(
-            "there is no column to choose: these probabilities are taken for those of the positive class",
+            "unknown layout",
             where=path,
-            hint="if they are of the negative class, write 1 - p",
+            found=f"{len(number)} columns without a header",
+            valid="probability; negative, positive; sentence, probability; or a header",
         )
-    rows = rows[named:]
+    header = cells.iloc[0].str.lower().tolist() if named else layouts[tuple(number)]
+    if positive is not None and (named or "negative" not in header):
+        problem = "these probabilities are taken for those of the positive class: none to choose"
+        raise InputError(problem, where=path, hint="if they are of the negative class, write 1 - p")
     checks.distinct(header, "a column", path)
+    cells = cells[int(named) :].set_axis(header, axis=1)
+    if cells.empty:
+        raise InputError("holds no predictions", where=path)
     probability = [column for column in ("probability", "positive") if column in header]
-    if len(probability) != 1 or not rows:
+    if len(probability) != 1:
+        close = (nearest(column, ("probability", "positive")) for column in header)
         raise InputError(
-            "no column or two columns may hold the probability that a sentence is positive"
-            if rows
-            else "holds no predictions",
+            "no column or two columns may hold the probability that a sentence is positive",
             where=path,
             found=", ".join(header),
             valid="one column probability (or positive), and perhaps sentence",
-            hint=next(
-                filter(None, (nearest(h, ("probability", "positive")) for h in header)), None
-            ),
+            hint=next(filter(None, close), None),
         )
-    cells = pd.DataFrame([row for _, row in rows], columns=header).assign(
-        line=[line for line, _ in rows]
-    )
-    label = (
-        cells["classifier"].str.strip() if "classifier" in header else pd.Series(name, cells.index)
-    )
+    label = cells["classifier"] if "classifier" in header else pd.Series(name, cells.index)
     if label.nunique() == 1 and name != path.stem:
         label = pd.Series(name, cells.index)
     frames, notes = [], []
@@ -198,7 +200,7 @@ def load_predictions(
             f"the columns may be swapped: the second, taken for the positive class, has a mean of {mean:.3f}",
             where=path,
             valid="negative and positive class, in that order",
-            hint="state it: positive=0 (--positive 0) if the first column is the positive class, 1 if the second is",
+            hint="say which is the positive class: positive=0 or 1 (--positive)",
         )
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
     if path.parent == data_dir("sentiment"):
@@ -209,156 +211,103 @@ def load_predictions(
     return Predictions(frame, occupations, provenance, tuple(notes))
 
 
-_Rows = list[tuple[int, list[str]]]
-
-
-def _rows_of(path: Path) -> tuple[_Rows, list[str]]:
-    """Return the rows, each with its line, and the comments at the top."""
+def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Return the cells of a file, indexed by their lines, and the comments at the top."""
     lines = lines_of(read_text(path))
-    start = 0
-    while start < len(lines) and (lines[start].startswith("#") or not lines[start].strip()):
-        start += 1
-    comments = [line.lstrip("# ").strip() for line in lines[:start] if line.strip()]
-    if start == len(lines):
+    top = 0
+    while top < len(lines) and (lines[top].startswith("#") or not lines[top].strip()):
+        top += 1
+    comments = [line.lstrip("# ").strip() for line in lines[:top] if line.strip()]
+    if top == len(lines):
         raise InputError("holds no predictions", where=path)
-    first = lines[start]
-    comma_decimal = ";" in first and any(
-        part in ("probability", "positive") or _is_number(part.replace(",", "."))
-        for part in (cell.strip().strip('"').lower() for cell in first.split(";"))
+    parts = pd.Series([part.strip().strip('"') for part in lines[top].split(";")])
+    numbers = pd.to_numeric(parts.str.replace(",", "."), errors="coerce").notna()
+    semicolons = len(parts) > 1 and (
+        numbers.any() or parts.str.lower().isin(["probability", "positive"]).any()
     )
-    mark = "\t" if "\t" in first else ";" if comma_decimal else ","
-    rows: _Rows = []
-    for line, row in separated(lines[start:], mark, path, "is no table of predictions", start + 1):
-        if not any(cell.strip() for cell in row):
-            continue
-        if rows and len(row) != len(rows[0][1]):
-            width = len(rows[0][1])
-            raise InputError(
-                "wrong number of columns",
-                where=f"{path}, line {line}",
-                found=len(row),
-                valid=str(width),
-            )
-        if comma_decimal:
-            row = [re.sub(r"^(\d*),(\d+)", r"\1.\2", cell.strip()) for cell in row]
-        rows.append((line, [unmarked(cell) for cell in row]))
-    return rows, comments
-
-
-def _header_of(rows: _Rows, path: Path, positive: int | None) -> list[str]:
-    """Return the names of the columns of a file without a header."""
-    first = rows[0][1]
-    texts = [not _is_number(cell) for cell in first]
-    if len(first) == 1:
-        return ["probability"]
-    if len(first) == 2 and sum(texts) == 1:
-        return ["sentence", "probability"] if texts[0] else ["probability", "sentence"]
-    if len(first) == 2 and not any(texts):
-        return ["probability", "negative"] if positive == 0 else ["negative", "probability"]
-    raise InputError(
-        "unknown layout",
-        where=path,
-        found=f"{len(first)} columns without a header",
-        valid="one probability; negative and positive probability; sentence and probability; or a header",
-    )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell  # which Python takes for a digit's neighbor
+    mark = "\t" if "\t" in lines[top] else ";" if semicolons else ","
+    with guarded(path, "is no table of predictions", hint="quote a cell with a separator"):
+        cells = pd.read_csv(
+            path, sep=mark, header=None, dtype=str, skiprows=top, keep_default_na=False,
+            skip_blank_lines=False,
+        )  # fmt: skip
+    cells.index += top + 1
+    cells = cells[(cells != "").any(axis=1)]
+    cells = cells.map(lambda cell: unmarked(cell.strip()))
+    if semicolons:
+        cells = cells.replace(r"^(\d*),(\d+)", r"\1.\2", regex=True)
+    return cells, comments
 
 
 def _predictions_of(
     part: pd.DataFrame, column: str, wanted: pd.DataFrame, path: Path
 ) -> tuple[pd.DataFrame, str]:
     """Return the sentences of one classifier with their probabilities, and a note."""
-    places = [f"line {line}" for line in part["line"]]
-    numbers = _numbers(part[column], places, path)
+    main = int((~wanted["control"]).sum())
+    counts = f"{main} predictions, or {len(wanted)} with the control sentences"
+    numbers = _numbers(part[column], path)
     if "negative" in part:
-        off = np.abs(_numbers(part["negative"], places, path) + numbers - 1) > 1e-3
+        off = np.abs(_numbers(part["negative"], path) + numbers - 1) > 1e-3
         if off.any():
             raise InputError(
                 "the two classes' probabilities do not sum to 1",
-                where=f"{path}, {places[int(off.argmax())]}",
+                where=f"{path}, line {part.index[off][0]}",
                 hint="are these scores or logits? then hand over probabilities",
             )
-    main = int((~wanted["control"]).sum())
-    counts = f"{main} predictions, or {len(wanted)} with the control sentences"
     note = ""
     if "sentence" in part:
-        texts = part["sentence"].str.strip().tolist()
-        known = {sentence: i for i, sentence in enumerate(wanted["sentence"])}
-        seen: set[str] = set()
-        for text, place in zip(texts, places, strict=True):
-            if text not in known:
-                near = (
-                    nearest(text, known)
-                    or "the words of the sentences are those of corpus (--words)"
-                )
-                raise InputError(
-                    "unknown sentence", where=f"{path}, {place}", found=text, hint=near
-                )
-            if text in seen:
-                raise InputError("a sentence stands twice", where=f"{path}, {place}", found=text)
-            seen.add(text)
-        order = [known[text] for text in texts]
-        if order != sorted(order):
+        texts = part["sentence"]
+        unknown, twice = ~texts.isin(wanted["sentence"]), texts.duplicated()
+        if unknown.any() or twice.any():
+            line = texts.index[unknown if unknown.any() else twice][0]
+            problem, hint = "a sentence stands twice", None
+            if unknown.any():
+                problem = "unknown sentence"
+                hint = nearest(texts[line], wanted["sentence"]) or "are the words those of corpus?"
+            raise InputError(problem, where=f"{path}, line {line}", found=texts[line], hint=hint)
+        if (np.diff(pd.Index(wanted["sentence"]).get_indexer(pd.Index(texts))) < 0).any():
             note = "the rows were put in order by their sentences"
+    elif len(part) in (main, len(wanted)):
+        texts = wanted["sentence"].iloc[: len(part)].set_axis(part.index)
     else:
-        if len(part) not in (main, len(wanted)):
+        problem = "the number of predictions is wrong"
+        raise InputError(problem, where=path, found=len(part), valid=counts)
+    lines = [f"line {line}" for line in part.index]
+    values = checked_probabilities(numbers, texts.tolist(), str(path), lines)
+    # Columns that repeat what the sentence says: a swapped label is found here.
+    right = wanted.set_index("sentence").loc[texts]
+    for name in ("gender", "noun", "noun_pair", "profession", "control"):
+        given, expected = (part[name] if name in part else right[name]), right[name].astype(str)
+        other = given.astype(str).str.lower().to_numpy() != expected.str.lower().to_numpy()
+        if other.any():
+            row = int(other.argmax())
             raise InputError(
-                "the number of predictions is wrong", where=path, found=len(part), valid=counts
+                f"the {name} does not fit the sentence {texts.iloc[row]!r}",
+                where=f"{path}, {lines[row]}",
+                found=given.iloc[row],
+                valid=expected.iloc[row],
+                hint=None
+                if "sentence" in part
+                else "without a column sentence rows must be in the order of `bayesbias sentiment sentences`",
             )
-        texts = wanted["sentence"].tolist()[: len(part)]
-    values = checked_probabilities(numbers, texts, str(path), places)
-    _check_labels(part, texts, wanted, path)
-    frame = wanted[wanted["sentence"].isin(set(texts))]
+    frame = wanted[wanted["sentence"].isin(texts)]
     lacking = wanted.drop(index=frame.index)
-    if not lacking["control"].all() or len(lacking) not in (0, int(wanted["control"].sum())):
+    if not lacking["control"].all() or len(lacking) not in (0, len(wanted) - main):
         raise InputError(
             f"{number_of(len(lacking), 'sentence')} without a prediction",
             where=path,
             found=lacking["sentence"].iloc[0],
             valid=counts,
         )
-    return frame.assign(probability=pd.Series(values, texts)[frame["sentence"]].to_numpy()), note
+    by_sentence = pd.Series(values, texts)
+    return frame.assign(probability=by_sentence[frame["sentence"]].to_numpy()), note
 
 
-def _numbers(cells: pd.Series, places: Sequence[str], path: Path) -> np.ndarray:
-    for cell, place in zip(cells, places, strict=True):
-        if not _is_number(cell):
-            raise InputError(
-                "is not a number",
-                where=f"{path}, {place}",
-                found=cell,
-                valid="a probability in [0, 1]",
-            )
+def _numbers(cells: pd.Series, path: Path) -> np.ndarray:
+    if (bad := pd.to_numeric(cells, errors="coerce").isna()).any():
+        line = cells.index[bad][0]
+        raise InputError("is not a number", where=f"{path}, line {line}", found=cells[line])
     return cells.astype(float).to_numpy()
-
-
-def _check_labels(
-    part: pd.DataFrame, sentences: Sequence[str], wanted: pd.DataFrame, path: Path
-) -> None:
-    """Compare the columns that repeat what the sentence says with it: a swapped label is found here."""
-    right = wanted.set_index("sentence").loc[list(sentences)]
-    for column in ("gender", "noun", "noun_pair", "profession", "control"):
-        if column in part:
-            given = part[column].str.strip().str.lower().to_numpy()
-            expected = right[column].astype(str).str.lower().to_numpy()
-            if (given != expected).any():
-                row = int((given != expected).argmax())
-                raise InputError(
-                    f"the {column} does not fit the sentence {sentences[row]!r}",
-                    where=f"{path}, line {part['line'].iloc[row]}",
-                    found=part[column].iloc[row],
-                    valid=str(right[column].iloc[row]),
-                    hint=None
-                    if "sentence" in part
-                    else "without a column sentence rows must be in the order of `bayesbias sentiment sentences`",
-                )
 
 
 def list_predictions(name: str = "m1") -> Predictions:
@@ -377,12 +326,5 @@ def list_predictions(name: str = "m1") -> Predictions:
     >>> list_predictions("m1")
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
-    known = list_names("sentiment", ".csv")
-    if not isinstance(name, str) or name not in known:
-        raise InputError(
-            "no such predictions are shipped",
-            found=name,
-            valid=known,
-            hint=nearest(str(name), known),
-        )
+    checks.choice(name, list_names("sentiment", ".csv"), "predictions", "name")
     return load_predictions(data_dir("sentiment") / f"{name}.csv")

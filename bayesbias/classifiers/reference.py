@@ -31,11 +31,8 @@ class BagOfWords:
         out = np.empty(len(sentences))
         idf, coefficients = self.weights["idf"], self.weights["coefficients"]
         for row, sentence in enumerate(sentences):
-            known = [
-                self.vocabulary[w]
-                for w in BOW_TOKEN.findall(sentence.lower())
-                if w in self.vocabulary
-            ]
+            words = BOW_TOKEN.findall(sentence.lower())
+            known = [self.vocabulary[word] for word in words if word in self.vocabulary]
             columns, counts = np.unique(np.array(known, dtype=np.int64), return_counts=True)
             values = counts * idf[columns]
             length = np.linalg.norm(values)
@@ -68,14 +65,10 @@ class BiLstm:
         out = np.empty(len(ids))
         for rows in rows_by_length(ids):
             vectors = self._vectors([ids[row] for row in rows])
-            states = [
-                self._last_state(vectors, "forward"),
-                self._last_state(vectors[:, ::-1], "backward"),
-            ]
-            out[rows] = (
-                np.concatenate(states, axis=1) @ self.weights["output"]
-                + self.weights["output_bias"][0]
-            )
+            states = [self._last_state(vectors, "forward")]
+            states.append(self._last_state(vectors[:, ::-1], "backward"))
+            weights, bias = self.weights["output"], self.weights["output_bias"]
+            out[rows] = np.concatenate(states, axis=1) @ weights + bias[0]
         return _logistic(out)
 
     def _ids(self, sentence: str) -> list[int]:
@@ -96,11 +89,9 @@ class BiLstm:
         cell = np.zeros_like(state)
         for step in range(vectors.shape[1]):
             gates = inputs[:, step] + state @ w[f"{side}_state"].T
-            taken, kept, shown = (
-                _logistic(gates[:, hidden * g : hidden * (g + 1)]) for g in (0, 1, 3)
-            )
-            cell = kept * cell + taken * np.tanh(gates[:, 2 * hidden : 3 * hidden])
-            state = shown * np.tanh(cell)
+            taken, kept, new, shown = np.split(gates, 4, axis=1)
+            cell = _logistic(kept) * cell + _logistic(taken) * np.tanh(new)
+            state = _logistic(shown) * np.tanh(cell)
         return state
 
     def unknown(self, sentences: list[str]) -> list[str]:
@@ -109,16 +100,7 @@ class BiLstm:
         return [w for w in words if w not in self.vocabulary]
 
 
-REFERENCE_KINDS: dict[str, tuple[type[BagOfWords] | type[BiLstm], tuple[str, ...]]] = {
-    "bow": (BagOfWords, ("idf", "coefficients", "intercept")),
-    "bilstm": (
-        BiLstm,
-        (
-            "vectors", "output", "output_bias", "forward_input", "forward_state", "forward_bias",
-            "backward_input", "backward_state", "backward_bias",
-        ),
-    ),
-}  # fmt: skip
+REFERENCE_KINDS = {"bow": BagOfWords, "bilstm": BiLstm}
 
 
 def treebank_tokens(sentence: str) -> list[str]:

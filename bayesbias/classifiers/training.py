@@ -4,6 +4,7 @@ Source: Bhaskaran & Bhallamudi (2019), section 3, M.1 and M.2.
 """
 
 import copy
+import csv
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import (
@@ -22,7 +24,7 @@ from bayesbias.classifiers.reference import (
 )
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import data_dir, lines_of, path_of, read_text, read_toml, sha256_file
+from bayesbias.core.files import data_dir, guarded, path_of, read_toml, sha256_file
 from bayesbias.core.packages import needed
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
@@ -62,53 +64,39 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     (['a charming journey', 'bleak'], array([1, 0]))
     """
     path = path_of(path, "path", "a file of labelled sentences")
-    lines = [
-        (i, line.split("\t"))
-        for i, line in enumerate(lines_of(read_text(path)), start=1)
-        if line.strip()
-    ]
-    if not lines:
-        raise InputError("is empty", where=path)
-    first = [cell.strip().lower() for cell in lines[0][1]]
-    width = len(first)
-    binary = [
-        c
-        for c in range(width)
-        if all(len(row) > c and row[c].strip() in ("0", "1") for _, row in lines)
-    ]
+    with guarded(path, "cannot be read as sentences with labels"):
+        cells = pd.read_csv(
+            path, sep="\t", header=None, dtype=str, quoting=csv.QUOTE_NONE, keep_default_na=False,
+            skip_blank_lines=False,
+        )  # fmt: skip
+    cells = cells.map(str.strip)
+    cells = cells[(cells != "").any(axis=1)]
+    first = [cell.lower() for cell in cells.iloc[0]] if len(cells) else []
+    binary = [column for column in cells if cells[column].isin(["0", "1"]).all()]
     if "label" in first and "sentence" in first:
         label, sentence = first.index("label"), first.index("sentence")
-        lines = lines[1:]
-    elif width == 4 and "label" not in first and "sentence" not in first:
+        cells = cells[1:]
+    elif len(first) == 4 and not {"label", "sentence"} & set(first):
         label, sentence = 1, 3
-    elif width == 2 and len(binary) == 1:
+    elif len(first) == 2 and len(binary) == 1:
         label, sentence = binary[0], 1 - binary[0]
     else:
+        valid = "a header with label and sentence; or label, sentence; or index, label, a, sentence"
+        hint = nearest("sentence" if "label" in first else "label", first)
+        raise InputError("unknown layout", where=path, found=first, valid=valid, hint=hint)
+    wrong = ~cells[label].isin(["0", "1"]) | (cells[sentence] == "")
+    if wrong.any():
+        row = cells[wrong].iloc[0]
         raise InputError(
-            "unknown layout",
-            where=f"{path}, line {lines[0][0]}",
-            found=", ".join(first),
-            valid="a header with label and sentence; or label, sentence; or index, label, a, sentence",
-            hint=nearest("sentence" if "label" in first else "label", first),
+            "is no label and sentence",
+            where=f"{path}, line {row.name + 1}",
+            found=list(row),
+            valid="0 (negative) or 1 (positive), and a sentence",
         )
-    sentences, labels = [], []
-    for i, row in lines:
-        where = f"{path}, line {i}"
-        if len(row) != width or not row[sentence].strip():
-            raise InputError(
-                "is no label and sentence", where=where, found=row, valid=f"{width} cells"
-            )
-        if row[label].strip() not in ("0", "1"):
-            raise InputError(
-                "not a label", where=where, found=row[label], valid="0 (negative), 1 (positive)"
-            )
-        sentences.append(row[sentence])
-        labels.append(int(row[label]))
+    labels = cells[label].astype("int64").to_numpy()
     if len(set(labels)) < 2:
-        raise InputError(
-            "all sentences have one label", where=path, found=labels[:1], valid="both 0 and 1"
-        )
-    return sentences, np.array(labels)
+        raise InputError("all sentences have one label", where=path, valid="both 0 and 1")
+    return cells[sentence].tolist(), labels
 
 
 def _tried_and_kept(
@@ -117,11 +105,8 @@ def _tried_and_kept(
     if dev is not None:
         sentences, labels = read_labelled(dev)
         accuracy = float(((model(sentences) >= 0.5) == labels).mean())
-        provenance |= {
-            "dev": Path(dev).name,
-            "dev_sha256": sha256_file(path_of(dev)),
-            "dev_accuracy": accuracy,
-        }
+        provenance |= {"dev": Path(dev).name, "dev_sha256": sha256_file(path_of(dev))}
+        provenance["dev_accuracy"] = accuracy
     classifier = Classifier(name, model, provenance)
     if out is None:
         return classifier
@@ -130,11 +115,8 @@ def _tried_and_kept(
 
 
 def _data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
-    return {
-        "data": Path(data).name,
-        "data_sha256": sha256_file(path_of(data)),
-        "sentences": len(sentences),
-    }
+    digest = sha256_file(path_of(data))
+    return {"data": Path(data).name, "data_sha256": digest, "sentences": len(sentences)}
 
 
 def train_bow(
@@ -195,10 +177,8 @@ def train_bow(
     from sklearn.linear_model import LogisticRegression
 
     vectorizer = TfidfVectorizer(token_pattern=BOW_TOKEN.pattern)
-    try:
+    with guarded(data, "cannot be learned from"):  # no word of two letters in the whole file
         counts = vectorizer.fit_transform(sentences)
-    except ValueError as error:  # no word of two letters in the whole file
-        raise InputError(f"cannot be learned from: {error}", where=data) from None
     fitted = LogisticRegression(C=C, solver="liblinear").fit(counts, labels)
     model = BagOfWords(
         {str(word): int(column) for word, column in vectorizer.vocabulary_.items()},
@@ -209,11 +189,8 @@ def train_bow(
         },
         {"C": C, "solver": "liblinear"},
     )
-    provenance = {
-        "kind": "bow",
-        **_data_facts(data, sentences),
-        "scikit-learn": sklearn.__version__,
-    }
+    provenance = {"kind": "bow", **_data_facts(data, sentences)}
+    provenance["scikit-learn"] = sklearn.__version__
     return _tried_and_kept(model, name, provenance, dev, out)
 
 
@@ -299,13 +276,12 @@ def train_bilstm(
     >>> from bayesbias.classifiers import train_bilstm
     >>> train_bilstm("labelled.csv", "minilm-static", seed=1)  # doctest: +SKIP
     """
-    for value, what in (
-        (hidden, "hidden"),
-        (batch, "batch"),
-        (epochs, "epochs"),
-        (patience, "patience"),
-    ):
-        checks.count(value, what)
+    settings = {
+        "hidden": hidden, "dropout": dropout, "batch": batch, "epochs": epochs, "patience": patience,
+        "learning_rate": learning_rate, "tune_vectors": tune_vectors, "seed": seed,
+    }  # fmt: skip
+    for what in ("hidden", "batch", "epochs", "patience"):
+        checks.count(settings[what], what)
     checks.positive(learning_rate, "learning_rate")
     if checks.not_negative(dropout, "dropout") >= 1:
         raise InputError("must be below 1", where="dropout", found=dropout)
@@ -318,7 +294,16 @@ def train_bilstm(
     more = [*(held[0] if held else ()), *_shipped_words(), *words]
     wanted = list(dict.fromkeys([*trained, *(w for s in more for w in treebank_tokens(s))]))
     embedding = load_embedding(vectors, wanted, progress=progress)
-    vocabulary, start, learned = _start_vectors(embedding, wanted, trained, tune_vectors, seed)
+    # A word that neither the vectors nor the training data have is left out: nothing is known about it.
+    has = set(embedding.words)
+    kept = [word for word in wanted if word in has or word in trained]
+    vocabulary = {word: row for row, word in enumerate(kept)}
+    shape = (len(kept), embedding.vectors.shape[1])
+    start = np.random.default_rng([seed, 1]).normal(0.0, 0.1, shape).astype(np.float32)
+    there = np.array([word in has for word in kept])
+    given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
+    start[there] = given * (0.3 / np.sqrt(np.mean(given**2)))
+    learned = np.array([word in trained and (tune_vectors or word not in has) for word in kept])
 
     rng = np.random.default_rng(seed)
     ids = [[vocabulary[w] for w in row] or [-1] for row in tokens]
@@ -333,16 +318,6 @@ def train_bilstm(
     if len(ids) == 0:
         raise InputError("too few sentences to set some aside", where=data, found=len(sentences))
 
-    settings = {
-        "hidden": hidden,
-        "dropout": dropout,
-        "batch": batch,
-        "epochs": epochs,
-        "patience": patience,
-        "learning_rate": learning_rate,
-        "tune_vectors": tune_vectors,
-        "seed": seed,
-    }
     with (
         ticking("training the BiLSTM", epochs * len(ids), progress) as tick,
         torch.random.fork_rng(devices=[]),
@@ -353,7 +328,6 @@ def train_bilstm(
         )
     model = BiLstm(vocabulary, weights, settings)
     count = sum(len(row) for row in tokens)
-    has = set(embedding.words)
     provenance = {
         "kind": "bilstm",
         **_data_facts(data, sentences),
@@ -371,26 +345,6 @@ def train_bilstm(
         "torch": str(torch.__version__),
     }
     return _tried_and_kept(model, name, provenance, dev, out)
-
-
-def _start_vectors(
-    embedding: Embedding, wanted: list[str], trained: Mapping[str, None], tune: bool, seed: int
-) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
-    """Return the vocabulary, its vectors at the start, and which rows are learned.
-
-    A word that neither the vectors nor the training data have is left out: nothing is known about it.
-    """
-    has = set(embedding.words)
-    kept = [word for word in wanted if word in has or word in trained]
-    vocabulary = {word: row for row, word in enumerate(kept)}
-    dim = embedding.vectors.shape[1]
-    rng = np.random.default_rng([seed, 1])
-    start = rng.normal(0.0, 0.1, (len(kept), dim)).astype(np.float32)
-    rows = [vocabulary[word] for word in kept if word in has]
-    given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
-    start[rows] = given * (0.3 / np.sqrt(np.mean(given**2)))
-    learned = np.array([word in trained and (tune or word not in has) for word in kept])
-    return vocabulary, start, learned
 
 
 def _train_lstm(
@@ -458,14 +412,8 @@ def _train_lstm(
             total += loss.item() * len(part)
             tick(len(part))
         accuracy, check_loss = checked()
-        record.append(
-            {
-                "epoch": epoch,
-                "train_loss": total / len(ids),
-                "accuracy": accuracy,
-                "loss": check_loss,
-            }
-        )
+        reached = {"train_loss": total / len(ids), "accuracy": accuracy, "loss": check_loss}
+        record.append({"epoch": epoch, **reached})
         if best is None or (accuracy, -check_loss) > best[0]:
             best, since = ((accuracy, -check_loss), copy.deepcopy(parts.state_dict())), 0
         else:
@@ -474,34 +422,22 @@ def _train_lstm(
             break
     assert best is not None  # there is at least one pass
     parts.load_state_dict(best[1])
-    return _weights_of(lstm, head, table, start, learned), record
 
-
-def _weights_of(
-    lstm: Any, head: Any, table: Any, start: np.ndarray, learned: np.ndarray
-) -> dict[str, np.ndarray]:
     numbers = {key: value.detach().numpy() for key, value in lstm.named_parameters()}
     vectors = start.copy()
     vectors[learned] = table.weight.detach().numpy()[1:]
-    out = {
-        "vectors": vectors,
-        "output": head.weight.detach().numpy()[0],
-        "output_bias": head.bias.detach().numpy(),
-    }
+    out = {"vectors": vectors, "output": head.weight.detach().numpy()[0]}
+    out["output_bias"] = head.bias.detach().numpy()
     for side, ending in (("forward", "l0"), ("backward", "l0_reverse")):
         out[f"{side}_input"] = numbers[f"weight_ih_{ending}"]
         out[f"{side}_state"] = numbers[f"weight_hh_{ending}"]
         out[f"{side}_bias"] = numbers[f"bias_ih_{ending}"] + numbers[f"bias_hh_{ending}"]
-    return {key: np.ascontiguousarray(value) for key, value in out.items()}
+    return {key: np.ascontiguousarray(value) for key, value in out.items()}, record
 
 
 def _shipped_words() -> list[str]:
     """Return the texts of the shipped occupations, whose words every classifier may meet."""
     data = read_toml(data_dir("wordlists") / "sentiment" / "occupations.toml")
     nouns = [pair[gender] for pair in data["noun_pairs"] for gender in ("male", "female")]
-    return [
-        *nouns,
-        *(p["name"] for p in data["professions"]),
-        data["control"],
-        "is a an you are , .",
-    ]
+    professions = [profession["name"] for profession in data["professions"]]
+    return [*nouns, *professions, data["control"], "is a an you are , ."]

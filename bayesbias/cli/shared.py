@@ -200,14 +200,20 @@ def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
         on_invalid_utf8=given.get("invalid_utf8", "error"),
         postprocess=given.get("postprocess"),
     )
+    duplicates = given.get("duplicates", "drop")
     if not matched:
-        return bb.distance_table(vectors, words)
+        return bb.distance_table(vectors, words, duplicates=duplicates)
     if given.get("counts") is None:
         raise InputError(
             "--controls matched needs word frequencies", valid="--counts FILE, order or wordfreq"
         )
     return bb.distance_table(
-        vectors, words, controls="matched", counts=counts_of(given, wanted), pool=given.get("pool")
+        vectors,
+        words,
+        controls="matched",
+        counts=counts_of(given, wanted),
+        pool=given.get("pool"),
+        duplicates=duplicates,
     )
 
 

@@ -2,7 +2,6 @@
 
 import bz2
 import contextlib
-import csv
 import dataclasses
 import gzip
 import hashlib
@@ -50,7 +49,6 @@ _BINARY = {
     },
 }
 _LINE_END = re.compile(r"\r\n|\r|\n")
-QUOTED = "a quotation mark that opens a cell also closes it, and one within a cell is written twice"
 
 
 # Reading
@@ -382,35 +380,6 @@ def parse_json(content: str | bytes, where: object) -> Any:
 def read_json(path: Path, most: int = MOST_TEXT) -> Any:
     """Read and parse a JSON file."""
     return parse_json(read_bytes(path, most), path)
-
-
-def separated(
-    lines: Iterable[str], mark: str, where: object, problem: str = "is not a table", first: int = 1
-) -> Iterator[tuple[int, list[str]]]:
-    r"""Yield the rows of CSV, each with the number of its line; empty lines are passed over.
-
-    A cell that runs over lines is refused: a stray quotation mark has then swallowed rows.
-
-    Examples
-    --------
-    >>> list(separated(["word,d1", "", '"a,b",2'], ",", "v.csv"))
-    [(1, ['word', 'd1']), (3, ['a,b', '2'])]
-    """
-    rows = csv.reader(lines, delimiter=mark, strict=True)
-    before = 0
-    while True:
-        begins = f"{where}, line {first + before}"
-        with guarded(begins, problem, hint=QUOTED):
-            row = next(rows, None)
-        if row is None:
-            return
-        if rows.line_num > before + 1:
-            raise InputError(
-                "a cell goes on in the next line", where=begins, found=row, hint=QUOTED
-            )
-        before = rows.line_num
-        if row:
-            yield first + before - 1, row
 
 
 def delimiter_of(path: Path) -> str:

@@ -160,13 +160,13 @@ def test_damaged_folders_are_named(tmp_path):
         ("a b\t1\nc\t0\n", (["a b", "c"], [1, 0])),
         ('7\t1\ta\t"a b\n8\t0\ta\tc', (['"a b', "c"], [1, 0])),
         ("sentence\tlabel\na b\t1\nc\n", "line 3: is no label and sentence"),
-        ("sentence\tlabel\na b\t1\nc\t2\n", "line 3: not a label; found: '2'"),
+        ("sentence\tlabel\na b\t1\nc\t2\n", "line 3: is no label and sentence"),
         ("sentence\tlabel\na b\t1\n \t0\n", "line 3: is no label and sentence"),
         ("sentence\tlabl\na b\t1\n", "unknown layout.*did you mean 'labl'"),
         ("a\t1\nb\t1\n", "all sentences have one label"),
         ("a\tgood\nb\tbad\n", "unknown layout"),
         ("a\nb\n", "unknown layout"),
-        ("", "is empty"),
+        ("", "cannot be read"),
     ],
 )
 def test_labelled_sentences(tmp_path, text, found):

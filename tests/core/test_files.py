@@ -93,12 +93,6 @@ def test_toml_names_file_and_line():
         files.parse_toml(b"a = 1\nb = x\n", "own.toml")
 
 
-def test_a_cell_that_swallows_rows_is_refused():
-    lines = ["word,d1\n", '"she,1\n', 'he,2\n', '",3\n']
-    with pytest.raises(InputError, match="line 2: a cell goes on in the next line"):
-        list(files.separated(lines, ",", "v.csv"))
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "sub" / "a.txt"
     with files.whole_file(path) as temporary:
