@@ -16,7 +16,11 @@ SHARED = Path(__file__).resolve().parents[2] / "shared/data/bayesbias_distances/
 def paper_table() -> bb.PairTable:
     """Return religion on Reddit where the published table lies beside the checkout, else in the embedded vectors."""
     path = SHARED / "religion_group_reddit_dataset.csv"
-    return bb.load_distances(path) if path.is_file() else bb.distance_table("minilm-static", "religion")
+    return (
+        bb.load_distances(path)
+        if path.is_file()
+        else bb.distance_table("minilm-static", "religion")
+    )
 
 
 def timed(action: Callable[[], Any], runs: int = 3) -> tuple[list[float], Any]:
@@ -41,4 +45,8 @@ def slowest_ess(fit_or_tree: Any) -> float:
     import arviz as az
 
     idata = fit_or_tree.idata if isinstance(fit_or_tree, bb.BiasFit) else fit_or_tree
-    return float(az.ess(idata["posterior"].to_dataset()[["connection_mean"]], method="bulk")["connection_mean"].min())
+    return float(
+        az.ess(idata["posterior"].to_dataset()[["connection_mean"]], method="bulk")[
+            "connection_mean"
+        ].min()
+    )

@@ -20,7 +20,9 @@ def main() -> None:
     seconds = time.perf_counter() - start
     print(f"1,000 tables simulated from crossed and fitted by it: {seconds:.0f} s")
     print(
-        report[["contrast", "coverage", "coverage_se", "width"]].to_string(index=False, float_format="%.3f")
+        report[["contrast", "coverage", "coverage_se", "width"]].to_string(
+            index=False, float_format="%.3f"
+        )
     )
     others = ("hierarchical", "averages_t", "pairs_t", "moments", "bootstrap")
     report = coverage_simulated(Scenario(), tables=1000, methods=others, progress=False)
@@ -51,4 +53,6 @@ def main() -> None:
             str(Path(folder) / "run"),
         ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        print(f"100 paper-sized fits in one sweep, whole process: {time.perf_counter() - start:.0f} s")
+        print(
+            f"100 paper-sized fits in one sweep, whole process: {time.perf_counter() - start:.0f} s"
+        )

@@ -32,7 +32,10 @@ EQUAL = {
         "doctor nurse surgeon physician dentist pharmacist",
         "caring hospital patient healthy clinical",
     ),
-    "craft": ("carpenter plumber mechanic electrician builder welder", "wood metal tool strong dirty"),
+    "craft": (
+        "carpenter plumber mechanic electrician builder welder",
+        "wood metal tool strong dirty",
+    ),
     "law": ("lawyer judge attorney barrister clerk sheriff", "court guilty justice legal argument"),
 }
 KINDS = ("shuffled_classes", "shuffled_attributes")
@@ -45,7 +48,9 @@ def without_associations(real: pd.DataFrame) -> pd.DataFrame:
         real.groupby(by)["distance"].transform("mean")
         for by in (["protected_class", "attribute_class"], "protected_class", "attribute_class")
     )
-    return real.assign(distance=real["distance"] - block + of_class + of_list - real["distance"].mean())
+    return real.assign(
+        distance=real["distance"] - block + of_class + of_list - real["distance"].mean()
+    )
 
 
 def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.DataFrame:
@@ -53,8 +58,12 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
     rows = []
     for number in range(tables):
         random = np.random.default_rng([0, negative.NEGATIVE_CONTROLS.index(kind), number])
-        fit = fit_of(negative.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS)
-        for (level, name, contrast), answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"]):
+        fit = fit_of(
+            negative.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS
+        )
+        for (level, name, contrast), answer in answers_of_fit(
+            fit, 0.89, ["overall", "class", "attribute_set"]
+        ):
             if contrast == "associated - different":
                 rows.append({"level": level, "name": name, **answer})
     frame = pd.DataFrame(rows)

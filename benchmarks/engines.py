@@ -37,7 +37,9 @@ def main_contrasts(fit: bb.BiasFit) -> pd.DataFrame:
         if level == "overall" or level in fit.spec.results.levels
     ]
     frames = [
-        fit.contrasts(estimand=e, level=level) for e in ("population", "listed_words") for level in levels
+        fit.contrasts(estimand=e, level=level)
+        for e in ("population", "listed_words")
+        for level in levels
     ]
     return pd.concat(frames, ignore_index=True)
 
@@ -45,7 +47,9 @@ def main_contrasts(fit: bb.BiasFit) -> pd.DataFrame:
 def apart(ours: pd.DataFrame, theirs: pd.DataFrame) -> dict[str, float]:
     """Return how far two engines' contrasts lie apart, at most: means, spreads and ends, in posterior sd and in errors."""
     sd = theirs["sd"].to_numpy()
-    ends = np.concatenate([np.abs(ours[end] - theirs[end]) / sd for end in ("hpdi_low", "hpdi_high")])
+    ends = np.concatenate(
+        [np.abs(ours[end] - theirs[end]) / sd for end in ("hpdi_low", "hpdi_high")]
+    )
     errors = np.concatenate(
         [
             np.abs(ours[f"hpdi_{end}"] - theirs[f"hpdi_{end}"])
@@ -90,7 +94,9 @@ def main(arguments: Sequence[str] = ()) -> None:
             }
         )
         print(
-            pd.DataFrame(rows[-1:]).to_string(index=False, header=len(rows) == 1, float_format="%.3f"),
+            pd.DataFrame(rows[-1:]).to_string(
+                index=False, header=len(rows) == 1, float_format="%.3f"
+            ),
             flush=True,
         )
     frame = pd.DataFrame(rows)

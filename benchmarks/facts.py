@@ -23,7 +23,10 @@ from bayesbias.studies.wefat.result import of_published
 TARGETS, WORDS = 50, 8  # of each set
 SD = 0.1
 SHARES = {"t": 0.4, "b": 0.2, "w": 0.1, "noise": 0.3}
-SLOPE, SLOPE_OF_WORDS = 0.03, 0.01  # of one set and with the other sign of the other; between words of a set
+SLOPE, SLOPE_OF_WORDS = (
+    0.03,
+    0.01,
+)  # of one set and with the other sign of the other; between words of a set
 PROB = 0.89
 
 
@@ -37,7 +40,11 @@ def simulated(seed: int, slope: float, targets: int, words: int) -> tuple[np.nda
     own = np.repeat(rng.normal(0, sd["b"], (2, targets)), words, axis=0)
     slopes = side * slope + rng.normal(0, SLOPE_OF_WORDS if slope else 0.0, (2 * words, 1))
     cosines = (
-        0.1 + slopes * x + own + rng.normal(0, sd["t"], targets) + rng.normal(0, sd["w"], (2 * words, 1))
+        0.1
+        + slopes * x
+        + own
+        + rng.normal(0, sd["t"], targets)
+        + rng.normal(0, sd["w"], (2 * words, 1))
     )
     return cosines + rng.normal(0, sd["noise"], cosines.shape), covariate
 
@@ -55,11 +62,14 @@ def half_width_of_flawless(cosines: np.ndarray, covariate: np.ndarray, words: in
 def dealt(cosines: np.ndarray, covariate: np.ndarray, words: int, found: Any) -> dict[str, float]:
     """Say of a table whose covariates say nothing whether the flawless method excludes zero, and how wide the model's interval is."""
     gap = cosines[:words].mean(axis=0) - cosines[words:].mean(axis=0)
-    slope = float(((covariate - covariate.mean()) * gap).sum() / covariate.std(ddof=1) / (len(covariate) - 1))
+    slope = float(
+        ((covariate - covariate.mean()) * gap).sum() / covariate.std(ddof=1) / (len(covariate) - 1)
+    )
     half = half_width_of_flawless(cosines, covariate, words)
     return {
         "flawless excludes 0": abs(slope) > half,
-        "width, over that of the flawless": (found.slope.hpdi_high - found.slope.hpdi_low) / (2 * half),
+        "width, over that of the flawless": (found.slope.hpdi_high - found.slope.hpdi_low)
+        / (2 * half),
     }
 
 
@@ -68,7 +78,9 @@ def one(seed: int, slope: float, targets: int, words: int) -> dict[str, float]:
     cosines, covariate = simulated(seed, slope, targets, words)
     names = [f"w{k}" for k in range(2 * words)]
     values = {f"t{k}": float(v) for k, v in enumerate(covariate)}
-    score = (cosines[:words].mean(axis=0) - cosines[words:].mean(axis=0)) / cosines.std(axis=0, ddof=1)
+    score = (cosines[:words].mean(axis=0) - cosines[words:].mean(axis=0)) / cosines.std(
+        axis=0, ddof=1
+    )
     scores = dict(zip(values, score, strict=True))
     published: Any = SimpleNamespace(
         classes=("a", "b"), a=names[:words], b=names[words:], covariates=values, scores=scores

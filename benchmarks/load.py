@@ -39,7 +39,10 @@ def write_pairs(path: Path) -> None:
     words, attributes = np.arange(WORDS), np.arange(ATTRIBUTES)
     lists = np.array([*(f"class{k}" for k in range(CLASSES)), "human", "neutral"])
     columns = pd.DataFrame(
-        {"attribute": [f"a{i}" for i in attributes], "attribute_class": lists[attributes % len(lists)]}
+        {
+            "attribute": [f"a{i}" for i in attributes],
+            "attribute_class": lists[attributes % len(lists)],
+        }
     )
     control = columns["attribute_class"].isin(["human", "neutral"])
     columns["attribute_kind"] = columns["attribute_class"].where(control, "stereotype")
@@ -48,7 +51,9 @@ def write_pairs(path: Path) -> None:
         own = f"class{word % CLASSES}"
         connection = np.where(columns["attribute_class"] == own, "associated", "different")
         connection = np.where(control, columns["attribute_class"], connection)
-        distance = 0.8 + effect - 0.03 * (connection == "associated") + rng.normal(0, 0.05, ATTRIBUTES)
+        distance = (
+            0.8 + effect - 0.03 * (connection == "associated") + rng.normal(0, 0.05, ATTRIBUTES)
+        )
         part = columns.assign(
             protected_word=f"w{word}", protected_class=own, connection=connection, distance=distance
         )

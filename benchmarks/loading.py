@@ -48,12 +48,16 @@ def main() -> None:
             out.write(f"{N} {DIM}\n".encode())
             block = rng.normal(size=(1000, DIM)).astype(np.float32)
             for start in range(0, N, 1000):
-                out.write(b"".join(f"word{start + i} ".encode() + block[i].tobytes() for i in range(1000)))
+                out.write(
+                    b"".join(f"word{start + i} ".encode() + block[i].tobytes() for i in range(1000))
+                )
         wanted.write_text(json.dumps([f"word{i}" for i in rng.choice(N, WANTED, replace=False)]))
 
         def run(code: str) -> list[float]:
             done = subprocess.run(
-                [sys.executable, "-c", code, str(file), str(wanted)], check=True, capture_output=True
+                [sys.executable, "-c", code, str(file), str(wanted)],
+                check=True,
+                capture_output=True,
             )
             return json.loads(done.stdout)
 
@@ -70,6 +74,8 @@ def main() -> None:
     )
     print(f"  cat to /dev/null: {spread(cat)}")
     print(f"  bayesbias:        {spread(ours)}, peak memory {memory:.0f} MB")
-    print(f"  gensim:           {spread([g[0] for g in gensim])}, peak memory {gensim[0][2]:.0f} MB")
+    print(
+        f"  gensim:           {spread([g[0] for g in gensim])}, peak memory {gensim[0][2]:.0f} MB"
+    )
     print(f"  ratios of medians: gensim / bayesbias {statistics.median(g[0] for g in gensim) / statistics.median(ours):.0f}, "
           f"bayesbias / cat {statistics.median(ours) / statistics.median(cat):.1f}")  # fmt: skip

@@ -16,7 +16,9 @@ KEPT = 100
 def resident() -> float:
     """Return the resident memory of this process in MB."""
     if platform.system() != "Linux":
-        raise bb.InputError("the benchmark of memory reads /proc", found=platform.system(), valid="Linux")
+        raise bb.InputError(
+            "the benchmark of memory reads /proc", found=platform.system(), valid="Linux"
+        )
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     import resource
 
@@ -38,7 +40,9 @@ def main() -> None:
         if len(fits) in (1, 10, KEPT // 2, KEPT):
             gc.collect()
             sizes[len(fits)] = resident()
-    print(f"model {fits[0].spec.name} on religion in minilm-static, {len(table):,} pairs, 4 x 1000 draws")
+    print(
+        f"model {fits[0].spec.name} on religion in minilm-static, {len(table):,} pairs, 4 x 1000 draws"
+    )
     print(f"  before the first fit {before:.0f} MB resident")
     for n, size in sizes.items():
         print(f"  {n:>4} fits kept, each asked for its summary: {size:.0f} MB")

@@ -42,7 +42,11 @@ def layout(truth: str) -> tuple[pd.DataFrame, Design, dict[str, Rows]]:
     """Return the pairs of every table, the model that draws them, and what is asked of it."""
     frame = scenario_frame(WORDS, ATTRIBUTES, HUMAN, NEUTRAL)
     design = Design.of(load_model(truth), frame)
-    return frame, design, {name: asked_rows(design, frame, name, contrasted=True) for name in ESTIMANDS}
+    return (
+        frame,
+        design,
+        {name: asked_rows(design, frame, name, contrasted=True) for name in ESTIMANDS},
+    )
 
 
 def simulated(truth: str, noise: str, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
@@ -57,7 +61,9 @@ def simulated(truth: str, noise: str, seed: int) -> tuple[np.ndarray, dict[str, 
     if noise != "model":
         rng = np.random.default_rng([seed, 2])
         n = len(frame)
-        shape = rng.standard_t(4, n) / np.sqrt(2) if noise == "student" else rng.exponential(1, n) - 1
+        shape = (
+            rng.standard_t(4, n) / np.sqrt(2) if noise == "student" else rng.exponential(1, n) - 1
+        )
         own = np.ravel(drawn["sigma"])[design.index["sigma"]]
         silent = {**drawn, "sigma": np.zeros_like(drawn["sigma"])}
         values = design.outcome_draws(silent, seed + 1)[0] + own * shape
@@ -113,7 +119,9 @@ def one(model: str, truth: str, noise: str, engine: str, draws: int, seed: int) 
         found = pd.DataFrame({"estimand": estimand, "level": levels, "contrast": contrasts})
         # Only the overall population is the same thing in two models: a class may be held in the one and drawn in the other.
         known = np.isfinite(wanted) & (
-            (truth == model) | (estimand == "listed_words") | (found["level"] == "overall").to_numpy()
+            (truth == model)
+            | (estimand == "listed_words")
+            | (found["level"] == "overall").to_numpy()
         )
         parts.append(found.assign(held=(low <= wanted) & (wanted <= high))[known])
     return pd.concat(parts).assign(table=seed, k=how.pareto_k, quick=how.name == "quick", s=seconds)
@@ -138,7 +146,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     """Print the coverage of every contrast, level and estimand, with its standard error over tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", default=DEFAULT_MODEL)
-    parser.add_argument("--truth", help="the model whose prior tables are drawn from; by default the same")
+    parser.add_argument(
+        "--truth", help="the model whose prior tables are drawn from; by default the same"
+    )
     parser.add_argument("--noise", choices=NOISES, default="model")
     parser.add_argument("--engine", default="quick")
     parser.add_argument("--draws", type=int, default=DRAWS, help="for each of two chains")

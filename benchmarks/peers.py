@@ -57,7 +57,9 @@ def _environment(package: str, *also: str) -> Path:
 
 
 def _run(python: Path, code: str, *arguments: Path) -> dict[str, float]:
-    done = subprocess.run([python, "-c", code, *map(str, arguments)], capture_output=True, text=True)
+    done = subprocess.run(
+        [python, "-c", code, *map(str, arguments)], capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(f"the peer failed: {done.stderr.strip().splitlines()[-1]}")
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -108,7 +110,9 @@ def _bambi() -> None:
         f"  bambi with nutpie: {theirs['seconds']:.1f} s, {theirs['ess']:.0f} effective draws of the slowest mean"
     )
     print(f"  bayesbias:         {ours:.1f} s, {ess:.0f} effective draws of the slowest mean")
-    print(f"  ratio of effective draws per second: {(ess / ours) / (theirs['ess'] / theirs['seconds']):.0f}")
+    print(
+        f"  ratio of effective draws per second: {(ess / ours) / (theirs['ess'] / theirs['seconds']):.0f}"
+    )
 
 
 def main() -> None:

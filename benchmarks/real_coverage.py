@@ -37,7 +37,11 @@ def pool_of(file: Path) -> tuple[bb.PairTable, dict[str, int]]:
                 "protected_class": own,
                 "attribute": np.tile(attributes, len(words)),
                 "attribute_class": name,
-                "connection": name if name == "neutral" else "associated" if name == own else "different",
+                "connection": name
+                if name == "neutral"
+                else "associated"
+                if name == own
+                else "different",
                 "distance": distances.ravel(),
             }
             parts.append(pd.DataFrame(columns))

@@ -30,7 +30,9 @@ PROB = 0.89
 
 def share_of_women() -> dict[str, float]:
     """Return the share of women of occupations of one word: of all rows with that label, weighed by who is employed."""
-    rows = pd.read_csv(SHARED / "covariates/occupations_bls_2015.tsv", sep="\t", header=None, skiprows=1)
+    rows = pd.read_csv(
+        SHARED / "covariates/occupations_bls_2015.tsv", sep="\t", header=None, skiprows=1
+    )
     number = rows.iloc[:, :2].apply(pd.to_numeric, errors="coerce")
     labels = sorted(
         {label for label in rows.iloc[:, 6:].to_numpy().ravel() if isinstance(label, str) and label}
@@ -70,10 +72,18 @@ def one(
     chosen = np.sort(rng.choice(len(jobs), size[1], replace=False))
     part = cosines[np.concatenate([first, n + second])][:, chosen]
     difference = cosines[:n].mean(axis=0) - cosines[n:].mean(axis=0)
-    slope, r = np.polyfit(covariate, difference, 1)[0], stats.pearsonr(difference, covariate).statistic
+    slope, r = (
+        np.polyfit(covariate, difference, 1)[0],
+        stats.pearsonr(difference, covariate).statistic,
+    )
     out = {}
-    for kind, own in (("", covariate[chosen]), ("dealt out anew, ", rng.permutation(covariate[chosen]))):
-        score = (part[: size[0]].mean(axis=0) - part[size[0] :].mean(axis=0)) / part.std(axis=0, ddof=1)
+    for kind, own in (
+        ("", covariate[chosen]),
+        ("dealt out anew, ", rng.permutation(covariate[chosen])),
+    ):
+        score = (part[: size[0]].mean(axis=0) - part[size[0] :].mean(axis=0)) / part.std(
+            axis=0, ddof=1
+        )
         known: Any = SimpleNamespace(
             classes=("women", "men"),
             a=[names[0][k] for k in first],
@@ -86,7 +96,9 @@ def one(
         )  # fmt: skip
         fisher = stats.pearsonr(score, own).confidence_interval(PROB)
         if kind:
-            out["dealt out anew: slope excludes 0"] = not found.slope.hpdi_low <= 0 <= found.slope.hpdi_high
+            out["dealt out anew: slope excludes 0"] = (
+                not found.slope.hpdi_low <= 0 <= found.slope.hpdi_high
+            )
             out["dealt out anew: Fisher z excludes 0"] = not fisher.low <= 0 <= fisher.high
             flawless = dealt(part, own, size[0], found)
             out |= {f"dealt out anew: {name}": value for name, value in flawless.items()}
@@ -115,7 +127,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     names, jobs, cosines, covariate = pool()
     began = time.perf_counter()
     size = asked.names, asked.occupations
-    rows = pd.DataFrame([one(seed, names, jobs, cosines, covariate, size) for seed in range(asked.tables)])
+    rows = pd.DataFrame(
+        [one(seed, names, jobs, cosines, covariate, size) for seed in range(asked.tables)]
+    )
     print(
         f"{asked.tables} tables of {size[0]} + {size[0]} of {len(names[0])} + {len(names[1])} names and {size[1]} of "
         f"{len(jobs)} occupations: {time.perf_counter() - began:.0f} s"

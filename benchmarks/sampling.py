@@ -27,7 +27,9 @@ def main() -> None:
     theirs, ours = [], []
     for seed in range(3):
         start = time.perf_counter()
-        idata = nutpie.sample(compiled, **settings, seed=seed, progress_bar=False, target_accept=0.9)
+        idata = nutpie.sample(
+            compiled, **settings, seed=seed, progress_bar=False, target_accept=0.9
+        )
         theirs.append(slowest_ess(idata) / (time.perf_counter() - start))
         start = time.perf_counter()
         fit = bb.fit(table, "crossed", seed=seed, pointwise=False)

@@ -27,7 +27,9 @@ def grid(words: int, attributes: int, human: int, neutral: int) -> pd.DataFrame:
     )
     table = rows.merge(columns, how="cross")
     own = np.where(table["attribute_class"] == table["protected_class"], "associated", "different")
-    table["connection"] = np.where(table["attribute_kind"] == "stereotype", own, table["attribute_kind"])
+    table["connection"] = np.where(
+        table["attribute_kind"] == "stereotype", own, table["attribute_kind"]
+    )
     table["distance"] = 0.95 + table["effect"] + rng.normal(0, 0.115, len(table))
     return table.drop(columns="effect")
 
@@ -35,7 +37,12 @@ def grid(words: int, attributes: int, human: int, neutral: int) -> pd.DataFrame:
 def main() -> None:
     small, large = grid(5, 4, 85, 226), grid(333, 50, 250, 601)
     bb.fit(small, "crossed", seed=0, draws=10, tune=10, pointwise=False)
-    times: dict[str, list[float]] = {"small": [], "large": [], "small_effects": [], "large_effects": []}
+    times: dict[str, list[float]] = {
+        "small": [],
+        "large": [],
+        "small_effects": [],
+        "large_effects": [],
+    }
     for seed in range(3):
         for name, table in (("small", small), ("large", large)):
             fit = bb.fit(table, "crossed", seed=seed, pointwise=False)

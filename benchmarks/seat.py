@@ -22,4 +22,6 @@ def main() -> None:
         table = bb.sentence_table(name)
         start = time.perf_counter()
         bb.fit(table, "sentence", seed=1, pointwise=False)
-        print(f"{name}, {len(table):,} pairs, fitted by sentence: {time.perf_counter() - start:.1f} s")
+        print(
+            f"{name}, {len(table):,} pairs, fitted by sentence: {time.perf_counter() - start:.1f} s"
+        )

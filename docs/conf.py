@@ -32,7 +32,14 @@ default_role = "py:obj"
 suppress_warnings = ["ref.python"]  # types such as "path"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = [
+    "amsmath",
+    "attrs_block",
+    "attrs_inline",
+    "colon_fence",
+    "deflist",
+    "dollarmath",
+]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
 nb_merge_streams = True

@@ -83,4 +83,6 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--refresh-snapshots", action="store_true", help="write tests/output/snapshots anew")
+    parser.addoption(
+        "--refresh-snapshots", action="store_true", help="write tests/output/snapshots anew"
+    )

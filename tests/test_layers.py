@@ -24,7 +24,18 @@ LAYERS = (
 EXCEPTIONS = {"plots": {"studies", "simulation", "sweeps"}}
 LAYER = {folder: number for number, layer in enumerate(LAYERS) for folder in layer}
 # Imported inside functions, so that `import bayesbias` and `bayesbias --help` stay quick.
-HEAVY = ("arviz", "matplotlib", "numba", "nutpie", "pandas", "pyarrow", "pymc", "pytensor", "scipy", "torch")
+HEAVY = (
+    "arviz",
+    "matplotlib",
+    "numba",
+    "nutpie",
+    "pandas",
+    "pyarrow",
+    "pymc",
+    "pytensor",
+    "scipy",
+    "torch",
+)
 
 
 def imported(path):
@@ -71,7 +82,11 @@ def test_importing_the_package_and_its_help_loads_no_heavy_library():
 def test_no_public_name_is_that_of_a_module_beside_it():
     """Importing the module would put it in the place of the function."""
     for stub in PACKAGE.rglob("__init__.pyi"):
-        modules = {p.stem for p in stub.parent.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+        modules = {
+            p.stem
+            for p in stub.parent.iterdir()
+            if p.suffix == ".py" or (p / "__init__.py").is_file()
+        }
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 assert not modules & {alias.asname or alias.name for alias in node.names}, stub

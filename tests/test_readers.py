@@ -45,7 +45,9 @@ def glove_text():
 
 def word2vec_binary():
     parts = [b"%d 4\n" % len(WORDS)]
-    parts += [w.encode() + b" " + row.tobytes() + b"\n" for w, row in zip(WORDS, vectors(), strict=True)]
+    parts += [
+        w.encode() + b" " + row.tobytes() + b"\n" for w, row in zip(WORDS, vectors(), strict=True)
+    ]
     return b"".join(parts)
 
 
@@ -214,7 +216,21 @@ def damaged(draw, content):
         elif way == "insert":
             data[at:at] = draw(st.binary(max_size=16))
         else:
-            odd = ["nan", "1e999", "\u0000", "\ufeff", '"', ",,", "\r", "é", "-1", "{}", "[[", "= 1", "\t\t"]
+            odd = [
+                "nan",
+                "1e999",
+                "\u0000",
+                "\ufeff",
+                '"',
+                ",,",
+                "\r",
+                "é",
+                "-1",
+                "{}",
+                "[[",
+                "= 1",
+                "\t\t",
+            ]
             data[at:at] = draw(st.sampled_from(odd)).encode()
     return bytes(data)
 
@@ -244,20 +260,26 @@ def test_any_bytes_are_read_or_refused(name, content):
 
 
 @every_reader
-@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe", b"\x00" * 40, b"a" * 70_000, b"PK\x03\x04"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"\xff\xfe", b"\x00" * 40, b"a" * 70_000, b"PK\x03\x04"]
+)
 def test_a_file_of_nothing_useful_is_refused(name, content):
     found = read(name, content)
     assert isinstance(found, bb.InputError) or name in ("counts", "covariates")
 
 
 CELLS = st.one_of(
-    st.sampled_from(["he", "nurse", "1", "0.5", "-3", "nan", "inf", "", " ", "1e400", '"', "é", "true"]),
+    st.sampled_from(
+        ["he", "nurse", "1", "0.5", "-3", "nan", "inf", "", " ", "1e400", '"', "é", "true"]
+    ),
     st.text(max_size=6),
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n, (end, *_) in READERS.items() if end in (".csv", ".txt", ".vec")])
+@pytest.mark.parametrize(
+    "name", [n for n, (end, *_) in READERS.items() if end in (".csv", ".txt", ".vec")]
+)
 @given(
     rows=st.lists(st.lists(CELLS, min_size=1, max_size=8), max_size=8),
     separator=st.sampled_from(list(",;\t ")),
@@ -271,10 +293,39 @@ def test_any_rows_below_the_header_are_read_or_refused(name, rows, separator, en
     read(name, end.join(lines).encode(encoding, errors="replace"))
 
 
-KEYS = ["name", "schema", "class", "protected", "attributes", "controls", "human", "covariates", "parameter", "dims"]
-KEYS += ["likelihood", "outcome", "distribution", "mu", "sigma", "results", "group", "targ1", "attr1", "examples"]
+KEYS = [
+    "name",
+    "schema",
+    "class",
+    "protected",
+    "attributes",
+    "controls",
+    "human",
+    "covariates",
+    "parameter",
+    "dims",
+]
+KEYS += [
+    "likelihood",
+    "outcome",
+    "distribution",
+    "mu",
+    "sigma",
+    "results",
+    "group",
+    "targ1",
+    "attr1",
+    "examples",
+]
 TREES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.sampled_from(KEYS)),
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=8),
+        st.sampled_from(KEYS),
+    ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=4),
         st.dictionaries(st.one_of(st.sampled_from(KEYS), st.text(max_size=4)), inner, max_size=4),
@@ -303,8 +354,24 @@ def test_any_tree_of_json_is_read_or_refused(name, data):
 @SETTINGS
 def test_any_value_in_a_line_of_toml_is_read_or_refused(name, data):
     lines = valid(name).decode().splitlines()
-    at = data.draw(st.sampled_from([k for k, line in enumerate(lines) if re.match(r"\w+ = ", line)]))
-    values = ["0", "-1", "1e400", "nan", "true", "[]", "[1]", '""', '"x"', "{}", '{ a = "b" }', "[[]]", "2020-01-01"]
+    at = data.draw(
+        st.sampled_from([k for k, line in enumerate(lines) if re.match(r"\w+ = ", line)])
+    )
+    values = [
+        "0",
+        "-1",
+        "1e400",
+        "nan",
+        "true",
+        "[]",
+        "[1]",
+        '""',
+        '"x"',
+        "{}",
+        '{ a = "b" }',
+        "[[]]",
+        "2020-01-01",
+    ]
     lines[at] = re.sub(r"= .*", "= " + data.draw(st.sampled_from(values)), lines[at])
     read(name, "\n".join(lines).encode())
 
@@ -329,7 +396,9 @@ def test_no_pickle_is_run(ending, tmp_path, monkeypatch):
     assert not (tmp_path / "opened-by-a-pickle").exists()
 
 
-@pytest.mark.parametrize("reader", [load_vectors, bb.load_wordlist, bb.load_distances, bb.load_predictions, bb.load_run])
+@pytest.mark.parametrize(
+    "reader", [load_vectors, bb.load_wordlist, bb.load_distances, bb.load_predictions, bb.load_run]
+)
 def test_a_missing_file_and_a_folder_are_refused(reader, tmp_path):
     with pytest.raises(bb.InputError, match="missing"):
         reader(tmp_path / "missing.csv")

@@ -22,7 +22,9 @@ NEEDED_IN_SOURCE = (
     "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "constraints.txt",
     "bayesbias/__init__.py", "tests/conftest.py", "wordlists/religion.toml", "models/default.toml",
 )  # fmt: skip
-STRAY = re.compile(r"(^|/)(__pycache__|\.venv[^/]*|\.git|\.pytest_cache|dist|shared)(/|$)|\.(pyc|orig|rej)$")
+STRAY = re.compile(
+    r"(^|/)(__pycache__|\.venv[^/]*|\.git|\.pytest_cache|dist|shared)(/|$)|\.(pyc|orig|rej)$"
+)
 
 
 def version_of_source():
@@ -54,7 +56,11 @@ def contents(path):
             return names, archive.read(held).decode()
     with tarfile.open(path) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
-        (held,) = (name for name in archive.getnames() if name.count("/") == 1 and name.endswith("PKG-INFO"))
+        (held,) = (
+            name
+            for name in archive.getnames()
+            if name.count("/") == 1 and name.endswith("PKG-INFO")
+        )
         return names, archive.extractfile(held).read().decode()
 
 
@@ -62,11 +68,20 @@ def problems_of(path, needed, version):
     """Return what is wrong with a wheel or a source distribution."""
     names, text = contents(path)
     metadata = email.message_from_string(text)
-    wanted = {"Name": "bayesbias", "Version": version, "License-Expression": "MIT", "Requires-Python": ">=3.12"}
+    wanted = {
+        "Name": "bayesbias",
+        "Version": version,
+        "License-Expression": "MIT",
+        "Requires-Python": ">=3.12",
+    }
     problems = [f"lacks {name}" for name in needed if name not in names]
     problems += [f"holds {name}" for name in names if STRAY.search(name)]
-    problems += [f"{key} is {metadata[key]}" for key, value in wanted.items() if metadata[key] != value]
-    problems += [f"requires {line}" for line in metadata.get_all("Requires-Dist", []) if "://" in line]
+    problems += [
+        f"{key} is {metadata[key]}" for key, value in wanted.items() if metadata[key] != value
+    ]
+    problems += [
+        f"requires {line}" for line in metadata.get_all("Requires-Dist", []) if "://" in line
+    ]
     if path.stat().st_size > MOST_BYTES:
         problems.append(f"has {path.stat().st_size:,} bytes")
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB")

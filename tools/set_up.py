@@ -36,14 +36,21 @@ def reason(output: str, folder: Path) -> str:
     if any(sign in said for sign in NO_VENV):
         return f"{sys.executable} cannot make virtual environments: install its venv module (Debian: python3-venv)"
     lines = [line.strip() for line in output.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR: ")]  # "error: ..." stands above and says less
+    errors = [
+        line for line in lines if line.startswith("ERROR: ")
+    ]  # "error: ..." stands above and says less
     return "the installation failed: " + ([*errors, *lines, "no reason was given"][0])
 
 
 def run(*command: str) -> str | None:
     """Run a command; None where it went well, else all that it printed."""
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
     )
     return None if done.returncode == 0 else done.stdout
 

@@ -25,7 +25,10 @@ def main(arguments):
         for claim, tried, worst, limit, held in part.run(asked.share):
             failed += not held
             mark = "" if held else "**failed** "
-            print(f"| {mark}{claim} | {tried} | {worst} | {limit} | {time.strftime('%Y-%m-%d')} |", flush=True)
+            print(
+                f"| {mark}{claim} | {tried} | {worst} | {limit} | {time.strftime('%Y-%m-%d')} |",
+                flush=True,
+            )
     return int(failed > 0)
 
 

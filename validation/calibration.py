@@ -37,7 +37,9 @@ def one(model, seed):
     ranks, held = {}, {}
     for estimand in ("population", "listed_words"):
         true = contrast_draws(level_draws(design, frame, drawn, estimand))
-        keys = list(zip(true["level"].values, true["name"].values, true["contrast"].values, strict=True))
+        keys = list(
+            zip(true["level"].values, true["name"].values, true["contrast"].values, strict=True)
+        )
         true = dict(zip(keys, true.values[0, 0], strict=True))
         rows = fit.contrasts(prob=PROB).query("estimand == @estimand")
         for row in rows.itertuples():
@@ -60,7 +62,9 @@ def at_four_truths(model, n):
         means["associated"] = means["different"] + difference
         scenario = replace(scenario, values={**scenario.values, "connection_mean": means})
         report = bb.coverage_simulated(scenario, tables=n, methods=[model], seed=0, progress=False)
-        parts.append(report[report["contrast"].isin(["associated - different", "associated - neutral"])])
+        parts.append(
+            report[report["contrast"].isin(["associated - different", "associated - neutral"])]
+        )
     report = pd.concat(parts, ignore_index=True)
     worst = report.loc[(report["coverage"] - PROB).abs().idxmax()]
     return float(worst["coverage"]), float(worst["coverage_se"])

@@ -59,7 +59,8 @@ def ours(reduced: Collapsed, theta: np.ndarray) -> dict[str, float]:
     criterion, factor = at_best_factor(reduced, theta)
     connections = design.coords["connection"]
     rows = Linear(
-        np.zeros(len(connections)), (Part("connection_mean", sparse.csr_array(np.eye(len(connections)))),)
+        np.zeros(len(connections)),
+        (Part("connection_mean", sparse.csr_array(np.eye(len(connections)))),),
     )
     mean, variance = conditional_moments(reduced, theta[None], rows)  # the factor changes no mean
     out = {"criterion": criterion, "factor": factor}
@@ -75,7 +76,9 @@ def points(reduced: Collapsed, n: int, seed: int) -> np.ndarray:
     spreads = rng.choice([0.003, 0.03, 0.1, 0.3], (n, reduced.n_theta - noise))
     around = rng.choice([0.05, 0.1, 0.2], (n, noise))
     assert reduced.scales[-1] == "sigma"
-    return np.log(np.concatenate([spreads, around], axis=1)) + rng.normal(0, 0.3, (n, reduced.n_theta))
+    return np.log(np.concatenate([spreads, around], axis=1)) + rng.normal(
+        0, 0.3, (n, reduced.n_theta)
+    )
 
 
 def named(reduced: Collapsed, theta: np.ndarray) -> pd.DataFrame:
@@ -89,10 +92,14 @@ def named(reduced: Collapsed, theta: np.ndarray) -> pd.DataFrame:
 
 def lme4(table: bb.PairTable, scales: pd.DataFrame) -> pd.DataFrame:
     """Ask lme4 at every point."""
-    pairs = table.frame[["distance", "protected_word", "connection", "attribute"]].astype({"distance": float})
+    pairs = table.frame[["distance", "protected_word", "connection", "attribute"]].astype(
+        {"distance": float}
+    )
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / name for name in ("pairs.csv", "scales.csv", "answers.csv")]
-        pairs.rename(columns={"distance": "y", "protected_word": "word"}).to_csv(files[0], index=False)
+        pairs.rename(columns={"distance": "y", "protected_word": "word"}).to_csv(
+            files[0], index=False
+        )
         scales.to_csv(files[1], index=False)
         with files[2].open("w") as out:
             subprocess.run(["Rscript", str(SCRIPT), *map(str, files[:2])], stdout=out, check=True)

@@ -49,7 +49,9 @@ def run(share):
         bounds = permutation_test(*scores, method="bounds", sides=sides)
         bounded += bounds.p_lower <= true * (1 + 1e-12) and true <= bounds.p_upper * (1 + 1e-12)
         if k % 10 == 0:
-            sampled = permutation_test(*scores, method="montecarlo", sides=sides, samples=999, seed=k)
+            sampled = permutation_test(
+                *scores, method="montecarlo", sides=sides, samples=999, seed=k
+            )
             drawn += 1
             covered += sampled.p_lower <= true <= sampled.p_upper
     # 99 % Clopper-Pearson intervals cover at least 99 %; fewer than this many happens once in 10,000 runs.
@@ -59,7 +61,13 @@ def run(share):
         "Exact permutation p-values equal the count over every partition.",
         tried, f"{gap:.1g}", "1e-12", gap < 1e-12,
     )  # fmt: skip
-    yield "Bounds include the exact p-value.", tried, f"{bounded / cases:.1%}", "100 %", bounded == cases
+    yield (
+        "Bounds include the exact p-value.",
+        tried,
+        f"{bounded / cases:.1%}",
+        "100 %",
+        bounded == cases,
+    )
     yield (
         "99 % intervals from 999 random partitions include the exact p-value.",
         f"{drawn:,} pairs of sets", f"{covered / drawn:.1%}", f"{fewest / drawn:.1%}", covered >= fewest,

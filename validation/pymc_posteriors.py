@@ -21,7 +21,9 @@ def errors_apart(ours, reference):
     """Return how many Monte Carlo errors lie between two fits: mean, SD and two quantiles of every contrast."""
     apart = []
     for level in ("overall", "class"):
-        both = [f.draws_of("contrasts", level=level, estimand="population") for f in (ours, reference)]
+        both = [
+            f.draws_of("contrasts", level=level, estimand="population") for f in (ours, reference)
+        ]
         for row in range(both[0].sizes["row"]):
             one, other = (np.asarray(draws.isel(row=row)) for draws in both)
             apart.append(mc.mean(one).errors_apart(mc.mean(other)))

@@ -54,10 +54,15 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     free = [
         name
         for name in spec.mu
-        if name in level and spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
+        if name in level
+        and spec.is_random(name)
+        and not isinstance(spec.parameters[name].args["mu"], str)
     ]
     n = len(design.y)
-    seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference", _partition(np.arange(n)): "the noise"}
+    seen = {
+        _partition(np.zeros(n, dtype=np.int64)): "no difference",
+        _partition(np.arange(n)): "the noise",
+    }
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:
         own = design.index[name]
@@ -95,7 +100,9 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
     document = tomllib.loads(spec.text)
     document["likelihood"]["mu"] = kept
     document["notes"] = [*spec.notes, note]
-    document["parameter"] = {name: document["parameter"][name] for name in spec.parameters if name in used}
+    document["parameter"] = {
+        name: document["parameter"][name] for name in spec.parameters if name in used
+    }
     text = toml_text(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or spec.name), origin=spec.origin)
 

@@ -25,10 +25,14 @@ def _is_fit_of_sentiment(result: object) -> bool:
 # In the order of the columns of docs/architecture.md; each result is of one kind.
 KINDS: Mapping[str, Callable[[object], bool]] = {
     "words": lambda result: (
-        isinstance(result, BiasFit) and not is_sentiment(result) and "protected_word" in result.table
+        isinstance(result, BiasFit)
+        and not is_sentiment(result)
+        and "protected_word" in result.table
     ),
     "sentences": lambda result: isinstance(result, SeatResult),
-    "sentiment": lambda result: isinstance(result, SentimentAnalysis) or _is_fit_of_sentiment(result),
+    "sentiment": lambda result: (
+        isinstance(result, SentimentAnalysis) or _is_fit_of_sentiment(result)
+    ),
     "change": lambda result: isinstance(result, Comparison),
     "wefat": lambda result: isinstance(result, WefatResult),
 }

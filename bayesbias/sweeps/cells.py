@@ -73,7 +73,11 @@ def read_inputs(plan: SweepPlan) -> PlanInputs:
     models: dict[str, ModelSpec | str] = {}
     for wordlist in plan.wordlists:
         for controls in plan.controls:
-            chosen = None if controls == "default" else _location(plan, controls, ("none", *list_controls()))
+            chosen = (
+                None
+                if controls == "default"
+                else _location(plan, controls, ("none", *list_controls()))
+            )
             where = _location(plan, wordlist, list_wordlists())
             lists[wordlist, controls] = _or_message(load_wordlist, where, chosen)
     for model in plan.models:
@@ -148,7 +152,10 @@ def _make_cell(
         "source": digest,
         "words": words.sha256 if isinstance(words, WordList) else None,
         "text": spec.sha256 if isinstance(spec, ModelSpec) else None,
-        **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope", "standard_rope")},
+        **{
+            key: getattr(plan, key)
+            for key in ("draws", "tune", "chains", "prob", "rope", "standard_rope")
+        },
         **({"repeats": plan.repeats} if list_key is None else {"invalid_utf8": plan.invalid_utf8}),
     }
     errors = [problem for problem in (words, spec) if isinstance(problem, str)]
@@ -172,7 +179,9 @@ def digest_of(location: str, known: dict[str, Any]) -> dict[str, str] | None:
         return {"sha256": sha256_file(data_dir("embeddings") / location / "MODEL.toml")}
     path = Path(location)
     if location in GENSIM_DATA:
-        return {"gensim-data": location}  # a published collection that does not change under its name
+        return {
+            "gensim-data": location
+        }  # a published collection that does not change under its name
     try:
         out = {"sha256": _hash_known(path, known)}
         arrays = f"{glob.escape(path.name)}.*.npy"  # of gensim's pickles

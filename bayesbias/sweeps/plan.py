@@ -80,7 +80,9 @@ class SweepPlan:
     keep_fits: bool = False
 
     def __len__(self) -> int:
-        sources = len(self.embeddings) * len(self.wordlists) * len(self.controls) + len(self.distances)
+        sources = len(self.embeddings) * len(self.wordlists) * len(self.controls) + len(
+            self.distances
+        )
         return sources * len(self.models) * len(self.seeds)
 
 
@@ -143,13 +145,18 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         given = checks.tree(plan, "plan")
         raw, where, folder, name = {"schema": _SCHEMA, **given}, "plan", Path.cwd(), "plan"
     else:
-        path = Path(checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file"))
+        path = Path(
+            checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file")
+        )
         if os.path.isdir(path):
             raise InputError("is a folder, not a plan", where=path, valid="a .toml file")
         if not lies_at(path):
             beside = [p.name for p in path.parent.glob("*.toml")]
             raise InputError(
-                "no such plan", found=str(path), valid="a .toml file", hint=nearest(path.name, beside)
+                "no such plan",
+                found=str(path),
+                valid="a .toml file",
+                hint=nearest(path.name, beside),
             )
         raw, where, folder, name = read_toml(path), str(path), path.resolve().parent, path.stem
     checks.known_keys(raw, _KEYS, where)
@@ -163,13 +170,17 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
             "embeddings and word lists need each other", where=f"{where}, {lacking}", found="none"
         )
     if not lists.get("embeddings") and not lists.get("distances"):
-        raise InputError("nothing to fit", where=where, valid="embeddings and wordlists, or distances")
+        raise InputError(
+            "nothing to fit", where=where, valid="embeddings and wordlists, or distances"
+        )
     if "controls" in lists and not lists.get("wordlists"):
         raise InputError("controls without a word list to add them to", where=f"{where}, controls")
     for key in ("models", "controls"):
         if key in lists and not lists[key]:
             raise InputError(
-                "the list is empty", where=f"{where}, {key}", hint="leave the key out for the default"
+                "the list is empty",
+                where=f"{where}, {key}",
+                hint="leave the key out for the default",
             )
     shipped = {
         "embeddings": [*list_embeddings(), *GENSIM_DATA],
@@ -193,9 +204,14 @@ def _checked_entries(value: Any, folder: Path, where: str) -> tuple[str, ...]:
         raise InputError("must be a list of names or paths", where=where, found=value)
     out = tuple(os.fspath(entry) for entry in entries)
     # One file, however its path is written, is one cell.
-    files = [os.path.realpath(folder / e) if os.sep in e or "/" in e or Path(e).suffix else e for e in out]
+    files = [
+        os.path.realpath(folder / e) if os.sep in e or "/" in e or Path(e).suffix else e
+        for e in out
+    ]
     if twice := checks.repeated(files):
-        first, second, *_ = (entry for entry, file in zip(out, files, strict=True) if file == twice[0])
+        first, second, *_ = (
+            entry for entry, file in zip(out, files, strict=True) if file == twice[0]
+        )
         found = first if first == second else f"{first} and {second}, which are one file"
         raise InputError("an entry stands twice", where=where, found=found, valid="each once")
     return out
@@ -207,7 +223,11 @@ def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> N
     looks_like_path = os.sep in entry or "/" in entry or bool(Path(entry).suffix)
     if entry not in names and not looks_like_path and not os.path.exists(folder / entry):
         raise InputError(
-            "unknown name", where=where, found=entry, valid=[*names, "or a path"], hint=nearest(entry, names)
+            "unknown name",
+            where=where,
+            found=entry,
+            valid=[*names, "or a path"],
+            hint=nearest(entry, names),
         )
 
 
@@ -231,7 +251,9 @@ def _checked_settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key, value in raw.items():
         at = f"{where}, {key}"
         if key in ("draws", "tune", "chains"):
-            checks.count(value, at, most=checks.MOST_CHAINS if key == "chains" else checks.MOST_DRAWS)
+            checks.count(
+                value, at, most=checks.MOST_CHAINS if key == "chains" else checks.MOST_DRAWS
+            )
         elif key == "seed":
             seeds = tuple(value) if isinstance(value, list | tuple) else (value,)
             if not seeds:

@@ -189,7 +189,11 @@ _ERRORS = dict.fromkeys(ERRORS, "Float64")
 
 
 def collect_results(
-    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], finished: frozenset[str]
+    groups: Sequence[CellGroup],
+    plan: SweepPlan,
+    out: Path,
+    failed: Mapping[str, str],
+    finished: frozenset[str],
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
     import pandas as pd
@@ -199,7 +203,10 @@ def collect_results(
     for cell in (cell for group in groups for cell in group.cells):
         record = None if cell.key in failed else read_record(out, cell, plan)
         if record is None:
-            error = failed.get(cell.key) or "the file of the cell was removed or damaged while the sweep ran"
+            error = (
+                failed.get(cell.key)
+                or "the file of the cell was removed or damaged while the sweep ran"
+            )
             rows.append({**_about(cell), "status": "failed", "error": error})
             continue
         rows += _rows_of(cell, record)
@@ -246,7 +253,9 @@ def _rows_of(cell: SweepCell, record: Mapping[str, Any]) -> list[dict[str, Any]]
     rows = [{**row, **mean, "term": row[record["group"]], **about} for row in record["summary"]]
     for quantity, more in (("contrast", unit), ("standardized", {})):
         of = record["contrasts" if quantity == "contrast" else quantity]
-        rows += [{**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of]
+        rows += [
+            {**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of
+        ]
     return rows
 
 
@@ -255,7 +264,10 @@ def _frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS, **_ERRORS}
     return pd.DataFrame(
-        {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
+        {
+            name: pd.array([row.get(name) for row in rows], dtype=kind)
+            for name, kind in columns.items()
+        }
     )
 
 
@@ -299,7 +311,9 @@ def _word_counts(coverage: Mapping[str, Any]) -> dict[str, Any]:
     Words of a class that is left out were not used, whether they were found or not.
     """
     left_out = [name for name, group in coverage["protected"].items() if group.get("left_out")]
-    stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in CONTROLS}
+    stereotypes = {
+        name: group for name, group in coverage["attributes"].items() if name not in CONTROLS
+    }
     counts = {
         f"{side}_{what}": sum(group[what] for group in groups.values())
         for side, groups in (("protected", coverage["protected"]), ("stereotypes", stereotypes))

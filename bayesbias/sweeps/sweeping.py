@@ -16,7 +16,14 @@ from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task, carry_out
 from bayesbias.models.spec import ModelSpec
-from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
+from bayesbias.sweeps.cells import (
+    CellGroup,
+    PlanInputs,
+    SweepCell,
+    digest_of,
+    group_cells,
+    read_inputs,
+)
 from bayesbias.sweeps.plan import SweepPlan, load_plan
 from bayesbias.sweeps.result import SweepResult, collect_results, find_finished
 from bayesbias.sweeps.store import read_hashes, sweep_folder, write_json, write_record
@@ -99,7 +106,12 @@ def run_sweep(
         groups = group_cells(checked, inputs, lambda location: digest_of(location, known))
         write_json(out / "inputs.json", known)
         finished = find_finished(groups, checked, out)
-        failed = {cell.key: cell.error for group in groups for cell in group.cells if cell.error is not None}
+        failed = {
+            cell.key: cell.error
+            for group in groups
+            for cell in group.cells
+            if cell.error is not None
+        }
         wanted = [
             cell.key
             for group in groups
@@ -150,7 +162,9 @@ def _tasks(
             tasks.extendleft(reversed(fits))
 
         arguments = (group.location, group.sha256, lists, options)
-        tasks.append(Task(make_tables, arguments, then, lambda error: fail(cells, error), tables=True))
+        tasks.append(
+            Task(make_tables, arguments, then, lambda error: fail(cells, error), tables=True)
+        )
 
     def _fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
         spec = inputs.models[cell.labels["model"]]

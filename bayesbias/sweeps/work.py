@@ -28,7 +28,10 @@ from bayesbias.wordlists.wordlist import WordList
 
 
 def make_tables(
-    location: str, sha256: str | None, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
+    location: str,
+    sha256: str | None,
+    wordlists: Sequence[WordList] | None,
+    options: Mapping[str, Any],
 ) -> tuple[list[PairTable | str], float]:
     """Make the tables of one group: one of distances, or one of each word list; text where that fails."""
     started = time.perf_counter()
@@ -54,7 +57,9 @@ def make_tables(
     every: Any = None
     try:
         every = load(list(dict.fromkeys(word for words in wordlists for word in words.words)))
-    except Exception:  # one list may ask for a word whose vector is broken; the others must not fail with it
+    except (
+        Exception
+    ):  # one list may ask for a word whose vector is broken; the others must not fail with it
         every = None
     tables = [_table_or_message(table, words) for words in wordlists]
     return tables, time.perf_counter() - started
@@ -117,7 +122,9 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         contrasts = []
     standardized = []
     if contrasts and has_variance(spec):
-        standardized = plain(result.standardized(prob, settings["standard_rope"]).to_dict(orient="records"))
+        standardized = plain(
+            result.standardized(prob, settings["standard_rope"]).to_dict(orient="records")
+        )
     outcome = {
         "n_pairs": len(table),
         "group": spec.results.group,

@@ -14,7 +14,10 @@ PACKAGE = ROOT / "bayesbias"
 # Folders of the package that share a page of the reference, and the title of the page.
 PAGES = {
     "words": ("Word lists and tables", ("wordlists", "tables")),
-    "vectors": ("Vectors, encoders, classifiers", ("embeddings", "debiasing", "encoders", "classifiers")),
+    "vectors": (
+        "Vectors, encoders, classifiers",
+        ("embeddings", "debiasing", "encoders", "classifiers"),
+    ),
     "fits": ("Models and fits", ("models", "inference")),
     "scores": ("Scores", ("scores",)),
     "studies": ("Studies, simulation, sweeps", ("studies", "simulation", "sweeps")),
@@ -31,7 +34,9 @@ def public_names():
             if isinstance(node, ast.ImportFrom) and node.module:
                 folder = inside or node.module.removeprefix("bayesbias.").split(".")[0]
                 path = f"bayesbias.{inside}".removesuffix(".")
-                found.setdefault(folder, []).extend(f"{path}.{a.asname or a.name}" for a in node.names)
+                found.setdefault(folder, []).extend(
+                    f"{path}.{a.asname or a.name}" for a in node.names
+                )
     return found
 
 
@@ -56,7 +61,9 @@ def score_table():
 
     rows = [("score", "question", "needs", "source", "known defects")]
     for row in SCORES.values():
-        rows.append((row.title, row.about, ", ".join(row.needs) or "distances", row.source, row.known))
+        rows.append(
+            (row.title, row.about, ", ".join(row.needs) or "distances", row.source, row.known)
+        )
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for cells in rows:
         lines += [f"   * - {cells[0]}", *(f"     - {cell}" for cell in cells[1:])]
@@ -71,7 +78,13 @@ def reference():
         own = [path for folder in folders for path in names.get(folder, ())]
         listed = [path.removeprefix("bayesbias.") for path in own if callable(_value(path))]
         lines = [title, "=" * len(title), "", ".. currentmodule:: bayesbias", ""]
-        lines += [".. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in listed), ""]
+        lines += [
+            ".. autosummary::",
+            "   :nosignatures:",
+            "",
+            *(f"   {name}" for name in listed),
+            "",
+        ]
         lines += score_table() if slug == "scores" else []
         yield f"reference/api/{slug}.rst", "\n".join([*lines, *map(_entry, own)])
 
@@ -87,9 +100,19 @@ def commands():
     """Yield the page of the command line: what `--help` prints."""
     from bayesbias.cli.main import cli
 
-    lines = ["# The command line", "", "What `bayesbias COMMAND --help` prints, for every command.", ""]
-    lines += ["Results go to standard output, all else to standard error. Exit codes: 0, all ran; 1, some of"]
-    lines += ["many parts failed, or a limit of `compare --require` is not met; 2, an input cannot be used.", ""]
+    lines = [
+        "# The command line",
+        "",
+        "What `bayesbias COMMAND --help` prints, for every command.",
+        "",
+    ]
+    lines += [
+        "Results go to standard output, all else to standard error. Exit codes: 0, all ran; 1, some of"
+    ]
+    lines += [
+        "many parts failed, or a limit of `compare --require` is not met; 2, an input cannot be used.",
+        "",
+    ]
     for name, command in _walk(cli, "bayesbias"):
         text = command.get_help(click.Context(command, info_name=name, max_content_width=88))
         lines += [f"## {name}", "", "```text", text, "```", ""]

@@ -96,7 +96,9 @@ def test_unknown_and_missing_keys_are_raised_or_gathered():
     assert str(caught.value) == (
         "own.toml, [x]: unknown key; found: 'colour'; valid: color; did you mean 'color'?"
     )
-    with pytest.raises(InputError, match=r"^x: lacks the keys 'a', 'b'; found: \['c'\]; valid: a, b, c$"):
+    with pytest.raises(
+        InputError, match=r"^x: lacks the keys 'a', 'b'; found: \['c'\]; valid: a, b, c$"
+    ):
         checks.known_keys({"c": 1}, ("a", "b", "c"), "x", needed=("a", "b"))
     problems: list[InputError] = []
     checks.known_keys({"d": 1, 5: 2}, ("a", "b"), "x", needed=("b",), problems=problems)
@@ -106,7 +108,9 @@ def test_unknown_and_missing_keys_are_raised_or_gathered():
         "x: lacks the key 'b'",
     ]
     many = [f"key{i}" for i in range(20)]
-    with pytest.raises(InputError, match="key19"):  # every valid key is named, not only the first few
+    with pytest.raises(
+        InputError, match="key19"
+    ):  # every valid key is named, not only the first few
         checks.known_keys({"nothing": 1}, many, "x")
 
 
@@ -119,7 +123,9 @@ def test_another_form_of_file_is_refused(stated):
 
 def test_a_bad_text_of_a_list_is_named_by_its_number():
     assert checks.texts(["a", "b"], "x") == ("a", "b")
-    with pytest.raises(InputError, match=r"^x, number 2: must be a text that is not empty; found: 3$"):
+    with pytest.raises(
+        InputError, match=r"^x, number 2: must be a text that is not empty; found: 3$"
+    ):
         checks.texts(["a", 3], "x")
 
 
@@ -154,10 +160,15 @@ def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
     import sys
 
     assert needed("dask", "json", purpose="a test").__name__ == "json"
-    assert [module.__name__ for module in needed("x", "json", "math", purpose="a test")] == ["json", "math"]
+    assert [module.__name__ for module in needed("x", "json", "math", purpose="a test")] == [
+        "json",
+        "math",
+    ]
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(InputError) as caught:
-        needed("classifiers", "sklearn", purpose="a test", where="x.joblib", instead="something else")
+        needed(
+            "classifiers", "sklearn", purpose="a test", where="x.joblib", instead="something else"
+        )
     assert str(caught.value) == (
         "x.joblib: a test needs scikit-learn, which is not installed; valid: without it: something else; "
         "install it with: pip install 'bayesbias[classifiers]'"

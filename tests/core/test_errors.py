@@ -24,19 +24,25 @@ def test_a_message_is_one_short_line_whatever_it_is_about(parts):
     assert "unknown model" in message
     assert "did you mean 'crossed'?" in message
     for part in parts:
-        assert {"where": "attributes: ", "found": "found: 'f", "valid": "valid: valid0"}[part] in message
+        assert {"where": "attributes: ", "found": "found: 'f", "valid": "valid: valid0"}[
+            part
+        ] in message
     assert message.startswith("/folder/w") == ("where" in parts)
 
 
 def test_a_long_problem_is_cut_and_a_short_message_is_not():
     assert len(str(InputError("p" * 900, where="w" * 400))) == 300
     short = "a" * 200
-    assert str(InputError(short, where="here", valid="b" * 50)) == f"here: {short}; valid: {'b' * 50}"
+    assert (
+        str(InputError(short, where="here", valid="b" * 50)) == f"here: {short}; valid: {'b' * 50}"
+    )
 
 
 def test_words_do_nothing_in_a_message():
     message = str(
-        InputError("no \x1b[1m", where="\u202eelif", found="a\0", valid=["\u200b"], hint="line\nbreak")
+        InputError(
+            "no \x1b[1m", where="\u202eelif", found="a\0", valid=["\u200b"], hint="line\nbreak"
+        )
     )
     assert message == r"\u202eelif: no \x1b[1m; found: 'a\x00'; valid: \u200b; line break"
 

@@ -30,13 +30,17 @@ def test_columns_of_other_kinds_become_plain():
     assert np.isnan(plain["gap"][1])
 
 
-@pytest.mark.parametrize("frame", [{"a": 1}, pd.DataFrame({"a": [[1], "b"]}), pd.DataFrame({("a", "b"): [1]})])
+@pytest.mark.parametrize(
+    "frame", [{"a": 1}, pd.DataFrame({"a": [[1], "b"]}), pd.DataFrame({("a", "b"): [1]})]
+)
 def test_what_is_no_plain_frame_is_refused(frame):
     with pytest.raises(InputError, match="the frame"):
         frames.plain_frame(frame, "the frame")
 
 
-@pytest.mark.parametrize("values", [["a"], [1, None], [True], np.ma.array([1, 2], mask=[0, 1]), [[1], [1, 2]]])
+@pytest.mark.parametrize(
+    "values", [["a"], [1, None], [True], np.ma.array([1, 2], mask=[0, 1]), [[1], [1, 2]]]
+)
 def test_what_is_no_number_is_refused(values):
     with pytest.raises(InputError, match="the vector"):
         frames.plain_numbers(values, "the vector")

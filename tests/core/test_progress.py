@@ -47,7 +47,12 @@ def test_a_notebook_gets_a_bar_that_leaves_nothing(notebook, time_of):
         first["text/html"],
     )
     assert first["text/plain"].startswith("fits of <b>: 1 of 4, ")
-    assert [re.search(r"(\d) of 4", each["text/plain"])[1] for each in notebook[:-1]] == ["1", "2", "3", "4"]
+    assert [re.search(r"(\d) of 4", each["text/plain"])[1] for each in notebook[:-1]] == [
+        "1",
+        "2",
+        "3",
+        "4",
+    ]
     assert last == {"text/html": "", "text/plain": ""}
 
 
@@ -74,7 +79,9 @@ def test_where_nobody_looks_there_is_none(notebook, time_of, monkeypatch, capsys
     if how == "by the environment":
         monkeypatch.setenv("BAYESBIAS_PROGRESS", "off")
     if how == "in a terminal of IPython":
-        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace()))
+        monkeypatch.setitem(
+            sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace())
+        )
     if how == "in a script":
         monkeypatch.delitem(sys.modules, "IPython")
     with ticking("fits", 4, wished) as tick:

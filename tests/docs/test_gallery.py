@@ -13,7 +13,9 @@ SECTION = re.compile(
 
 
 def test_every_public_figure_has_its_place():
-    public = {n for home in (bayesbias, bayesbias.plots) for n in dir(home) if n.startswith("plot_")}
+    public = {
+        n for home in (bayesbias, bayesbias.plots) for n in dir(home) if n.startswith("plot_")
+    }
     shown = set()
     for path in sorted((DOCS / "gallery").glob("*.md")):
         for name, code, alt, picture in SECTION.findall(path.read_text(encoding="utf-8")):

@@ -28,4 +28,7 @@ def test_papers_that_are_named_are_in_the_literature(page):
         r"([^\W\d_][\w'-]+)(?: et al\.)? \(?((?:18|19|20)\d\d)\b", page.read_text(encoding="utf-8")
     )
     for name, year in cited:
-        assert any(name in e.split(f"({year})")[0] and f"({year})" in e for e in entries), (name, year)
+        assert any(name in e.split(f"({year})")[0] and f"({year})" in e for e in entries), (
+            name,
+            year,
+        )

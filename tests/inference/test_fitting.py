@@ -338,7 +338,8 @@ def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     begin, own, rest = text.partition("[parameter.connection_mean]")
     changed = f"{begin}{own}{re.sub(rf'(?m)^{arg} = .*$', f'{arg} = {value:g}', rest, count=1)}"
     with pytest.raises(
-        FitError, match=rf"\[parameter.connection_mean\]: {arg} = .* is beyond what is reckoned with"
+        FitError,
+        match=rf"\[parameter.connection_mean\]: {arg} = .* is beyond what is reckoned with",
     ):
         fit(grid(), parse_model(changed.encode(), "own.toml"), seed=shifted(1), **QUICK)
     far = changed.replace(f"{value:g}", "1e150")

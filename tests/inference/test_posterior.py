@@ -57,7 +57,8 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
         (level, name, f"{a} - {b}", estimand)
         for estimand in ("population", "listed_words")
         for level, name in levels
-        if (level, estimand, result.spec.name) != ("class", "population", "crossed")  # covers too rarely
+        if (level, estimand, result.spec.name)
+        != ("class", "population", "crossed")  # covers too rarely
         for a, b in CONTRASTS
     ]
     columns = ["level", "name", "contrast", "estimand"]

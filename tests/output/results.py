@@ -7,7 +7,18 @@ import pandas as pd
 
 import bayesbias as bb
 
-WORDS = ["nurse", "doctor", "engineer", "teacher", "secretary", "pilot", "lawyer", "cook", "janitor", "artist"]
+WORDS = [
+    "nurse",
+    "doctor",
+    "engineer",
+    "teacher",
+    "secretary",
+    "pilot",
+    "lawyer",
+    "cook",
+    "janitor",
+    "artist",
+]
 WOMEN = dict(zip(WORDS, (90, 30, 12, 75, 95, 8, 35, 42, 30, 50), strict=True))
 QUICK = {"seed": 1, "engine": "quick", "pointwise": False, "progress": False}
 
@@ -19,7 +30,9 @@ def fit() -> Any:
 def fit_with_slopes() -> Any:
     table = bb.distance_table("minilm-static", "gender", controls="2021")
     length = pd.DataFrame({"word": list(dict.fromkeys(table.frame["attribute"]))})
-    table = bb.tables.join_covariates(table, length.assign(length=length["word"].str.len().astype(float)))
+    table = bb.tables.join_covariates(
+        table, length.assign(length=length["word"].str.len().astype(float))
+    )
     return bb.fit(table, bb.models.slopes_for("default", table.frame, "length"), **QUICK)
 
 

@@ -50,14 +50,20 @@ def text_of_page(page: str) -> str:
 def test_outputs_are_as_they_were(result, tmp_path, request):
     name, made = result
     files = bb.save_run(made, tmp_path / "run")
-    tables = {path.name: path.read_text(encoding="utf-8").splitlines()[0] for path in files if path.suffix == ".csv"}
+    tables = {
+        path.name: path.read_text(encoding="utf-8").splitlines()[0]
+        for path in files
+        if path.suffix == ".csv"
+    }
     shown = {
         "terminal": without_numbers(bb.output.to_text(made)),
         "detail": without_numbers(bb.output.to_text(made, detail=True))[:4000],
         "json": json.dumps(shape_of(bb.output.to_json(made)), indent=1),
         "files": "\n".join(path.relative_to(tmp_path / "run").as_posix() for path in files),
         "columns": "\n".join(f"{name}: {columns}" for name, columns in tables.items()),
-        "page": without_numbers(text_of_page(bb.write_report(made, tmp_path / "page.html").read_text("utf-8")))[:6000],
+        "page": without_numbers(
+            text_of_page(bb.write_report(made, tmp_path / "page.html").read_text("utf-8"))
+        )[:6000],
     }
     text = "\n\n".join(f"===== {output} =====\n{content}" for output, content in shown.items())
     text = text.replace(str(tmp_path), "TMP")

@@ -159,7 +159,9 @@ def test_changes_are_arrows_from_the_original_mean() -> None:
     found, ax = drawn("plot_changes", method="method 2", prob=0.8)
     frame = found.changes(0.8, method="method 2", estimand="population")
     frame = frame[frame["level"] == "word"]
-    start = found.original.words(0.8, "population").set_index(["protected_word", "connection"])["mean"]
+    start = found.original.words(0.8, "population").set_index(["protected_word", "connection"])[
+        "mean"
+    ]
     begin = start.loc[list(zip(frame["name"], frame["connection"], strict=True))].to_numpy()
     np.testing.assert_allclose(marks(ax, "_original"), np.sort(begin))
     ends = zip(begin + frame["hpdi_low"], begin + frame["hpdi_high"], strict=True)
@@ -213,7 +215,9 @@ def test_seat_bars_and_shades() -> None:
     assert cells.get_array().ravel().tolist() == steps.tolist()
     rings = [t for t in ax.texts if t.get_label() == "_words"]
     assert len(rings) == ((frame["p_value"] < 0.01) & (frame["p_words"] >= 0.01)).sum()
-    less = dataclasses.replace(found, frame=pd.concat([frame, frame[:1].assign(model="toy")], ignore_index=True))
+    less = dataclasses.replace(
+        found, frame=pd.concat([frame, frame[:1].assign(model="toy")], ignore_index=True)
+    )
     ax = bb.plots.plot_seat(less, ax=Figure().subplots())
     (cells,) = [c for c in ax.collections if c.get_array() is not None]
     assert cells.get_array()[1, 1] == 3  # not run
@@ -260,7 +264,9 @@ def test_differences_of_sentiment(name: str, level: str) -> None:
     fit, ax = drawn(name, prob=0.8)
     frame = fit.means(level, 0.8, "population")
     assert_drawn(ax, frame, "_population")
-    np.testing.assert_allclose(marks(ax, "_observed"), np.sort(fit.means(level, estimand="listed_words")["mean"]))
+    np.testing.assert_allclose(
+        marks(ax, "_observed"), np.sort(fit.means(level, estimand="listed_words")["mean"])
+    )
     assert ax.get_yticklabels()[0].get_text()
 
 

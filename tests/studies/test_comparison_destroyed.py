@@ -27,8 +27,6 @@ def destroyed() -> Comparison:
     return destroyed_comparison()
 
 
-
-
 def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
     between = destroyed.between_methods().set_index("method")
     assert between.loc["copy", "verdict"] == "above"
@@ -37,7 +35,9 @@ def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
 
 def test_draws_of_fits_that_share_their_random_numbers_are_not_held_against_each_other():
     before = as_pair_table(table())
-    after = {name: as_pair_table(changed(table(), NONE, seed)) for name, seed in (("a", 1), ("b", 2))}
+    after = {
+        name: as_pair_table(changed(table(), NONE, seed)) for name, seed in (("a", 1), ("b", 2))
+    }
     found = made_up_comparison(before, after, draws=500)
     same = np.random.default_rng(shifted(1)).standard_normal((2, 500))
 
@@ -55,7 +55,8 @@ def test_draws_of_fits_that_share_their_random_numbers_are_not_held_against_each
         for name, item in found.methods.items()
     }
     between = {
-        key: dataclasses.replace(item, fit=around_zero(item.fit, 0.03)) for key, item in found.between.items()
+        key: dataclasses.replace(item, fit=around_zero(item.fit, 0.03))
+        for key, item in found.between.items()
     }
     row = dataclasses.replace(found, methods=methods, between=between).between_methods().iloc[0]
     assert abs(row["p_nearer_zero"] - 0.5) < 4 * row["mcse_p_nearer_zero"]
@@ -65,9 +66,9 @@ def test_draws_of_fits_that_share_their_random_numbers_are_not_held_against_each
 def test_the_gap_beside_the_spread_of_controls(destroyed):
     frame = destroyed.geometry().set_index("method")
     gaps = destroyed.contrasts(estimand="population")
-    gaps = gaps[(gaps["level"] == "overall") & (gaps["contrast"] == "associated - different")].set_index(
-        "method"
-    )
+    gaps = gaps[
+        (gaps["level"] == "overall") & (gaps["contrast"] == "associated - different")
+    ].set_index("method")
     for name, item in destroyed.methods.items():
         controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
         for when, column in (("before", "original"), ("after", "debiased")):
@@ -79,7 +80,3 @@ def test_the_gap_beside_the_spread_of_controls(destroyed):
     wide = destroyed.geometry(0.99, "kept").iloc[0]
     assert wide["correlation_low"] < frame.loc["kept", "correlation_low"]
     assert wide["prob"] == 0.99
-
-
-
-

@@ -108,7 +108,11 @@ def test_connections_weigh_words_by_their_pairs():
 @pytest.mark.claim
 def test_intervals_of_differences_cover():
     """Weighted differences with unequal spreads: 89 % of the intervals hold the difference of the means."""
-    table, rng, held = grid(words=(8, 5), attributes=(7, 4), human=0), np.random.default_rng(shifted(3)), []
+    table, rng, held = (
+        grid(words=(8, 5), attributes=(7, 4), human=0),
+        np.random.default_rng(shifted(3)),
+        [],
+    )
     words = [*table["protected_word"].unique(), *table["attribute"].unique()]
     spread = {word: 0.3 if word.startswith(("w0", "a0")) else 0.9 for word in words}
     for _ in range(150):
@@ -142,7 +146,11 @@ def test_words_without_counts_are_in_neither_model(quickly):
     found = frequency_of(with_frequency(fit, counts_of(table, without=("w00", "n1"))))
     left = table[~table["protected_word"].eq("w00") & ~table["attribute"].eq("n1")]
     assert [len(rows) for rows, _ in quickly] == [len(left)] * 2
-    assert (found.n_pairs, found.n_pairs_all, found.missing) == (len(left), len(table), ("w00", "n1"))
+    assert (found.n_pairs, found.n_pairs_all, found.missing) == (
+        len(left),
+        len(table),
+        ("w00", "n1"),
+    )
     assert quickly[0][1] == fit.spec
     rows = quickly[1][0]
     for side, word in (("protected", "protected_word"), ("attribute", "attribute")):
@@ -213,18 +221,32 @@ def of_frequency_alone(rng, product=0.03, additive=0.03):
     for word, (own, x) in words.items():
         gap = {each: rng.normal(0, 0.03) for each in ("associated", "different", "neutral")}
         for attribute, (kind, z) in listed.items():
-            connection = "neutral" if kind == "neutral" else "associated" if kind == own else "different"
+            connection = (
+                "neutral" if kind == "neutral" else "associated" if kind == own else "different"
+            )
             mean = 1 - product * x * z - additive * (x + z) + of_word[word] + of_listed[attribute]
             rows.append((word, own, attribute, kind, connection, mean + gap[connection], x, z))
-    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    names = [
+        "protected_word",
+        "protected_class",
+        "attribute",
+        "attribute_class",
+        "connection",
+        "distance",
+    ]
     table = pd.DataFrame(rows, columns=[*names, *map(column_of, ("protected", "attribute"))])
-    table["attribute_kind"] = np.where(table["attribute_class"] == "neutral", "neutral", "stereotype")
+    table["attribute_kind"] = np.where(
+        table["attribute_class"] == "neutral", "neutral", "stereotype"
+    )
     both = {
         pair: rng.normal(0, 0.04) for pair in set(zip(table["protected_class"], table["attribute"], strict=True))
     }  # fmt: skip
     joint = [both[pair] for pair in zip(table["protected_class"], table["attribute"], strict=True)]
     table["distance"] += joint + rng.normal(0, 0.1, len(table))
-    for word, column in (("protected_word", column_of("protected")), ("attribute", column_of("attribute"))):
+    for word, column in (
+        ("protected_word", column_of("protected")),
+        ("attribute", column_of("attribute")),
+    ):
         own = table.drop_duplicates(word)[column]
         table[column] = (table[column] - own.mean()) / own.std(ddof=1)
     table.attrs["simulated"] = "of frequency alone"
@@ -242,7 +264,11 @@ def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
     for seed in range(n):
         table = of_frequency_alone(rng)
         settings = {"seed": seed, "draws": 250, "chains": 2, "engine": "quick", "progress": False}
-        one = bb.fit(table, plainly, **settings).contrasts(estimand="population", level="overall").iloc[0]
+        one = (
+            bb.fit(table, plainly, **settings)
+            .contrasts(estimand="population", level="overall")
+            .iloc[0]
+        )
         two = contrasts_at(
             bb.fit(table, adjusted, **settings),
             {column_of(side): 0.0 for side in ("protected", "attribute")},

@@ -74,7 +74,9 @@ def test_the_yardstick_is_what_distances_that_were_dealt_anew_give(shift, scale)
     # Every distance before beside every one after: none has to do with the other.
     dealt = np.sqrt(np.mean((y[None, :] - x[:, None]) ** 2))
     assert found.rms_unrelated == pytest.approx(dealt, abs=1e-12)
-    if scale:  # related vectors that all moved away are nearer to those before than unrelated ones are
+    if (
+        scale
+    ):  # related vectors that all moved away are nearer to those before than unrelated ones are
         assert found.rms < found.rms_unrelated
 
 
@@ -84,12 +86,17 @@ def test_the_interval_is_that_of_a_jackknife_done_the_long_way():
     def variance(keys: list[str]) -> float:
         labels = pairs[keys].agg("-".join, axis=1)
         z = [
-            np.arctanh(stats.pearsonr(*pairs.loc[labels != one, ["original", "debiased"]].to_numpy().T)[0])
+            np.arctanh(
+                stats.pearsonr(*pairs.loc[labels != one, ["original", "debiased"]].to_numpy().T)[0]
+            )
             for one in labels.unique()
         ]
         return (len(z) - 1) / len(z) * np.sum((z - np.mean(z)) ** 2)
 
-    parts = [variance(keys) for keys in (["protected_word"], ["attribute"], ["protected_word", "attribute"])]
+    parts = [
+        variance(keys)
+        for keys in (["protected_word"], ["attribute"], ["protected_word", "attribute"])
+    ]
     total = max(parts[0] + parts[1] - parts[2], parts[2])
     found = find_geometry(pairs, 0.8).correlation
     half = stats.t.ppf(0.9, 4) * np.sqrt(total)
@@ -113,7 +120,9 @@ def test_a_repeated_pair_counts_once():
     ],
 )
 @pytest.mark.slow
-def test_intervals_hold_the_truth_at_least_as_often_as_they_say(tables, words, attributes, sds, correlations):
+def test_intervals_hold_the_truth_at_least_as_often_as_they_say(
+    tables, words, attributes, sds, correlations
+):
     """Measured over 1,000 tables: .87 to .97, the wide ones with few words."""
     rng = np.random.default_rng(11)
     share = np.array(sds) ** 2 / np.sum(np.array(sds) ** 2)
@@ -221,14 +230,19 @@ def treated(vectors: Mapping[str, np.ndarray], words: bb.WordList, how: str) -> 
     if how == "noise":
         return noise
     if how == "shuffled":
-        return dict(zip(names, (vectors[names[i]] for i in rng.permutation(len(names))), strict=True))
+        return dict(
+            zip(names, (vectors[names[i]] for i in rng.permutation(len(names))), strict=True)
+        )
     if how == "protected words shuffled":
         return {
             **vectors,
             **dict(zip(protected, (vectors[w] for w in rng.permutation(protected)), strict=True)),
         }
     if how == "protected words made one":
-        return {**vectors, **dict.fromkeys(protected, np.mean([vectors[w] for w in protected], axis=0))}
+        return {
+            **vectors,
+            **dict.fromkeys(protected, np.mean([vectors[w] for w in protected], axis=0)),
+        }
     if how == "scaled":
         return {word: 3 * vector for word, vector in vectors.items()}
     assert how == "copied"
@@ -275,7 +289,9 @@ def test_what_is_left_of_real_vectors(listed, how, left):
 )
 def test_what_is_left_of_the_published_tables(shared, group, left, correlation):
     folder = shared / "data/bayesbias_distances/reddit_pairs_2021"
-    pairs, _ = join_pairs(folder / f"{group}Reddit.csv", folder / f"debiased{group.title()}Reddit.csv")
+    pairs, _ = join_pairs(
+        folder / f"{group}Reddit.csv", folder / f"debiased{group.title()}Reddit.csv"
+    )
     found = find_geometry(pairs)
     assert found.left is left
     assert found.correlation.value == pytest.approx(correlation, abs=5e-4)

@@ -15,7 +15,11 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import Forced
-from bayesbias.studies.debiasing.requirements import Requirement, check_requirements, read_requirements
+from bayesbias.studies.debiasing.requirements import (
+    Requirement,
+    check_requirements,
+    read_requirements,
+)
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -53,7 +57,9 @@ def test_what_is_no_requirement_is_refused(text):
 
 
 def test_limits_at_the_end_of_a_range_and_of_what_has_none_are_read():
-    assert len(read_requirements("gap<=0, gap>0, controls>=1, controls<1, controls>-1, slope<-3")) == 6
+    assert (
+        len(read_requirements("gap<=0, gap>0, controls>=1, controls<1, controls>-1, slope<-3")) == 6
+    )
 
 
 def test_a_limit_is_held_against_the_end_of_the_interval(found):
@@ -87,7 +93,9 @@ def test_of_classes_the_worst_counts(found):
     keys = list(zip(means["name"].to_numpy(), means["connection"].to_numpy(), strict=True))
     ends = {}
     for name in dict.fromkeys(name for name, _ in keys):
-        one, other = (means.to_numpy()[..., keys.index((name, c))] for c in ("associated", "different"))
+        one, other = (
+            means.to_numpy()[..., keys.index((name, c))] for c in ("associated", "different")
+        )
         ends[name] = az.hdi((one - other).ravel(), prob=0.89)
     worst = max(ends, key=lambda name: np.abs(ends[name]).max())
     for limit, said in (("9", "is met"), ("0.001", "is NOT met")):
@@ -106,7 +114,10 @@ def test_a_limit_that_the_printed_interval_reaches_is_not_met(found):
     low, high = row["after_low"], row["after_high"]
     assert low < 0 < high  # as after debiasing that closed a gap
     (check,) = check_requirements(found, "gap<9")
-    assert (check.low, check.high) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+    assert (check.low, check.high) == (
+        pytest.approx(low, abs=1e-12),
+        pytest.approx(high, abs=1e-12),
+    )
     assert (check.as_dict()["low"], check.as_dict()["high"]) == (check.low, check.high)
     for limit in (0.999 * max(-low, high), max(-low, high)):
         assert not check_requirements(found, (Requirement("gap", "<", limit),))[0].met
@@ -177,7 +188,9 @@ def test_a_gap_that_nothing_forces_is_met_with_evidence_and_by_noise_it_is_not()
             assert (check.met, check.by_construction) == (not noise, Forced.NO)
             assert check.why.startswith("noise has no gap either") is noise
     # That a gap is left is no merit of noise.
-    assert all(check.met or "noise" not in check.why for check in check_requirements(found, "gap>0.001"))
+    assert all(
+        check.met or "noise" not in check.why for check in check_requirements(found, "gap>0.001")
+    )
 
 
 @pytest.mark.slow

@@ -50,10 +50,6 @@ def test_the_table_has_the_order_of_table_4_and_its_stars(result):
         result.table(alpha=0)
 
 
-
-
-
-
 # -- what a reader has to know of a number --------------------------------------------------------
 def written(folder, name, *, parts=False, **sets):
     """Write a test of given examples, with their words and templates or without."""
@@ -61,7 +57,10 @@ def written(folder, name, *, parts=False, **sets):
     data = {}
     for key in SETS:
         part = test.frame[test.frame["set"] == key]
-        data[key] = {"category": test.categories[key], "examples": sets.get(key, part["sentence"].tolist())}
+        data[key] = {
+            "category": test.categories[key],
+            "examples": sets.get(key, part["sentence"].tolist()),
+        }
         if parts and key not in sets:
             data[key] |= {"words": part["word"].tolist(), "templates": part["template"].tolist()}
     path = folder / name
@@ -73,24 +72,35 @@ def notes_of(result, test=None):
     return [row.note for row in result.notes.itertuples() if test in (None, row.test)]
 
 
-
-
 def test_a_test_that_is_split_on_one_side_says_which_words_are_not_stated(tmp_path):
     sentences = {
         "targ1": ["This is Wilhelmina.", "That is Wilhelmina."],
         "targ2": ["This is Zebedee.", "That is Zebedee."],
     }
     # All targets are words; of the attributes only one set is made of published words.
-    half = {"attr1": ["This is joy.", "This is love."], "attr2": ["This is agony.", "This is dreadful."]}
+    half = {
+        "attr1": ["This is joy.", "This is love."],
+        "attr2": ["This is agony.", "This is dreadful."],
+    }
     known = {"attr1": half["attr1"], "attr2": ["This is agony.", "This is awful."]}
     tests = [
         written(tmp_path, "none.jsonl", **sentences, **half),
         written(tmp_path, "attributes.jsonl", **sentences, **known),
-        written(tmp_path, "targets.jsonl", targ1=["Wilhelmina", "Ann"], targ2=["Zebedee", "Brad"], **half),
+        written(
+            tmp_path,
+            "targets.jsonl",
+            targ1=["Wilhelmina", "Ann"],
+            targ2=["Zebedee", "Brad"],
+            **half,
+        ),
     ]
     result = seat([str(path) for path in tests], toy, seed=shifted(1), cache=False)
     frame = result.frame.set_index("test")
-    assert frame["level"].to_dict() == {"none": "text", "attributes": "unbleached", "targets": "text"}
+    assert frame["level"].to_dict() == {
+        "none": "text",
+        "attributes": "unbleached",
+        "targets": "text",
+    }
     assert frame["p_words"].isna().to_dict() == {"none": True, "attributes": True, "targets": False}
     assert notes_of(result, "none")[0].startswith("its words and templates are not stated")
     (said,) = notes_of(result, "attributes")
@@ -115,10 +125,14 @@ def test_vectors_that_do_not_see_templates_are_told():
     assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
     targets = {text for name in ("targ1", "targ2") for text in own().sentences(name)}
     level = seat(
-        own(), lambda texts: [[1.0 if t in targets else (-1.0) ** len(t)] for t in texts], seed=1, cache=False
+        own(),
+        lambda texts: [[1.0 if t in targets else (-1.0) ** len(t)] for t in texts],
+        seed=1,
+        cache=False,
     )
-    assert "all targets lie equally near to the attributes, so that there is no effect size" in notes_of(
-        level
+    assert (
+        "all targets lie equally near to the attributes, so that there is no effect size"
+        in notes_of(level)
     )
 
 
@@ -128,13 +142,17 @@ def test_what_cannot_be_tested_says_why(tmp_path):
     result = seat(str(same), toy, seed=shifted(1), cache=False, bayes=True, **FAST)
     assert any("the same mean vector" in note for note in notes_of(result))
     assert "LinAlg" not in "".join(result.failures["reason"])
-    twice = written(tmp_path, "twice.jsonl", targ1=["nurse", "nurse", "carer"], targ2=["smith", "welder"])
+    twice = written(
+        tmp_path, "twice.jsonl", targ1=["nurse", "nurse", "carer"], targ2=["smith", "welder"]
+    )
     assert any(
-        "1 examples repeat" in note for note in notes_of(seat(str(twice), toy, seed=shifted(1), cache=False))
+        "1 examples repeat" in note
+        for note in notes_of(seat(str(twice), toy, seed=shifted(1), cache=False))
     )
     pair = written(tmp_path, "pair.jsonl", targ1=["nurse"], targ2=["smith"])
     assert any(
-        "1.41 or -1.41" in note for note in notes_of(seat(str(pair), toy, seed=shifted(1), cache=False))
+        "1.41 or -1.41" in note
+        for note in notes_of(seat(str(pair), toy, seed=shifted(1), cache=False))
     )
 
 
@@ -155,7 +173,9 @@ def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
     from bayesbias.wordlists import write_test
 
     published = write_test(sentence_test("weat7"), tmp_path / "copy" / "weat7.jsonl")
-    assert seat(str(published), toy, seed=shifted(1), cache=False).frame["test"].tolist() == ["weat7"]
+    assert seat(str(published), toy, seed=shifted(1), cache=False).frame["test"].tolist() == [
+        "weat7"
+    ]
 
 
 def test_the_model_is_trimmed_to_the_table_by_itself():

@@ -49,7 +49,9 @@ def test_a_covariate_of_one_side_is_joined_and_has_slopes():
     known = table.frame.drop_duplicates("protected_word").set_index("protected_word")["year"]
     assert known.notna().sum() == len(MATHS)
     assert table.provenance["covariates"]["year"]["center"] == 1580.0
-    assert spec.parameters["slope_year_attribute"].dims == ("attribute",)  # scatters over the other side
+    assert spec.parameters["slope_year_attribute"].dims == (
+        "attribute",
+    )  # scatters over the other side
 
 
 @pytest.mark.slow
@@ -96,14 +98,18 @@ def test_bad_covariates_are_refused_before_anything_is_run(covariates, slopes, s
 
 @pytest.mark.slow
 def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made, monkeypatch):
-    result = bb.seat("weat7,weat6", seed=1, cache=False, samples=99, covariates=YEARS, slopes=["year"])
+    result = bb.seat(
+        "weat7,weat6", seed=1, cache=False, samples=99, covariates=YEARS, slopes=["year"]
+    )
     assert set(result.slopes["test"]) == {"weat7"}
     overall = result.slopes[result.slopes["level"] == "overall"].set_index("of")["mean"]
     assert overall["associated"] == pytest.approx(0.02, abs=0.002)
     assert overall["associated - different"] == pytest.approx(0.04, abs=0.002)
     said = result.notes.groupby("test")["note"].agg(list).to_dict()
     assert said["weat6"] == ["fewer than three of its words have year, so that it has no slope"]
-    assert any(note.startswith("left out of the fit, since they have no year: ") for note in said["weat7"])
+    assert any(
+        note.startswith("left out of the fit, since they have no year: ") for note in said["weat7"]
+    )
     assert result.frame["contrast"].notna().all()  # and both are fitted
     assert result.provenance["slopes"] == {"year": None}
     assert set(result.provenance["covariates"]) == {"year"}
@@ -120,8 +126,13 @@ def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made
 
 
 def test_a_covariate_that_does_not_differ_within_a_class_has_no_slopes_by_class(made):
-    same = {"year": {word: 1500.0 for word in MATHS} | {"poetry": 1600.0, "art": 1600.0, "dance": 1600.0}}
-    result = bb.seat("weat7", seed=1, cache=False, covariates=same, slopes={"year": ["protected_class"]})
+    same = {
+        "year": {word: 1500.0 for word in MATHS}
+        | {"poetry": 1600.0, "art": 1600.0, "dance": 1600.0}
+    }
+    result = bb.seat(
+        "weat7", seed=1, cache=False, covariates=same, slopes={"year": ["protected_class"]}
+    )
     (reason,) = result.failures["reason"]
     assert "the covariate 'year' is the same for all words of each protected_class" in reason
     assert result.slopes.empty

@@ -29,7 +29,9 @@ def test_statistic_effect_size_and_exact_p_equal_a_slow_computation():
     x, y = slow_scores(test, toy)
     row = seat(test, toy, seed=shifted(1), cache=False).frame.iloc[0]
     both = x + y
-    sd = math.sqrt(sum((s - np.mean(both)) ** 2 for s in both) / (len(both) - 1))  # n - 1: appendix A
+    sd = math.sqrt(
+        sum((s - np.mean(both)) ** 2 for s in both) / (len(both) - 1)
+    )  # n - 1: appendix A
     assert row["effect_size"] == pytest.approx((np.mean(x) - np.mean(y)) / sd, abs=1e-12)
     assert row["statistic"] == pytest.approx(sum(x) - sum(y), abs=1e-12)
     observed = sum(x) - sum(y)
@@ -47,7 +49,9 @@ def test_sentences_have_certain_bounds_and_a_p_over_words():
     test = own()
     x, y = (np.array(scores) for scores in slow_scores(test, toy))
     row = seat(test, toy, seed=shifted(1), cache=False).frame.iloc[0]
-    assert row["effect_size"] == pytest.approx((x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-12)
+    assert row["effect_size"] == pytest.approx(
+        (x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-12
+    )
     assert row["p_method"] in ("exact", "bounds")
     sampled = permutation_test(x, y, method="montecarlo", samples=20_000, seed=shifted(5))
     hits = round(sampled.p_value * 20_001) - 1  # the observed order counts as one of the draws
@@ -70,7 +74,11 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
     names = ["weat1", "weat3", "weat4", "weat5", "weat6", "weat7", "weat8"]
     result = seat(names, encoder, seed=shifted(1), cache=False)
     frame = result.frame.set_index("test")
-    assert frame.loc[["weat1", "weat3", "weat6"], "effect_size"].round(2).tolist() == [1.50, 1.41, 1.81]
+    assert frame.loc[["weat1", "weat3", "weat6"], "effect_size"].round(2).tolist() == [
+        1.50,
+        1.41,
+        1.81,
+    ]
     assert frame.at["weat7", "p_value"] == pytest.approx(0.0157, abs=5e-5)
     assert round(frame.at["weat7", "p_value"], 3) == 0.016
     assert frame.at["weat8", "p_value"] < 0.01  # "10^-2"
@@ -81,7 +89,9 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
     ):  # of 99,999 partitions, as many as the exact p makes likely, and one more
         exact, extreme = frame.at[name, "p_upper"], round(frame.at[name, "p_value"] * 100_000) - 1
         assert mc.fewest(99_999, exact) <= extreme <= mc.most(99_999, exact)
-    assert (frame.loc[["weat3", "weat4"], "p_upper"] < 1e-5).all()  # "10^-5", the least that could be said
+    assert (
+        frame.loc[["weat3", "weat4"], "p_upper"] < 1e-5
+    ).all()  # "10^-5", the least that could be said
     assert frame.at["weat5", "p_value"] == pytest.approx(1e-4, abs=9e-5)  # "10^-4"
     assert frame["dropped"].tolist() == [0] * 7
     table = result.table()[result.table().columns[0]]
@@ -112,13 +122,17 @@ def test_unequal_sets_have_a_difference_of_means():
     test = sentence_test("sent-weat9")
     x, y = (np.array(s) for s in slow_scores(test, lambda texts: list(static(texts))))
     row = seat(test, seed=shifted(1), cache=False).frame.iloc[0]
-    assert row["effect_size"] == pytest.approx((x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-6)
+    assert row["effect_size"] == pytest.approx(
+        (x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-6
+    )
     assert row["p_lower"] <= row["p_upper"] <= 1
 
 
 @pytest.mark.slow
 def test_holm_is_over_the_whole_family_of_certain_values():
-    result = seat(["weat6", "sent-weat6", "weat7"], ["minilm-static", toy], seed=shifted(1), cache=False)
+    result = seat(
+        ["weat6", "sent-weat6", "weat7"], ["minilm-static", toy], seed=shifted(1), cache=False
+    )
     assert len(result.frame) == 6
     np.testing.assert_array_equal(result.frame["p_holm"], holm(result.frame["p_upper"]))
     alone = seat("weat7", seed=shifted(1), cache=False).frame.iloc[0]
@@ -129,7 +143,9 @@ def test_holm_is_over_the_whole_family_of_certain_values():
 @pytest.mark.claim
 def test_a_test_does_not_depend_on_what_else_is_run():
     alone = seat("sent-weat6", seed=shifted(3), cache=False).frame.iloc[0]
-    among = seat(["weat7", "sent-weat6"], [toy, "minilm-static"], seed=shifted(3), cache=False).frame
+    among = seat(
+        ["weat7", "sent-weat6"], [toy, "minilm-static"], seed=shifted(3), cache=False
+    ).frame
     same = among.query("test == 'sent-weat6' and model == 'minilm-static'").iloc[0]
     columns = [c for c in alone.index if c != "p_holm"]
     pd.testing.assert_series_equal(alone[columns], same[columns], check_names=False)
@@ -152,8 +168,6 @@ def test_sentences_that_tests_share_are_encoded_once():
 
 
 # -- failures --------------------------------------------------------------------------------------
-
-
 
 
 def test_an_exception_in_the_third_batch_loses_one_test_and_no_batch(tmp_path):
@@ -197,7 +211,8 @@ def test_an_account_that_fails_is_a_failure_and_no_crash():
     result = seat(["weat7", "weat6"], Odd(), seed=shifted(1))
     assert result.frame["test"].tolist() == ["weat6"]
     assert (
-        "cannot account for the sentences; found: \"KeyError: 'math'\"" in result.failures["reason"].iloc[0]
+        "cannot account for the sentences; found: \"KeyError: 'math'\""
+        in result.failures["reason"].iloc[0]
     )
 
 
@@ -212,8 +227,6 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
     assert result.failures["reason"].tolist() == [
         "the model could not be fitted: RuntimeError: no initial point"
     ]
-
-
 
 
 @pytest.mark.parametrize(
@@ -234,7 +247,8 @@ def test_wrong_arguments_are_named_before_anything_is_run(arguments, message):
 
 
 @pytest.mark.parametrize(
-    "setting", [{"samples": 0}, {"samples": 1.5}, {"prob": 1.0}, {"seed": -1}, {"draws": 0}, {"chains": 0}]
+    "setting",
+    [{"samples": 0}, {"samples": 1.5}, {"prob": 1.0}, {"seed": -1}, {"draws": 0}, {"chains": 0}],
 )
 def test_settings_are_checked_before_anything_is_run(setting):
     def never(sentences):
@@ -248,7 +262,14 @@ def test_an_empty_set_and_an_unknown_kind_are_named(tmp_path):
     path = tmp_path / "empty.jsonl"
     part = {"category": "A", "examples": ["a"]}
     path.write_text(
-        json.dumps({"targ1": {"category": "A", "examples": []}, "targ2": part, "attr1": part, "attr2": part})
+        json.dumps(
+            {
+                "targ1": {"category": "A", "examples": []},
+                "targ2": part,
+                "attr1": part,
+                "attr2": part,
+            }
+        )
     )
     with pytest.raises(
         InputError, match=r"empty\.jsonl, targ1, examples: must be a list of texts, 1 or more"
@@ -317,10 +338,13 @@ def test_scores_do_not_depend_on_the_order_of_words():
             name: {part: random.permutation(words).tolist() for part, words in sets.items()}
             for name, sets in OWN.items()
         }
-        return seat(sentence_test(lists, level="sentence", kinds=KINDS), toy, seed=shifted(1), cache=False)
+        return seat(
+            sentence_test(lists, level="sentence", kinds=KINDS), toy, seed=shifted(1), cache=False
+        )
 
     first, *others = (
-        shuffled(seed).frame[["effect_size", "statistic", "p_value", "p_words"]] for seed in range(4)
+        shuffled(seed).frame[["effect_size", "statistic", "p_value", "p_words"]]
+        for seed in range(4)
     )
     for other in others:
         pd.testing.assert_frame_equal(other, first, check_exact=True)

@@ -26,13 +26,22 @@ def made(rng, words=5, templates=6, gap=-0.06, word=0.03, template=0.03, noise=0
             effects[key] = rng.normal(0, sd)
         return effects[key]
 
-    targets = [(f"{c}{i}", c, f"T{t}") for c in "xy" for i in range(words) for t in range(templates)]
-    others = [(f"a{c}{i}", c, f"A{t}") for c in "xy" for i in range(words) for t in range(templates)]
+    targets = [
+        (f"{c}{i}", c, f"T{t}") for c in "xy" for i in range(words) for t in range(templates)
+    ]
+    others = [
+        (f"a{c}{i}", c, f"A{t}") for c in "xy" for i in range(words) for t in range(templates)
+    ]
     rows = []
     for w, c, p in targets:
         for b, d, q in others:
             which = "associated" if c == d else "different"
-            mean = 0.9 + (gap if c == d else 0) + effect(("c", w, which), word) + effect(("u", b, c), word)
+            mean = (
+                0.9
+                + (gap if c == d else 0)
+                + effect(("c", w, which), word)
+                + effect(("u", b, c), word)
+            )
             mean += effect(("pc", p, which), template) + effect(("qc", q, which), template)
             mean += (
                 effect(("m", w), 0.05)
@@ -42,7 +51,13 @@ def made(rng, words=5, templates=6, gap=-0.06, word=0.03, template=0.03, noise=0
             )
             mean += effect(("s", w, p), 0.02) + effect(("r", b, q), 0.02) + rng.normal(0, noise)
             rows.append((w, c, p, b, d, q, "stereotype", which, mean))
-    names = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_class"]
+    names = [
+        "protected_word",
+        "protected_class",
+        "protected_template",
+        "attribute",
+        "attribute_class",
+    ]
     return pd.DataFrame(
         rows, columns=[*names, "attribute_template", "attribute_kind", "connection", "distance"]
     )
@@ -67,7 +82,12 @@ def test_a_word_test_is_fitted_without_templates():
     shares = [c for c in rows.columns if c.startswith("share_")]
     np.testing.assert_allclose(rows[shares].sum(axis=1), 1, atol=1e-9)
     spec = trimmed(load_model("sentence"), sentence_table(own("word"), toy).frame)
-    assert spec.mu == ("word_by_connection", "attribute_effect", "class_by_attribute", "word_effect")
+    assert spec.mu == (
+        "word_by_connection",
+        "attribute_effect",
+        "class_by_attribute",
+        "word_effect",
+    )
     assert (rows["hpdi_low"] < rows["contrast"]).all()
     assert (rows["contrast"] < rows["hpdi_high"]).all()
 
@@ -83,18 +103,22 @@ def test_rows_say_what_the_fit_says():
     found = fit(table, spec, seed=own_seed, pointwise=False, **FAST)
     gap = found.contrasts(0.5, estimand="population", level="overall").iloc[0]
     assert (
-        row[["contrast", "hpdi_low", "hpdi_high"]].tolist() == gap[["mean", "hpdi_low", "hpdi_high"]].tolist()
+        row[["contrast", "hpdi_low", "hpdi_high"]].tolist()
+        == gap[["mean", "hpdi_low", "hpdi_high"]].tolist()
     )
     standard = found.standardized(estimand="population", level="overall").iloc[0]
     assert row["standardized"] == standard["mean"]
     assert row["probability_of_superiority"] == standard["probability_of_superiority"]
     assert row["prior_sensitivity"] == found.prior_sensitivity()["prior"].iloc[0]
     shares = found.variance_partition().set_index("source")["mean"]
-    words = ["protected_word", "attribute", "attribute x protected_class", "attribute x protected_word"]
+    words = [
+        "protected_word",
+        "attribute",
+        "attribute x protected_class",
+        "attribute x protected_word",
+    ]
     assert row["share_word"] == pytest.approx(shares[words].sum())
     assert row["share_residual"] == pytest.approx(shares["residual"])
-
-
 
 
 # Intervals of 89 %: 3 or fewer of 6 have a chance of 1 in 30.

@@ -69,9 +69,9 @@ def test_top_and_bottom_professions(analysis):
 
 def test_mean_sentiment_is_that_of_figure_2(analysis, gender):
     theirs = pd.read_csv(gender / "plot_data.csv")["Sentiment"]
-    ours = analysis.professions[analysis.professions["classifier"] == "bert"].set_index("profession")[
-        "sentiment"
-    ]
+    ours = analysis.professions[analysis.professions["classifier"] == "bert"].set_index(
+        "profession"
+    )["sentiment"]
     order = bb.wordlists.load_occupations().professions["profession"]
     np.testing.assert_allclose(ours[order], theirs, atol=2e-7)
     assert ours["scientist"].round(2) == 0.99
@@ -80,9 +80,15 @@ def test_mean_sentiment_is_that_of_figure_2(analysis, gender):
 
 def test_differences_of_professions_and_noun_pairs(analysis):
     # Source: section 4.2.
-    bert = analysis.professions[analysis.professions["classifier"] == "bert"].set_index("profession")
+    bert = analysis.professions[analysis.professions["classifier"] == "bert"].set_index(
+        "profession"
+    )
     lowest = bert["difference"].sort_values()
-    assert lowest.round(3)[:3].to_dict() == {"flight attendant": -0.132, "bartender": -0.126, "clerk": -0.116}
+    assert lowest.round(3)[:3].to_dict() == {
+        "flight attendant": -0.132,
+        "bartender": -0.126,
+        "clerk": -0.116,
+    }
     assert lowest.index[-1] == "pilot"
     pairs = analysis.noun_pairs[analysis.noun_pairs["classifier"] == "bert"].reset_index()
     assert pairs.loc[0, "noun_pair"] == "This bachelor / This spinster"
@@ -120,7 +126,9 @@ def test_tests_are_those_of_scipy(published, analysis):
     )
     son = table[table["noun_pair"] == "My son / My daughter"]
     row = analysis.noun_pairs[analysis.noun_pairs["noun_pair"] == "My son / My daughter"].iloc[0]
-    assert row["t"] == pytest.approx(stats.ttest_rel(son["p_male"], son["p_female"]).statistic, rel=1e-9)
+    assert row["t"] == pytest.approx(
+        stats.ttest_rel(son["p_male"], son["p_female"]).statistic, rel=1e-9
+    )
 
 
 def test_correlation_with_earnings(analysis, gender):
@@ -142,7 +150,9 @@ def test_correlation_with_earnings(analysis, gender):
     assert rows.loc["spearman", "high"] == pytest.approx(math.tanh(math.atanh(r) + half), rel=1e-9)
     assert rows["n"].tolist() == [15, 15]
     narrower = bb.studies.earnings_correlation(analysis.table, prob=0.5)
-    assert (narrower["high"] - narrower["low"] < analysis.earnings["high"] - analysis.earnings["low"]).all()
+    assert (
+        narrower["high"] - narrower["low"] < analysis.earnings["high"] - analysis.earnings["low"]
+    ).all()
 
 
 def test_results_as_plain_values(analysis):
@@ -158,7 +168,9 @@ def test_results_as_plain_values(analysis):
         "end": "bottom", "place": 1, "professions": ["truck driver"], "sentiment": said["professions"][-1]["sentiment"],
     }  # fmt: skip
     assert analysis.as_dict("logreg")["control"] is None
-    flat = [row for row in analysis.as_dict("logreg")["noun_pairs"] if row["noun_pair"] == "Sir / Madam"]
+    flat = [
+        row for row in analysis.as_dict("logreg")["noun_pairs"] if row["noun_pair"] == "Sir / Madam"
+    ]
     assert flat[0]["difference"] == 0
     assert flat[0]["t"] is None
     with pytest.raises(bb.InputError, match=r"which classifier.*valid: logreg, bert"):
@@ -170,7 +182,12 @@ def test_what_does_not_vary_has_no_test():
     made = bb.score_sentences(lambda sentences: [0.6] * len(sentences), name="flat")
     result = bb.sentiment_analysis(made)
     said = result.as_dict()
-    assert (said["f_minus_m"], said["t"], said["p_value"], said["p_bonferroni"]) == (0, None, None, None)
+    assert (said["f_minus_m"], said["t"], said["p_value"], said["p_bonferroni"]) == (
+        0,
+        None,
+        None,
+        None,
+    )
     assert said["earnings"] == []
     (top,) = said["top"]
     assert top["sentiment"] == pytest.approx(0.6, rel=1e-12)
@@ -198,7 +215,8 @@ def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_on
 def test_the_published_predictions_and_those_shipped_are_of_one_classifier(gender):
     read = bb.load_predictions(gender / "predictions_logreg.txt")
     assert any(
-        "are they the same" in note for note in bb.sentiment_analysis(bb.list_predictions("m1"), read).notes
+        "are they the same" in note
+        for note in bb.sentiment_analysis(bb.list_predictions("m1"), read).notes
     )
 
 

@@ -43,18 +43,6 @@ def fit(analysis):
     return fitted(table, slopes_for("sentiment", table, "earnings"))
 
 
-
-
-
-
-
-
-
-
-
-
-
-
 def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypatch):
     without_figures(monkeypatch)
     page = of_sentiment(carried, 0.89)
@@ -64,8 +52,6 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
         in page.again.command
     )
     assert "fit = bb.fit(table, " in page.again.command
-
-
 
 
 @pytest.fixture
@@ -111,7 +97,9 @@ def test_the_command_takes_earnings_from_the_list(said):
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:profession"], "is the same for all words of each profession"),
     ],
 )  # fmt: skip
-def test_bad_covariates_are_one_line_and_exit_code_two(said, tmp_path, covariates, arguments, message):
+def test_bad_covariates_are_one_line_and_exit_code_two(
+    said, tmp_path, covariates, arguments, message
+):
     path = tmp_path / "pay.csv"
     path.write_text(covariates, encoding="utf-8")
     code, out, err = said("--covariates", path, *arguments)

@@ -26,13 +26,21 @@ WOMEN = {
 
 @pytest.fixture(scope="module")
 def found():
-    return bb.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999, engine="quick")
+    return bb.wefat(
+        "minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999, engine="quick"
+    )
 
 
 def test_the_published_half_is_the_published_test(found):
     """Whose own tests hold it to the equation."""
-    published = bb.scores.wefat_score("minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999)
-    assert (found.r, found.p_value, found.scores) == (published.r, published.p_value, published.scores)
+    published = bb.scores.wefat_score(
+        "minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999
+    )
+    assert (found.r, found.p_value, found.scores) == (
+        published.r,
+        published.p_value,
+        published.scores,
+    )
     assert dict(zip(found.frame["target"], found.frame["score"], strict=True)) == published.scores
     assert found.sets == ("female", "male")
 
@@ -80,8 +88,12 @@ def outcome_of(cosines, words, values, sets=("a", "b")):
     """Fit the model to cosines, in place of vectors that have them."""
     gap = cosines[:5].mean(axis=0) - cosines[5:].mean(axis=0)
     scores = dict(zip(values, gap / cosines.std(axis=0, ddof=1), strict=True))
-    published = SimpleNamespace(classes=sets, a=words[0], b=words[1], covariates=values, scores=scores)
-    return of_published(published, cosines, list(values), prob=0.89, seed=shifted(2), engine="quick")
+    published = SimpleNamespace(
+        classes=sets, a=words[0], b=words[1], covariates=values, scores=scores
+    )
+    return of_published(
+        published, cosines, list(values), prob=0.89, seed=shifted(2), engine="quick"
+    )
 
 
 def test_a_slope_and_the_true_correlation_are_found_behind_noise():

@@ -11,7 +11,13 @@ from helpers.sweeps import made_up_sweep
 
 from bayesbias.core.errors import InputError
 from bayesbias.sweeps.cells import digest_of
-from bayesbias.sweeps.comparing import cell_names, compared_cells, in_words, short_names, telling_labels
+from bayesbias.sweeps.comparing import (
+    cell_names,
+    compared_cells,
+    in_words,
+    short_names,
+    telling_labels,
+)
 
 CELLS = [
     {"embedding": "wide", "standardized": -0.05, "distance": -0.2},
@@ -41,7 +47,9 @@ def test_cells_are_sorted_and_judged_in_standard_deviations_with_the_distance_be
 def test_the_contrast_that_there_is_stands_in_for_the_usual_one():
     result = made_up_sweep(CELLS, contrast="human - neutral")
     assert set(result.compared()["contrast"]) == {"human - neutral"}
-    with pytest.raises(InputError, match=r"unknown contrast of this sweep; found: 'associated - different'"):
+    with pytest.raises(
+        InputError, match=r"unknown contrast of this sweep; found: 'associated - different'"
+    ):
         result.compared("associated - different")
     with pytest.raises(InputError, match="unknown level of this sweep"):
         result.compared(level="class")
@@ -78,9 +86,14 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
     other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
     assert "These are not all on one scale" in said_of(made_up_sweep(other))[1]
     assert said_of(made_up_sweep(other))[3:] == [
-        said[2].replace("The lowest", "Of those in standard deviations of neutral pairs, the lowest")
+        said[2].replace(
+            "The lowest", "Of those in standard deviations of neutral pairs, the lowest"
+        )
     ]
-    two = [{"embedding": "one"}, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
+    two = [
+        {"embedding": "one"},
+        {"embedding": "bare", "unit": "sd of associated and different pairs"},
+    ]
     assert len(said_of(made_up_sweep(two))) == 2  # no two cells of one unit
     nothing = said_of(made_up_sweep([CELLS[1], CELLS[2], CELLS[4]]))
     assert nothing == [
@@ -89,16 +102,18 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
 
 
 def test_cells_whose_classes_point_different_ways_are_named():
-    apart, alike, near = {"x": -0.2, "y": 0.3, "z": 0.0}, {"x": -0.2, "y": -0.1}, {"x": -0.2, "y": 0.04}
+    apart, alike, near = (
+        {"x": -0.2, "y": 0.3, "z": 0.0},
+        {"x": -0.2, "y": -0.1},
+        {"x": -0.2, "y": 0.04},
+    )
     cells = [
         {"embedding": "a", "classes": alike},
         {"embedding": "b", "classes": apart},
         {"embedding": "c", "classes": near},  # the interval of y holds zero
         {"embedding": "d", "classes": apart, "trusted": False},
     ]
-    disagree = (
-        "In 1 cell the classes disagree, which the mean over them hides: b (nearer for x, farther for y)."
-    )
+    disagree = "In 1 cell the classes disagree, which the mean over them hides: b (nearer for x, farther for y)."
     assert said_of(made_up_sweep(cells))[-1] == disagree
     assert not any("disagree" in line for line in said_of(made_up_sweep([cells[0], *cells[2:]])))
     other = made_up_sweep(cells, contrast="human - neutral")
@@ -106,7 +121,9 @@ def test_cells_whose_classes_point_different_ways_are_named():
     listed = other.frame.assign(
         estimand=other.frame["estimand"].mask(other.frame["level"] == "class", "listed_words")
     )
-    assert in_words(other.compared(), listed)[-1] == disagree.replace("b (", "b (of the listed words: ")
+    assert in_words(other.compared(), listed)[-1] == disagree.replace(
+        "b (", "b (of the listed words: "
+    )
     lists = made_up_sweep(cells).frame
     of_b = (lists["level"] == "class") & (lists["embedding"] == "b")
     by_list = lists[of_b].assign(level="attribute_set", hpdi_low=-0.3, hpdi_high=0.3)
@@ -139,7 +156,8 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
 def test_where_the_farthest_are_unsure_those_that_can_be_told_apart_are_named():
     """The farthest apart is often the least known, and a reader took it that nothing differs."""
     cells = [
-        {"embedding": name, "standardized": at} for name, at in (("a", -0.60), ("b", -0.58), ("c", -0.20))
+        {"embedding": name, "standardized": at}
+        for name, at in (("a", -0.60), ("b", -0.58), ("c", -0.20))
     ]
     result = made_up_sweep(cells)
     half = np.array([0.5, 0.2, 0.2])
@@ -166,7 +184,13 @@ def test_cells_are_named_by_what_tells_them_apart():
         "distances": ["", "", "pairs.csv"],
     }
     assert cell_names(cells) == ["a/v.txt, pets.toml", "b/v.txt, meals.toml", "pairs.csv"]
-    assert list(telling_labels(cells.head(1))) == ["embedding", "wordlist", "controls", "model", "seed"]
+    assert list(telling_labels(cells.head(1))) == [
+        "embedding",
+        "wordlist",
+        "controls",
+        "model",
+        "seed",
+    ]
     assert short_names(["a/v.txt", "b/v.txt", "c/w.txt", "c/w.txt"]) == [
         "a/v.txt",
         "b/v.txt",
@@ -181,7 +205,9 @@ def test_nothing_is_concluded_within_twice_the_error_of_an_end():
     (row,) = frame.index[frame["quantity"] == "standardized"].tolist()[:1]
     frame.loc[frame["quantity"] == "standardized", "mcse_high"] = 0.2
     assert frame.loc[row, "hpdi_high"] < -0.1
-    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["too close to call"]
+    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == [
+        "too close to call"
+    ]
 
 
 def test_a_path_that_leads_to_no_file_has_no_hash_and_stops_nothing(tmp_path):

@@ -16,17 +16,28 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
     write_plan(tmp_path, controls=["none", "default"], settings={"seed": [1, 2, 3]})
     plan = load_plan(tmp_path / "plan.toml")
     assert len(plan) == 2 * 2 * 2 * 2 * 3
-    assert (plan.folder, plan.seeds, plan.draws, plan.prob) == (tmp_path.resolve(), (1, 2, 3), 100, 0.89)
+    assert (plan.folder, plan.seeds, plan.draws, plan.prob) == (
+        tmp_path.resolve(),
+        (1, 2, 3),
+        100,
+        0.89,
+    )
     assert load_plan(plan) is plan
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"embedings": ["minilm-static"]}, r"unknown key; found: 'embedings'.*did you mean 'embeddings'"),
+        (
+            {"embedings": ["minilm-static"]},
+            r"unknown key; found: 'embedings'.*did you mean 'embeddings'",
+        ),
         ({"schema": 2}, r"schema: unknown schema; found: 2"),
         ({"models": ["crosed"]}, r"models: unknown name; found: 'crosed'.*did you mean 'crossed'"),
-        ({"wordlists": ["religon"]}, r"wordlists: unknown name; found: 'religon'.*did you mean 'religion'"),
+        (
+            {"wordlists": ["religon"]},
+            r"wordlists: unknown name; found: 'religon'.*did you mean 'religion'",
+        ),
         ({"embeddings": ["minilm"]}, r"embeddings: unknown name; found: 'minilm'.*minilm-static"),
         ({"controls": ["2023"]}, r"controls: unknown name; found: '2023'.*did you mean '202"),
         ({"models": ["crossed", "crossed"]}, r"models: an entry stands twice; found: 'crossed'"),
@@ -38,13 +49,19 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
             r"nothing to fit; valid: embeddings and wordlists, or distances",
         ),
         ({"settings": {"draw": 5}}, r"settings: unknown key; found: 'draw'.*did you mean 'draws'"),
-        ({"settings": {"draws": 0}}, r"settings, draws: must be a whole number from 1 to 1000000; found: 0"),
+        (
+            {"settings": {"draws": 0}},
+            r"settings, draws: must be a whole number from 1 to 1000000; found: 0",
+        ),
         ({"settings": {"chains": True}}, r"settings, chains: must be a whole number"),
         ({"settings": {"seed": -1}}, r"settings, seed: must be a whole number from 0"),
         ({"settings": {"seed": [1, 1]}}, r"settings, seed: a seed stands twice"),
         ({"settings": {"prob": 1.0}}, r"settings, prob: must lie between 0 and 1; found: 1.0"),
         ({"settings": {"rope": 0}}, r"settings, rope: must be a finite number above 0"),
-        ({"settings": {"standard_rope": -0.1}}, r"settings, standard_rope: must be a finite number above 0"),
+        (
+            {"settings": {"standard_rope": -0.1}},
+            r"settings, standard_rope: must be a finite number above 0",
+        ),
         (
             {"settings": {"repeats": "twice"}},
             r"settings, repeats: unknown value; found: 'twice'; valid: once, keep",

@@ -35,7 +35,10 @@ def test_every_cell_is_there_in_the_order_of_the_plan(done):
         for w in ("pets.toml", "meals.toml")
         for m in ("additive", "crossed")
     ]
-    assert list(cells[["embedding", "wordlist", "model"]].itertuples(index=False, name=None)) == expected
+    assert (
+        list(cells[["embedding", "wordlist", "model"]].itertuples(index=False, name=None))
+        == expected
+    )
     assert set(cells["status"]) == {"ok"}
     assert set(cells["n_pairs"]) == {36}  # 6 protected words with 6 stereotypes each
     assert cells["fit_seed"].nunique() == len(cells)
@@ -49,11 +52,19 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
     plan, out = done
     frame = pd.read_parquet(out / "results.parquet")
     chosen = frame[
-        (frame["embedding"] == "e1.npz") & (frame["wordlist"] == "meals.toml") & (frame["model"] == "crossed")
+        (frame["embedding"] == "e1.npz")
+        & (frame["wordlist"] == "meals.toml")
+        & (frame["model"] == "crossed")
     ]
     table = distance_table(plan.parent / "e1.npz", plan.parent / "meals.toml")
     alone = fit(
-        table, "crossed", draws=100, tune=100, chains=2, seed=int(chosen["fit_seed"].iloc[0]), pointwise=False
+        table,
+        "crossed",
+        draws=100,
+        tune=100,
+        chains=2,
+        seed=int(chosen["fit_seed"].iloc[0]),
+        pointwise=False,
     )
     means = chosen[chosen["quantity"] == "mean"]
     expected = pd.concat([alone.summary(), alone.summary(estimand="listed_words")])
@@ -78,7 +89,9 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
         "probability_of_superiority_high",
     ):
         np.testing.assert_allclose(standard[column].astype(float), expected[column], rtol=1e-9)
-    assert chosen["min_ess_bulk"].iloc[0] == pytest.approx(alone.diagnostics()["min_ess_bulk"], rel=1e-9)
+    assert chosen["min_ess_bulk"].iloc[0] == pytest.approx(
+        alone.diagnostics()["min_ess_bulk"], rel=1e-9
+    )
 
 
 @pytest.mark.slow
@@ -94,7 +107,9 @@ def test_the_results_have_no_times_and_the_times_have_all_cells(done):
 def test_the_rest_of_the_plan_changes_no_cell(done, tmp_path):
     _, out = done
     write_inputs(tmp_path)
-    write_plan(tmp_path, embeddings=["e1.npz"], wordlists=["meals.toml"], models=["crossed", "additive"])
+    write_plan(
+        tmp_path, embeddings=["e1.npz"], wordlists=["meals.toml"], models=["crossed", "additive"]
+    )
     alone = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1).frame
     whole = pd.read_parquet(out / "results.parquet")
     chosen = whole[(whole["embedding"] == "e1.npz") & (whole["wordlist"] == "meals.toml")]
@@ -142,12 +157,18 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
     write_plan(tmp_path, **plan)
     result = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1)
     assert list(result.cells["status"]) == ["ok", "ok"]
-    terms = result.frame[(result.frame["model"] == "own.toml") & (result.frame["quantity"] == "mean")]["term"]
-    assert set(terms) == set(load_distances(tmp_path / "pairs.csv").frame["attribute_class"].astype(str))
+    terms = result.frame[
+        (result.frame["model"] == "own.toml") & (result.frame["quantity"] == "mean")
+    ]["term"]
+    assert set(terms) == set(
+        load_distances(tmp_path / "pairs.csv").frame["attribute_class"].astype(str)
+    )
     # A record that lacks a part was damaged: its cell is fitted again, and nothing else is.
     record = tmp_path / "out" / "cells" / f"{result.cells['cell'][0]}.json"
     whole = json.loads(record.read_text(encoding="utf-8"))
-    record.write_text(json.dumps({key: value for key, value in whole.items() if key != "diagnostics"}))
+    record.write_text(
+        json.dumps({key: value for key, value in whole.items() if key != "diagnostics"})
+    )
     again = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1, resume=True)
     assert again.reused == 1
     pd.testing.assert_frame_equal(again.frame, result.frame)

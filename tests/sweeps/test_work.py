@@ -29,7 +29,9 @@ def test_a_worker_killed_from_outside_loses_nothing(done, tmp_path):
     killed = []
 
     def kill_one() -> None:
-        while not (tmp_path / "out" / "cells").exists() or not os.listdir(tmp_path / "out" / "cells"):
+        while not (tmp_path / "out" / "cells").exists() or not os.listdir(
+            tmp_path / "out" / "cells"
+        ):
             time.sleep(0.01)
         victim = multiprocessing.active_children()[0]
         killed.append(victim.pid)
@@ -104,8 +106,13 @@ def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
             time.sleep(0.1)
         assert not _alive(process.pid), "a worker outlived the sweep"
         now = finished()
-        assert all(now[name] == mark for name, mark in before.items()), "a finished cell was fitted again"
-        assert all(json.loads((out / "cells" / name).read_text(encoding="utf-8"))["summary"] for name in now)
+        assert all(now[name] == mark for name, mark in before.items()), (
+            "a finished cell was fitted again"
+        )
+        assert all(
+            json.loads((out / "cells" / name).read_text(encoding="utf-8"))["summary"]
+            for name in now
+        )
         counts.append(len(now))
     assert len(set(counts)) > kills // 2, counts  # it got further most times
     assert counts[-1] < total
@@ -145,7 +152,9 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
     columns = ["cell", *LABELS, "quantity", "level", "name", "term", "estimand"]
     local = pd.read_parquet(out / "results.parquet")
     pd.testing.assert_frame_equal(result.frame[columns], local[columns])
-    np.testing.assert_allclose(result.frame["mean"].astype(float), local["mean"].astype(float), rtol=1e-9)
+    np.testing.assert_allclose(
+        result.frame["mean"].astype(float), local["mean"].astype(float), rtol=1e-9
+    )
 
 
 @pytest.mark.slow

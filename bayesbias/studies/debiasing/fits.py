@@ -15,7 +15,13 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.inference.estimands import ESTIMANDS
-from bayesbias.inference.estimates import estimates, joined_chains, joined_rows, keys_of_rows, labelled_draws
+from bayesbias.inference.estimates import (
+    estimates,
+    joined_chains,
+    joined_rows,
+    keys_of_rows,
+    labelled_draws,
+)
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec

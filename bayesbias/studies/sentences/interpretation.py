@@ -50,11 +50,7 @@ def _significant(rows: pd.DataFrame, on: str) -> str:
     """Say of how many tests p is below 0.01, and of one test how large its effect is."""
     if len(rows) == 1:
         row = rows.iloc[0]
-        p = (
-            "no p-value"
-            if pd.isna(row["p_value"])
-            else p_text(row["p_value"])
-        )
+        p = "no p-value" if pd.isna(row["p_value"]) else p_text(row["p_value"])
         return f"{row['test']}{on}: effect size {row['effect_size']:+.2f}, {p}."
     n = int((rows["p_holm"] < ALPHA).sum())
     return f"{n} of {plural(len(rows), 'test')}{on} {'has' if n == 1 else 'have'} p < {ALPHA:g} (Holm-corrected)."

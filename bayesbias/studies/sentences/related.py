@@ -57,7 +57,9 @@ RELATED_TESTS = (
 def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     """Read tests by name, path, or value; "all" stands for every shipped one."""
     if isinstance(tests, str):
-        several = [tests] if os.path.isfile(tests) else [t.strip() for t in tests.split(",") if t.strip()]
+        several = (
+            [tests] if os.path.isfile(tests) else [t.strip() for t in tests.split(",") if t.strip()]
+        )
         named: Iterable[Any] = list_tests() if tests == "all" else several
     elif isinstance(tests, SentenceTest | os.PathLike):
         named = [tests]
@@ -69,12 +71,18 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
             out += [sentence_test(each, published_cut=published_cut) for each in list_tests()]
         else:
             out.append(
-                name if isinstance(name, SentenceTest) else sentence_test(name, published_cut=published_cut)
+                name
+                if isinstance(name, SentenceTest)
+                else sentence_test(name, published_cut=published_cut)
             )
     out = [_own_name(test) for test in out]
     if not out:
-        raise InputError("no test was named", where="tests", found=tests, valid="all, or names of tests")
-    refuse_twice([test.name for test in out], "two tests have one name", "a file gives a test its name")
+        raise InputError(
+            "no test was named", where="tests", found=tests, valid="all, or names of tests"
+        )
+    refuse_twice(
+        [test.name for test in out], "two tests have one name", "a file gives a test its name"
+    )
     return out
 
 

@@ -48,7 +48,9 @@ def _no_slopes() -> pd.DataFrame:
 def _no_classes() -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(columns=["model", "options", "test", *_OF_CLASS, "mean", "hpdi_low", "hpdi_high"])
+    return pd.DataFrame(
+        columns=["model", "options", "test", *_OF_CLASS, "mean", "hpdi_low", "hpdi_high"]
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +134,8 @@ class SeatResult:
         alpha = checks.probability(alpha, "alpha")
         named = self.named()
         columns = [
-            encoder_label(*key) for key in zip(self.frame["model"], self.frame["options"], strict=True)
+            encoder_label(*key)
+            for key in zip(self.frame["model"], self.frame["options"], strict=True)
         ]
         index = pd.MultiIndex.from_frame(
             named[["title", "context"]].drop_duplicates(), names=["test", "context"]
@@ -168,7 +171,9 @@ class SeatResult:
         for test, level in zip(self.frame["test"], self.frame["level"], strict=True):
             base, place = base_of_test(test) if test in published else (test, 0)
             rows.append((TABLE_4.get(base, base), CONTEXTS[level], base, place))
-        out = pd.DataFrame(rows, columns=["title", "context", "base", "place"], index=self.frame.index)
+        out = pd.DataFrame(
+            rows, columns=["title", "context", "base", "place"], index=self.frame.index
+        )
         order = list(dict.fromkeys([*TABLE_4, *out["base"]]))
         return (
             out.assign(at=[order.index(base) for base in out["base"]])
@@ -198,7 +203,9 @@ class SeatResult:
 
         alpha = checks.probability(alpha, "alpha")
         rows = []
-        for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
+        for (model, options, level), part in self.frame.groupby(
+            ["model", "options", "level"], sort=False
+        ):
             published = part[part["test"].isin(list_tests())]
             bases = {base_of_test(row.test)[0]: row for row in published.itertuples()}
             for group, names, rising in RELATED_TESTS:
@@ -219,11 +226,22 @@ class SeatResult:
                         "p_words": tuple(float(row.p_words) for row in run),
                         "same_sign": len({math.copysign(1, size) for size in sizes}) == 1,
                         "same_verdict": len({value < alpha for value in p}) == 1,
-                        "p_rises": all(a <= b for a, b in itertools.pairwise(p)) if rising else pd.NA,
+                        "p_rises": all(a <= b for a, b in itertools.pairwise(p))
+                        if rising
+                        else pd.NA,
                         "spread": max(sizes) - min(sizes),
                     }
                 )
-        columns = ["model", "options", "group", "level", "tests", "effect_sizes", "p_values", "p_words"]
+        columns = [
+            "model",
+            "options",
+            "group",
+            "level",
+            "tests",
+            "effect_sizes",
+            "p_values",
+            "p_words",
+        ]
         columns += ["same_sign", "same_verdict", "p_rises", "spread"]
         return pd.DataFrame(rows, columns=columns).astype({"p_rises": "boolean"})
 
@@ -254,5 +272,7 @@ class SeatResult:
         for row in self.notes.itertuples():
             lines.append(f"  {encoder_label(row.model, row.options)}, {row.test}: {row.note}")
         if len(self.failures):
-            lines.append(f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}")
+            lines.append(
+                f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}"
+            )
         return "\n".join(lines)

@@ -36,7 +36,13 @@ from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies.sentences.related import chosen_tests, level_of_test, refuse_twice
 from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
-from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
+from bayesbias.tables.sentences import (
+    EncodedTest,
+    encode_test,
+    encoder_label,
+    encoding_with,
+    pairs_of_test,
+)
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, list_tests, sentence_test
 
 if TYPE_CHECKING:
@@ -46,7 +52,16 @@ if TYPE_CHECKING:
 
 __all__ = ["leave_one_out", "seat"]
 
-_OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
+_OWN_COLUMNS = (
+    "level",
+    "statistic",
+    "p_lower",
+    "p_upper",
+    "p_method",
+    "p_words",
+    "p_holm",
+    "dropped",
+)
 _BAYES_COLUMNS = (
     "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
     "share_word", "share_template", "share_sentence", "share_residual", "converged",
@@ -72,7 +87,11 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
             if len(test.unstated) == 2
             else f"words and templates of its {test.unstated[0]}"
         )
-        of_p = "p takes them for independent, there is no p_words, and " if "targets" in test.unstated else ""
+        of_p = (
+            "p takes them for independent, there is no p_words, and "
+            if "targets" in test.unstated
+            else ""
+        )
         out.append(
             f"{whose} are not stated, so that every example counts as a word of its own: {of_p}an interval is too narrow where "
             "they share words; a test file may hold lists words and templates beside examples"
@@ -87,7 +106,12 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
         out.append(f"the encoder has only {', '.join(cut)}")
     distinct = ~frame.duplicated("sentence").to_numpy()
     keys = [row.tobytes() for row in vectors[distinct].round(12)]
-    same = frame.loc[distinct, "word"].to_frame().assign(key=keys).duplicated(["word", "key"], keep=False)
+    same = (
+        frame.loc[distinct, "word"]
+        .to_frame()
+        .assign(key=keys)
+        .duplicated(["word", "key"], keep=False)
+    )
     if len(set(keys)) == 1:
         out.append("all vectors are the same, so that there is nothing to test")
     elif same.any():
@@ -97,16 +121,22 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
         )
     gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
     if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
-        out.append("the two sets of attributes have the same mean vector, so that there is nothing to test")
+        out.append(
+            "the two sets of attributes have the same mean vector, so that there is nothing to test"
+        )
     elif len(set(keys)) > 1 and effect_size(*encoded.scores()) is None:
-        out.append("all targets lie equally near to the attributes, so that there is no effect size")
+        out.append(
+            "all targets lie equally near to the attributes, so that there is no effect size"
+        )
     repeats = int(frame.duplicated(["set", "sentence"]).sum())
     if repeats:
         out.append(
             f"{repeats} examples repeat another of their set, and count again; sentence_table counts each once"
         )
     if encoded.sizes["targ1"] == encoded.sizes["targ2"] == 1:
-        out.append("with one target in each set the effect size is 1.41 or -1.41, whatever the vectors are")
+        out.append(
+            "with one target in each set the effect size is 1.41 or -1.41, whatever the vectors are"
+        )
     return out
 
 
@@ -153,14 +183,24 @@ def leave_one_out(
             for label in labels.dropna().unique():
                 gone = (labels == label).to_numpy()
                 rest = dataclasses.replace(
-                    encoded, frame=encoded.frame[~gone].reset_index(drop=True), vectors=encoded.vectors[~gone]
+                    encoded,
+                    frame=encoded.frame[~gone].reset_index(drop=True),
+                    vectors=encoded.vectors[~gone],
                 )
                 if rest.frame["set"].nunique() < len(SETS):
                     continue
                 size = effect_size(*rest.scores())
                 if size is not None:
                     rows.append(
-                        (side, kind, label, size, size - whole, (size > 0) != (whole > 0), int(gone.sum()))
+                        (
+                            side,
+                            kind,
+                            label,
+                            size,
+                            size - whole,
+                            (size > 0) != (whole > 0),
+                            int(gone.sum()),
+                        )
                     )
     columns = ["part", "kind", "left_out", "effect_size", "change", "sign_changes", "examples"]
     frame = pd.DataFrame(rows, columns=columns)
@@ -270,7 +310,9 @@ def seat(
     dropped: list[pd.DataFrame] = []
 
     def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
-        description = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+        description = (
+            str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+        )
         failures.append(names | {"reason": lead + description})
 
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
@@ -285,7 +327,11 @@ def seat(
             encode = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
             ready: list[tuple[dict[str, Any], SentenceTest, Any, EncodedTest | None]] = []
             for test in chosen:
-                names = {"model": description["name"], "options": description["options"], "test": test.name}
+                names = {
+                    "model": description["name"],
+                    "options": description["options"],
+                    "test": test.name,
+                }
                 try:
                     encoded = encode_test(test, encoder, encode)
                 except BayesbiasError as error:
@@ -317,7 +363,9 @@ def seat(
                 names = {key: row[key] for key in ("model", "options", "test")}
                 try:
                     row |= job.result()
-                except Exception as error:  # whatever it is, it must not take the other tests with it
+                except (
+                    Exception
+                ) as error:  # whatever it is, it must not take the other tests with it
                     fail(names, error)
                     tick(1)
                     continue
@@ -331,12 +379,16 @@ def seat(
                         }
                         fitted, remarks = _fitted(held, encoder, spec, asked, how)
                         row |= _fitted_row(fitted, prob)
-                        own = fitted.contrasts(prob, level="class").drop(columns=["level", "contrast"])
+                        own = fitted.contrasts(prob, level="class").drop(
+                            columns=["level", "contrast"]
+                        )
                         by_class.append(pd.DataFrame(names, index=[0]).merge(own, how="cross"))
                         notes += [names | {"note": note} for note in remarks]
                         if fitted.spec.covariates():
                             sloped.append(
-                                pd.DataFrame(names, index=[0]).merge(fitted.slopes(prob), how="cross")
+                                pd.DataFrame(names, index=[0]).merge(
+                                    fitted.slopes(prob), how="cross"
+                                )
                             )
                     except Exception as error:  # as above
                         fail(names, error, "the model could not be fitted: ")
@@ -344,12 +396,16 @@ def seat(
                 tick(1)
     if not rows:
         raise InputError(
-            "no test could be run", found=failures[0]["reason"], hint=number_of(len(failures), "such failure")
+            "no test could be run",
+            found=failures[0]["reason"],
+            hint=number_of(len(failures), "such failure"),
         )
     columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
     frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])
     certain = frame["p_method"].isin(["exact", "bounds"])
-    frame.insert(columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"])))
+    frame.insert(
+        columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"]))
+    )
     key = ["model", "options", "test"]
     lost = (
         pd.concat(dropped, ignore_index=True)
@@ -408,7 +464,8 @@ def _fitted(
     table, spec, lacking = asked.of_test(table, spec)
     fitted: BiasFit = fit(table, spec, pointwise=False, **how)
     notes = [
-        f"fewer than three of its words have {covariate}, so that it has no slope" for covariate in lacking
+        f"fewer than three of its words have {covariate}, so that it has no slope"
+        for covariate in lacking
     ]
     return fitted, [
         *notes,
@@ -472,7 +529,9 @@ def _prior_sensitivity(fitted: BiasFit) -> dict[str, Any]:
 
 
 def _chosen_encoders(encoders: Any) -> list[Any]:
-    several = encoders if isinstance(encoders, Sequence) and not isinstance(encoders, str) else [encoders]
+    several = (
+        encoders if isinstance(encoders, Sequence) and not isinstance(encoders, str) else [encoders]
+    )
     out = [load_encoder(encoder) for encoder in several]
     if not out:
         raise InputError("no encoder was named", where="encoders", found=encoders)

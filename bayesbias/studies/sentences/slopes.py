@@ -51,11 +51,17 @@ class SlopesAsked:
         """Return the table of a test with the covariates of its words, the model with slopes on them, and the covariates it lacks."""
         lacking = []
         for given in self.covariates:
-            sides = [list(table.frame[column].unique()) for column in ("protected_word", "attribute")]
+            sides = [
+                list(table.frame[column].unique()) for column in ("protected_word", "attribute")
+            ]
             if max(len(values_of(given, words)) for words in sides) >= _LEAST:
                 table = join_covariates(table, [given])
         for covariate, by in self.slopes.items():
-            columns = [name for name in columns_of_covariate(table, covariate) if name in table.frame.columns]
+            columns = [
+                name
+                for name in columns_of_covariate(table, covariate)
+                if name in table.frame.columns
+            ]
             if not columns:
                 lacking.append(covariate)
             for column in columns:
@@ -65,19 +71,28 @@ class SlopesAsked:
     def account(self) -> dict[str, Any]:
         """Say for the provenance what was asked, and where the covariates come from."""
         return {
-            "covariates": {one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates},
-            "slopes": {covariate: None if by is None else list(by) for covariate, by in self.slopes.items()},
+            "covariates": {
+                one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates
+            },
+            "slopes": {
+                covariate: None if by is None else list(by) for covariate, by in self.slopes.items()
+            },
         }
 
 
-def slopes_of_tests(covariates: Any, slopes: Any, tests: Sequence[SentenceTest]) -> SlopesAsked | None:
+def slopes_of_tests(
+    covariates: Any, slopes: Any, tests: Sequence[SentenceTest]
+) -> SlopesAsked | None:
     """Read covariates, and check what slopes are asked before any test is run; None where nothing is asked."""
     if covariates is None and not slopes:
         return None
     if covariates is None or not slopes:
         given, other = ("slopes", "covariates") if slopes else ("covariates", "slopes")
         raise InputError(
-            f"{given} are given without {other}", where=given, found=list(slopes or [covariates]), valid=other
+            f"{given} are given without {other}",
+            where=given,
+            found=list(slopes or [covariates]),
+            valid=other,
         )
     read = tuple(covariates_given(covariates))
     asked = slopes if isinstance(slopes, Mapping) else dict.fromkeys(_names(slopes))
@@ -93,7 +108,9 @@ def slopes_of_tests(covariates: Any, slopes: Any, tests: Sequence[SentenceTest])
                 where=of_covariate[name].source,
                 found=f"{name}: {next(iter(of_covariate[name].values.values()))}",
             )
-        for column in (part for each in by or () for part in ((each,) if isinstance(each, str) else each)):
+        for column in (
+            part for each in by or () for part in ((each,) if isinstance(each, str) else each)
+        ):
             checks.choice(column, _COLUMNS, "column of a table of sentences", "slopes")
         most = max(_known_words(of_covariate[name], test) for test in tests)
         if most < _LEAST:
@@ -116,6 +133,10 @@ def _names(slopes: Any) -> list[str]:
 def _known_words(given: Given, test: SentenceTest) -> int:
     """Count the words of one side of a test that have a covariate."""
     return max(
-        len(values_of(given, list(dict.fromkeys(test.frame.loc[test.frame["set"].isin(sets), "word"]))))
+        len(
+            values_of(
+                given, list(dict.fromkeys(test.frame.loc[test.frame["set"].isin(sets), "word"]))
+            )
+        )
         for sets in _SIDES.values()
     )

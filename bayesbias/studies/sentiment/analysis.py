@@ -38,9 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SentimentAnalysis", "analysis_of_table", "sentiment_analysis"]
 
-_ALIKE = (
-    1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
-)
+_ALIKE = 1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
 _USUAL = {"n": 3, "clip": CLIP, "prob": 0.95}  # settings, of which others are recorded
 
 
@@ -199,15 +197,21 @@ def sentiment_analysis(
     predicted = [x for x in predictions if isinstance(x, Predictions)]
     notes = dict.fromkeys(note for x in predicted for note in x.notes)
     with_control = [
-        f for f in (x.frame if isinstance(x, Predictions) else x for x in predictions) if f["control"].any()
+        f
+        for f in (x.frame if isinstance(x, Predictions) else x for x in predictions)
+        if f["control"].any()
     ]
     control = None
     if with_control:
-        control = paired_test(sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair")
+        control = paired_test(
+            sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair"
+        )
         control = control.drop(columns=["unit", "p_bonferroni"])
     if earnings is None and predicted:
         earnings = {k: v for x in predicted for k, v in x.occupations.earnings.items()}
-    about: dict[str, Any] = {"classifiers": {k: dict(v) for x in predicted for k, v in x.provenance.items()}}
+    about: dict[str, Any] = {
+        "classifiers": {k: dict(v) for x in predicted for k, v in x.provenance.items()}
+    }
     if predicted:
         listed = predicted[0].occupations
         about["occupations"] = {
@@ -271,9 +275,13 @@ def analysis_of_table(
 
     all_notes = [checks.text(note, "notes") for note in checks.several(notes, "note", "notes")]
     clip = checks.between(clip, "clip", 0, 0.5)
-    tests = pd.concat([paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True)
+    tests = pd.concat(
+        [paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True
+    )
     order = {name: i for i, name in enumerate(classifiers_in(table))}
-    tests = tests.sort_values("classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True)
+    tests = tests.sort_values(
+        "classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True
+    )
     for name in tests.loc[tests["t"].isna(), "classifier"].unique():
         all_notes.append(f"{name}: some differences do not vary, so there is no t-test of them")
     if control is not None:
@@ -302,7 +310,9 @@ def analysis_of_table(
         **(provenance or {}),
         **{key: value for key, value in asked.items() if value != _USUAL[key]},
         "hypotheses": len(order) if hypotheses is None else hypotheses,
-        "earnings": {str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])},
+        "earnings": {
+            str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])
+        },
     }
     return SentimentAnalysis(
         table,
@@ -320,7 +330,9 @@ def analysis_of_table(
 def _the_same_twice(table: pd.DataFrame) -> list[str]:
     """Ask of classifiers that rate all sentences alike whether they are one; nothing is dropped."""
     sides = table.set_index(["noun_pair", "profession"])[["classifier", "p_male", "p_female"]]
-    rated = {str(name): part for name, part in sides.groupby("classifier", sort=False, observed=True)}
+    rated = {
+        str(name): part for name, part in sides.groupby("classifier", sort=False, observed=True)
+    }
     groups: list[list[str]] = []
     for name, part in rated.items():
         for group in groups:

@@ -85,14 +85,29 @@ def fit_sentiment(
 
     spec = load_model(model)
     if spec.results.group != "classifier":
-        raise InputError("expected a model of sentiment", where=f"model {spec.name}", valid="sentiment, sentiment_logit")
-    fitted = fit_model(analysis.table if table is None else table, spec, pointwise=False, **sampling)
+        raise InputError(
+            "expected a model of sentiment",
+            where=f"model {spec.name}",
+            valid="sentiment, sentiment_logit",
+        )
+    fitted = fit_model(
+        analysis.table if table is None else table, spec, pointwise=False, **sampling
+    )
     kept = set(fitted.table["profession"].astype(str))
-    lost = [name for name in dict.fromkeys(analysis.table["profession"].astype(str)) if name not in kept]
+    lost = [
+        name for name in dict.fromkeys(analysis.table["profession"].astype(str)) if name not in kept
+    ]
     if lost:
-        rows = analysis.table[analysis.table["profession"].astype(str).isin(kept)].reset_index(drop=True)
+        rows = analysis.table[analysis.table["profession"].astype(str).isin(kept)].reset_index(
+            drop=True
+        )
         about = analysis.provenance
-        again = analysis_of_table(rows, hypotheses=about.get("hypotheses"), earnings=about.get("earnings"), provenance=about)
+        again = analysis_of_table(
+            rows,
+            hypotheses=about.get("hypotheses"),
+            earnings=about.get("earnings"),
+            provenance=about,
+        )
         note = f"left out of tests and fit, since they have no {' or '.join(spec.covariates())}: {', '.join(lost)}"
         analysis = dataclasses.replace(again, control=analysis.control, notes=(*again.notes, note))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
@@ -149,7 +164,9 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
     outcome = fit.spec.outcome
-    sides = {str(name): part for name, part in fit.table.groupby("classifier", sort=False, observed=True)}
+    sides = {
+        str(name): part for name, part in fit.table.groupby("classifier", sort=False, observed=True)
+    }
     keys = ["noun_pair", "profession"]
     parts, equal = [], []
     for a, b in itertools.combinations(sides, 2):
@@ -160,10 +177,22 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
             equal += [(name, estimand, float(value.mean())) for estimand in SENTIMENT_ESTIMANDS]
         else:
             parts.append(
-                both[[*keys, "category", *fit.spec.covariates()]].assign(classifier=name, **{outcome: value})
+                both[[*keys, "category", *fit.spec.covariates()]].assign(
+                    classifier=name, **{outcome: value}
+                )
             )
     errors = [f"mcse_{of}" for of in ("mean", "sd", "low", "high", "p_below_zero")]
-    columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", *errors]
+    columns = [
+        "contrast",
+        "estimand",
+        "mean",
+        "sd",
+        "hpdi_low",
+        "hpdi_high",
+        "prob",
+        "p_below_zero",
+        *errors,
+    ]
     rows = [
         (name, e, mean, 0.0, mean, mean, prob, float(mean < 0), *[0.0] * len(errors))
         for name, e, mean in equal
@@ -189,7 +218,9 @@ def _fit_of_differences(fit: BiasFit, parts: Sequence[pd.DataFrame]) -> BiasFit:
 
     how = settings_of_sampler(fit.provenance["sampler"])
     how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
-    return fit_model(pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how)
+    return fit_model(
+        pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how
+    )
 
 
 def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame | None, str]:
@@ -207,7 +238,10 @@ def little_of_ratings(fit: BiasFit) -> dict[str, float | None]:
 
     Ratings have no unit that classifiers share, so that it is told by their own scatter; None where they do not scatter.
     """
-    scatter = fit.table.groupby(fit.table["classifier"].astype(str), sort=False)[fit.spec.outcome].std()
+    scatter = fit.table.groupby(fit.table["classifier"].astype(str), sort=False)[
+        fit.spec.outcome
+    ].std()
     return {
-        str(name): STANDARD_ROPE * float(sd) if sd > NO_DIFFERENCE else None for name, sd in scatter.items()
+        str(name): STANDARD_ROPE * float(sd) if sd > NO_DIFFERENCE else None
+        for name, sd in scatter.items()
     }

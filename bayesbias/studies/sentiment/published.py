@@ -90,7 +90,9 @@ def paired_test(
     for name in names:
         part = _in_order(table[table["classifier"] == name])
         if unit != "sentence_pair":
-            part = part.groupby(unit, sort=False, observed=True)[["p_male", "p_female", outcome]].mean()
+            part = part.groupby(unit, sort=False, observed=True)[
+                ["p_male", "p_female", outcome]
+            ].mean()
         t, df, p = _t_test(part[outcome].to_numpy(), f"classifier {name!r}, unit {unit}")
         corrected = None if p is None else min(1.0, tests * p)
         means = part[["p_male", "p_female", outcome]].mean()
@@ -216,7 +218,15 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
             for group in ordered:
                 if place > n:
                     break
-                rows.append((name, end, place, tuple(group["profession"]), float(group["sentiment"].iloc[0])))
+                rows.append(
+                    (
+                        name,
+                        end,
+                        place,
+                        tuple(group["profession"]),
+                        float(group["sentiment"].iloc[0]),
+                    )
+                )
                 place += len(group)
     return pd.DataFrame(rows, columns=["classifier", "end", "place", "professions", "sentiment"])
 
@@ -248,7 +258,9 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     """
     out = _tests_by_group(table, ["noun_pair"])
     order = {name: i for i, name in enumerate(classifiers_in(table))}
-    out = out.assign(_order=out["classifier"].map(order)).sort_values(["_order", "difference", "noun_pair"])
+    out = out.assign(_order=out["classifier"].map(order)).sort_values(
+        ["_order", "difference", "noun_pair"]
+    )
     columns = ["classifier", "noun_pair", "p_male", "p_female", "difference", "t", "df", "p_value"]
     return out[columns].reset_index(drop=True)
 
@@ -325,7 +337,9 @@ def earnings_correlation(
         x = np.array([float(earnings[p]) for p in part["profession"]])
         if not np.isfinite(x).all():
             raise InputError(
-                "is not a number", where="earnings", found=part["profession"][~np.isfinite(x)].iloc[0]
+                "is not a number",
+                where="earnings",
+                found=part["profession"][~np.isfinite(x)].iloc[0],
             )
         for method, (a, b) in (
             ("pearson", (x, y)),
@@ -342,7 +356,9 @@ def earnings_correlation(
             half = float(ndtri(0.5 + prob / 2)) * spread
             low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
             rows.append((name, method, r, low, high, float(prob), float(test.pvalue), n))
-    return pd.DataFrame(rows, columns=["classifier", "method", "r", "low", "high", "prob", "p_value", "n"])
+    return pd.DataFrame(
+        rows, columns=["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
+    )
 
 
 def _intervals(table: pd.DataFrame, prob: float) -> pd.DataFrame:
@@ -385,14 +401,18 @@ def _tests_by_group(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     for key, part in table.groupby(["classifier", *columns], sort=False, observed=True):
         part = _in_order(part)
         means = part[["p_male", "p_female", "difference"]].mean()
-        test = _t_test(part["difference"].to_numpy(), str(key)) if len(part) > 1 else (None, 0, None)
+        test = (
+            _t_test(part["difference"].to_numpy(), str(key)) if len(part) > 1 else (None, 0, None)
+        )
         rows.append((*key, *means, *test))
     return _nullable_frame(
         rows, ["classifier", *columns, "p_male", "p_female", "difference", "t", "df", "p_value"]
     )
 
 
-def _t_test(differences: npt.NDArray[np.float64], where: str) -> tuple[float | None, int, float | None]:
+def _t_test(
+    differences: npt.NDArray[np.float64], where: str
+) -> tuple[float | None, int, float | None]:
     """Return t of male - female, degrees of freedom and the two-sided p-value of differences female - male."""
     from scipy import stats
 

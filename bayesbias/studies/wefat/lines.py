@@ -44,12 +44,16 @@ class Lines:
 
         chains, draws = self.spread_of_targets.shape
         flat = {
-            name: values.reshape(chains * draws, *values.shape[2:]) for name, values in self._scales.items()
+            name: values.reshape(chains * draws, *values.shape[2:])
+            for name, values in self._scales.items()
         }
         mean, variance = conditional_moments(self.reduced, self.reduced.joined(flat), rows)
         shape = (chains, draws, len(rows))
         return Mixtures(
-            mean.reshape(shape), np.sqrt(variance).reshape(shape), np.arange(len(rows)), np.ones(len(rows))
+            mean.reshape(shape),
+            np.sqrt(variance).reshape(shape),
+            np.arange(len(rows)),
+            np.ones(len(rows)),
         )
 
 
@@ -57,11 +61,16 @@ def slope_row(reduced: Collapsed, sets: tuple[str, str]) -> Linear:
     """Return the slope of the association: of the distance to the second set, less that to the first."""
     from scipy import sparse
 
-    return Linear(np.zeros(1), (Part("set_slope", sparse.csr_array(_between(reduced, sets)[None])),))
+    return Linear(
+        np.zeros(1), (Part("set_slope", sparse.csr_array(_between(reduced, sets)[None])),)
+    )
 
 
 def association_rows(
-    reduced: Collapsed, sets: tuple[str, str], x: np.ndarray | None, targets: Sequence[str] | None = None
+    reduced: Collapsed,
+    sets: tuple[str, str],
+    x: np.ndarray | None,
+    targets: Sequence[str] | None = None,
 ) -> Linear:
     """Return associations: the line at some covariates (none: zero everywhere), with the deviations of listed targets."""
     from scipy import sparse

@@ -193,7 +193,9 @@ class WefatResult:
             return self
         known = at_prob(self.published, prob)
         targets = self.frame["target"].tolist()
-        return of_fit(known, self.fit, targets, prob=prob, seed=self.seed, provenance=self.provenance)
+        return of_fit(
+            known, self.fit, targets, prob=prob, seed=self.seed, provenance=self.provenance
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return the figures, for JSON."""
@@ -201,7 +203,10 @@ class WefatResult:
         return {
             "name": known["data"],
             **{"r": known["value"], "r_low": known["low"], "r_high": known["high"], "n": self.n},
-            **{key: known[key] for key in ("dropped", "notes", "classes", "prob", "p_value", "p_method")},
+            **{
+                key: known[key]
+                for key in ("dropped", "notes", "classes", "prob", "p_value", "p_method")
+            },
             **known["details"],
             "slope": vars(self.slope),
             "slope_per_unit": vars(self.slope_per_unit),
@@ -331,7 +336,9 @@ def wefat(
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     listed = load_wordlist(sets, controls="none")
     wanted = None if covariate is None or isinstance(covariates, list | tuple) else [covariate]
-    read = {one.name: one for one in covariates_given({} if covariates is None else covariates, wanted)}
+    read = {
+        one.name: one for one in covariates_given({} if covariates is None else covariates, wanted)
+    }
     words = [*listed.protected_words, *(word for one in read.values() for word in one.values)]
     vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
     published = wefat_score(
@@ -347,7 +354,9 @@ def wefat(
     for name, members in zip(published.classes, (published.a, published.b), strict=True):
         if len(members) < 2:
             raise InputError(
-                "a set needs two words with vectors", where=f"{listed.name}, {name}", found=list(members)
+                "a set needs two words with vectors",
+                where=f"{listed.name}, {name}",
+                found=list(members),
             )
     targets = sorted(published.covariates, key=lambda word: (published.covariates[word], word))
     cosines = _cosines(vectors, [*published.a, *published.b], targets)
@@ -370,10 +379,19 @@ def wefat(
             "sha256": listed.sha256,
             "controls": "none",
             **({} if classes is None else {"classes": list(published.classes)}),
-            **({"file": os.path.basename(listed.origin)} if listed.name not in list_wordlists() else {}),
+            **(
+                {"file": os.path.basename(listed.origin)}
+                if listed.name not in list_wordlists()
+                else {}
+            ),
         },
-        "embedding": {"name": vectors.name, **{str(key): value for key, value in vectors.provenance.items()}},
-        "covariates": {chosen.name: {"of": chosen.name, "source": chosen.source, "sha256": chosen.sha256}},
+        "embedding": {
+            "name": vectors.name,
+            **{str(key): value for key, value in vectors.provenance.items()},
+        },
+        "covariates": {
+            chosen.name: {"of": chosen.name, "source": chosen.source, "sha256": chosen.sha256}
+        },
     }
     return replace(result, provenance=about)
 
@@ -397,7 +415,9 @@ def of_published(
     frame = pd.DataFrame(
         {
             "set_word": np.repeat([*published.a, *published.b], len(targets)),
-            "set": np.repeat(sets, [len(published.a) * len(targets), len(published.b) * len(targets)]),
+            "set": np.repeat(
+                sets, [len(published.a) * len(targets), len(published.b) * len(targets)]
+            ),
             "target": np.tile(targets, n_words),
             "covariate": np.tile(x, n_words),
             "distance": 1 - cosines.ravel(),
@@ -431,7 +451,9 @@ def of_fit(
     x, center, scale = _standard(published, targets)
     asked = Lines(fitted)
     line = asked.mixtures(slope_row(asked.reduced, sets))
-    associations = describe_mixtures(asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob)
+    associations = describe_mixtures(
+        asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob
+    )
     deviations = describe_mixtures(
         asked.mixtures(association_rows(asked.reduced, sets, None, targets)), prob
     )
