@@ -9,16 +9,25 @@ import re
 from pathlib import Path
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import opened
 from bayesbias.core.formatting import Shortened
-from bayesbias.embeddings.readers import arrays, binary, fasttext, pickles, tables, text
-from bayesbias.embeddings.readers.common import Format, Head, Layout, opened
+from bayesbias.embeddings.readers import arrays, binary, fasttext, tables, text
+from bayesbias.embeddings.readers.common import Format, Head, Layout
+
+PICKLE = Format(
+    name="pickle",
+    described_as="a gensim .kv or .model with allow_pickle=True",
+    suffixes=(".kv", ".model"),
+    recognize=lambda head: Layout() if re.match(b"\x80[\2-\5]", head.start) else None,
+    read=None,  # by gensim, for those who trust the file
+)
 
 # In the order in which they are tried.
 KNOWN: tuple[Format, ...] = (
     fasttext.FORMAT,
     arrays.NPZ,
     arrays.SAFETENSORS,
-    pickles.FORMAT,
+    PICKLE,
     text.WORD2VEC,
     binary.FORMAT,
     tables.FORMAT,
@@ -58,7 +67,7 @@ def short_name(path: str | os.PathLike[str]) -> str:
 
 def recognized(path: Path) -> tuple[Format, Layout, bool]:
     """Return the format of a file, its layout, and whether it is compressed."""
-    with opened(path) as stream:
+    with opened(path, unpack=True, noun="vector file", buffering=0) as stream:
         head = Head(path, stream.read(_HEAD_BYTES), compressed=not isinstance(stream, io.RawIOBase))
     if not head.start.strip():
         raise InputError("is empty", where=path, valid=valid_formats())

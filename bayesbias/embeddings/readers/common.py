@@ -1,11 +1,11 @@
 """What all readers of vector files share.
 
-A reader makes one pass, keeps the wanted words only, and returns `Rows`. It knows nothing of
-spelling variants, provenance or word lists.
+A reader makes one pass and yields blocks of words; `gather` keeps the wanted ones. It knows
+nothing of spelling variants, provenance or word lists.
 """
 
 import contextlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,9 +15,10 @@ import numpy as np
 from bayesbias.core import files
 from bayesbias.core.errors import InputError
 
-CHUNK_BYTES = 1 << 22
 MOST_DIMENSIONS = 100_000
-HOW_TO_SKIP = "pass on_invalid_utf8='skip' to leave such words out; they are counted and reported"
+
+# Words, and a function that takes the places of some of them in the block and returns their rows.
+type Block = tuple[Sequence[bytes], Callable[[list[int]], Any]]
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,17 @@ class Reading:
     tick: Callable[[int], None] = lambda _: None
     skip_invalid: bool = False
     unmatched: Callable[[Collection[str]], list[str]] = lambda _: []
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open the file behind its header, unpacked if it is compressed."""
+        with files.opened(self.path, unpack=True, noun="vector file", buffering=0) as stream:
+            stream.read(self.layout.start)
+            yield stream
+
+    def told(self, stream: BinaryIO) -> None:
+        """Tell how many bytes of the file on the disk were read."""
+        self.tick(int(getattr(stream, "fileobj", stream).tell()))
 
 
 @dataclass(eq=False)
@@ -134,54 +146,83 @@ class Format:
     sparse: bool = False
 
 
-class Gathered:
-    """Rows under construction."""
+def gather(
+    reading: Reading,
+    blocks: Iterable[Block],
+    dtype: Any,
+    unit: str = "row",
+    before: int = 0,
+    dim: int = 0,
+) -> Rows:
+    """Keep the wanted words of a source, each with its first row.
 
-    def __init__(self, reading: Reading, dtype: str, least_bytes: int) -> None:
-        # A header is not believed beyond what the file can hold, compressed or not.
-        size = reading.path.stat().st_size * 20
-        most = size // (least_bytes * reading.layout.dim) + 1
-        wanted = most if reading.wanted is None else len(reading.wanted)
-        room = max(1, min(most, wanted, reading.layout.count or 4096))
-        self._vectors = np.empty((room, reading.layout.dim), dtype)
-        self._at: dict[str, int] = {}
-        self._places: list[int] = []
-        self._repeats: dict[str, int] = {}
-        self.skipped: list[int] = []
+    Parameters
+    ----------
+    reading : Reading
+    blocks : iterable of Block
+    dtype : dtype
+    unit : str
+        What a place is called.
+    before : int
+        Lines before the first word.
+    dim : int
+        Length of a row, where it is not that of the layout.
+    """
+    keys = None
+    if reading.wanted is not None:
+        keys = {word.encode("utf-8", "surrogatepass") for word in reading.wanted}
+        keys |= {b"\n" + word for word in keys}  # word2vec.c ends a binary record with a newline
+    at: dict[str, int] = {}
+    repeats: dict[str, int] = {}
+    skipped: list[int] = []
+    vectors, count = np.empty((0, dim or reading.layout.dim), dtype), 0
+    for words, rows_of in blocks:
+        bad: set[int] = set()
+        if not b"".join(words).isascii():
+            bad = _not_utf8(reading, words, count + 1, unit, before)
+            skipped += sorted(bad)
+        fresh = []
+        for i, word in enumerate(words) if keys is None or not keys.isdisjoint(words) else ():
+            place = count + i + 1
+            if place not in bad and (keys is None or word in keys):
+                text = word.lstrip(b"\n").decode()
+                if at.setdefault(text, place) != place:
+                    repeats.setdefault(text, place)
+                else:
+                    fresh.append(i)
+        if fresh:
+            vectors.resize((len(at), vectors.shape[1]), refcheck=False)
+            vectors[-len(fresh) :] = rows_of(fresh)
+        count += len(words)
+    if reading.layout.count not in (None, count):
+        raise InputError(
+            "the header does not fit the file",
+            where=reading.path,
+            found=f"{count:,} whole {unit}s",
+            valid=f"{reading.layout.count:,} {unit}s of {reading.layout.dim} numbers",
+            hint="the file is truncated, or its header is wrong",
+        )
+    return Rows(list(at), vectors, list(at.values()), count, unit, before, repeats, skipped)
 
-    def add(self, word: str, values: Any, place: int) -> None:
-        """Keep one row, or note that the word was there already."""
-        row = len(self._places)
-        if self._at.setdefault(word, row) != row:
-            self._repeats.setdefault(word, place)
-            return
-        if row == len(self._vectors):
-            more = np.empty((row // 2 + 1, self._vectors.shape[1]), self._vectors.dtype)
-            self._vectors = np.concatenate([self._vectors, more])
-        self._vectors[row] = values
-        self._places.append(place)
 
-    def rows(self, count: int, unit: str, before: int = 0) -> Rows:
-        """Return what was gathered from a source of `count` words."""
-        vectors = self._vectors[: len(self._places)]
-        words = list(self._at)
-        return Rows(words, vectors, self._places, count, unit, before, self._repeats, self.skipped)
-
-
-def opened(path: Path) -> contextlib.AbstractContextManager[BinaryIO]:
-    """Open a vector file, unpacked if it is gzipped."""
-    return files.opened(path, unpack=True, noun="vector file", buffering=0)
-
-
-def position(stream: BinaryIO) -> int:
-    """Return how many bytes of the file on the disk were read."""
-    return int(getattr(stream, "fileobj", stream).tell())
-
-
-def skip_bytes(stream: BinaryIO, count: int) -> None:
-    """Skip the first bytes of a stream."""
-    while count > 0 and (part := stream.read(min(count, CHUNK_BYTES))):
-        count -= len(part)
+def _not_utf8(
+    reading: Reading, words: Sequence[bytes], first: int, unit: str, before: int
+) -> set[int]:
+    """Return the places of words that are not UTF-8, or raise if these are not to be skipped."""
+    bad = set()
+    for place, word in enumerate(words, first):
+        try:
+            word.decode()
+        except UnicodeDecodeError:
+            bad.add(place)
+    if bad and not reading.skip_invalid:
+        raise InputError(
+            "the word is not valid UTF-8",
+            where=f"{reading.path}, {unit} {min(bad) + before}",
+            found=words[min(bad) - first][:40],
+            hint="pass on_invalid_utf8='skip' to leave such words out; they are counted",
+        )
+    return bad
 
 
 def is_number(text: bytes) -> bool:
@@ -191,34 +232,3 @@ def is_number(text: bytes) -> bool:
     except ValueError:
         return False
     return b"_" not in text
-
-
-def check_utf8(
-    reading: Reading, words: list[bytes], first: int, unit: str, before: int = 0
-) -> list[int]:
-    """Return the places of words that are not UTF-8, or raise if these are not to be skipped."""
-    bad = []
-    for place, word in enumerate(words, first):
-        try:
-            word.decode()
-        except UnicodeDecodeError:
-            bad.append(place)
-            if not reading.skip_invalid:
-                raise InputError(
-                    "the word is not valid UTF-8",
-                    where=f"{reading.path}, {unit} {place + before}",
-                    found=word[:40],
-                    hint=HOW_TO_SKIP,
-                ) from None
-    return bad
-
-
-def misfit(path: Path, found: str, layout: Layout) -> InputError:
-    """Return the error for a header that does not fit its file."""
-    return InputError(
-        "the header does not fit the file",
-        where=path,
-        found=found,
-        valid=f"{layout.count:,} words of {layout.dim} numbers, as the header says",
-        hint="the file is truncated, or its header is wrong",
-    )

@@ -6,7 +6,7 @@ layout of the file: versions 11 and 12 of the reference implementation.
 
 import re
 import struct
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -14,20 +14,18 @@ import numpy as np
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.readers.common import (
     MOST_DIMENSIONS,
+    Block,
     Format,
     Layout,
     Reading,
     Rows,
-    check_utf8,
-    opened,
-    position,
+    gather,
 )
 
 _LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
-_ENTRY = re.compile(
-    rb"([^\0]*+)\0.{8}(.)", re.DOTALL
-)  # word, count, 0 for a word and 1 for a label
+# Word, count, 0 for a word and 1 for a label.
+_ENTRY = re.compile(rb"([^\0]*+)\0.{8}(.)", re.DOTALL)
 
 
 def read_fasttext(reading: Reading) -> Rows:
@@ -37,130 +35,104 @@ def read_fasttext(reading: Reading) -> Rows:
     is not in the dictionary is built from its n-grams alone. `reading.unmatched` takes the wanted
     words of the dictionary and returns the words to build.
     """
-    path, wanted = reading.path, reading.wanted
-    with opened(path) as file:
+    damaged = InputError(
+        "the fastText model is damaged or truncated",
+        where=reading.path,
+        valid="a whole .bin file of fastText, version 11 or 12",
+    )
+    with reading.opened() as file:
+
+        def read(size: int) -> bytes:
+            if len(data := file.read(size)) < size:
+                raise damaged
+            return data
 
         def take(form: str) -> tuple[Any, ...]:
-            data = file.read(struct.calcsize(form))
-            if len(data) < struct.calcsize(form):
-                raise _damaged(path)
-            return struct.unpack(form, data)
+            return struct.unpack(form, read(struct.calcsize(form)))
 
         _, version = take("<2i")
         dim, _, _, _, _, _, _, model, bucket, minn, maxn, _ = take("<12i")
         take("<d")
         entries, nwords, _ = take("<3i")
-        if (
-            version not in (11, 12)
-            or not 1 <= dim <= MOST_DIMENSIONS
-            or min(bucket, minn, nwords) < 0
-        ):
-            raise _damaged(path)
         _, pruned = take("<2q")
+        whole = version in (11, 12) and 1 <= dim <= MOST_DIMENSIONS
+        if not whole or min(bucket, minn, nwords) < 0:
+            raise damaged
         if version == 11 and model == 3:  # supervised models wrote a maxn that was never used
             maxn = 0
-        rows = _dictionary(reading, file, entries, nwords)
+        blocks = _entries(reading, file, entries)
+        rows = gather(reading, blocks, "u1", "dictionary entry", dim=1)
+        if rows.count != nwords:
+            raise damaged
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
             raise InputError(
                 "is a quantized fastText model, whose vectors are rounded",
-                where=path,
-                found="a quantized model (.ftz)",
+                where=reading.path,
                 valid="the full model (.bin) or its vectors (.vec)",
             )
         height, width = take("<2q")
         if width != dim or height != nwords + bucket:
-            raise _damaged(path)
+            raise damaged
         base = file.tell()
 
         def subwords(word: str) -> list[int]:
             return [] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords)
 
-        parts = {
-            word: [row, *subwords(word)] for word, row in zip(rows.words, rows.places, strict=True)
-        }
-        unmatched = reading.unmatched(parts) if wanted is not None and maxn else []
+        own = zip(rows.words, rows.places, strict=True)
+        parts = {word: [place - 1, *subwords(word)] for word, place in own}
+        unmatched = reading.unmatched(parts) if reading.wanted is not None and maxn else []
         built = {word: found for word in unmatched if (found := subwords(word))}
         parts |= built
-        needed = sorted({row for each in parts.values() for row in each})
-        matrix = np.empty((len(needed), dim), "<f4")
-        for i, row in enumerate(needed):
+        matrix = {}
+        for row in sorted({row for each in parts.values() for row in each}):
             file.seek(base + 4 * dim * row)
-            data = file.read(4 * dim)
-            if len(data) < 4 * dim:
-                raise _damaged(path)
-            matrix[i] = np.frombuffer(data, "<f4")
-            if i % 1024 == 0:
-                reading.tick(position(file))
-    at = {row: i for i, row in enumerate(needed)}
+            matrix[row] = np.frombuffer(read(4 * dim), "<f4")
+            if row % 1024 == 0:
+                reading.told(file)
     rows.vectors = np.empty((len(parts), dim), "<f4")
     for i, each in enumerate(parts.values()):
-        rows.vectors[i] = matrix[[at[row] for row in each]].mean(axis=0, dtype=np.float64)
+        rows.vectors[i] = np.mean([matrix[row] for row in each], axis=0, dtype=np.float64)
     rows.words, rows.composed = list(parts), list(built)
-    rows.places = [place + 1 for place in rows.places] + [0] * len(built)
+    rows.places += [0] * len(built)
     return rows
 
 
-def _dictionary(reading: Reading, file: BinaryIO, entries: int, nwords: int) -> Rows:
-    """Return the wanted words of the dictionary and their rows in the matrix, as places from 0."""
-    keys = None if reading.wanted is None else {word.encode() for word in reading.wanted}
-    at: dict[str, int] = {}
-    repeats: dict[str, int] = {}
-    skipped: list[int] = []
-    held, done, row, start = b"", 0, 0, file.tell()
-    while done < entries:
-        chunk = file.read(1 << 20)
+def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[Block]:
+    """Yield the words of the dictionary, without labels, and leave the file behind it."""
+    held, done, start = b"", 0, file.tell()
+    while done < entries and (chunk := file.read(1 << 20)) and len(held) < _LONGEST:
         held += chunk
-        if not chunk or len(held) > _LONGEST:
-            raise _damaged(reading.path)
-        end = 0
+        end, words = 0, []
         # Beyond the last zero with nine bytes after it the search would try every byte.
         last = held.rfind(b"\0", 0, max(0, len(held) - 9))
         for match in _ENTRY.finditer(held) if last >= 0 else ():
             end, done = match.end(), done + 1
-            word = match[1]
             if match[2] == b"\0":
-                if not word.isascii() and (
-                    bad := check_utf8(reading, [word], row + 1, "dictionary entry")
-                ):
-                    skipped += bad
-                elif (keys is None or word in keys) and at.setdefault(word.decode(), row) != row:
-                    repeats.setdefault(word.decode(), row + 1)
-                row += 1
+                words.append(match[1])
             if done == entries or last < end:
                 break
+        yield words, lambda chosen: np.zeros((len(chosen), 1))
         start += end
         held = held[end:]
-    if row != nwords:
-        raise _damaged(reading.path)
     file.seek(start)
-    empty = np.empty((0, 0), "<f4")
-    return Rows(list(at), empty, list(at.values()), nwords, "dictionary entry", 0, repeats, skipped)
 
 
 def _subwords(word: str, minn: int, maxn: int, bucket: int, nwords: int) -> list[int]:
     """Return the rows of the character n-grams of ``<word>``, hashed into buckets by 32-bit FNV-1a."""
-    if bucket < 1:
-        return []
     text = f"<{word}>"
     rows = []
-    for i in range(len(text)):
+    for i in range(len(text) if bucket else 0):
         for n in range(max(minn, 1), min(maxn, len(text) - i) + 1):
             if n == 1 and (i == 0 or i + n == len(text)):  # a boundary mark alone is not an n-gram
                 continue
             value = 2166136261
             for byte in text[i : i + n].encode():
                 # The reference implementation widens each byte as a signed one.
-                value = (
-                    (value ^ (byte | 0xFFFFFF00 if byte > 127 else byte)) * 16777619
-                ) & 0xFFFFFFFF
+                wide = byte | 0xFFFFFF00 if byte > 127 else byte
+                value = ((value ^ wide) * 16777619) & 0xFFFFFFFF
             rows.append(nwords + value % bucket)
     return rows
-
-
-def _damaged(path: Path) -> InputError:
-    valid = "a whole .bin file of fastText, version 11 or 12"
-    return InputError("the fastText model is damaged or truncated", where=path, valid=valid)
 
 
 FORMAT = Format(

@@ -1,30 +1,25 @@
 """The reader of vectors as a table: CSV or TSV with a header and one row a word."""
 
 import csv
+import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import blocks_of_lines
+from bayesbias.core.files import blocks_of_lines, guarded
 from bayesbias.embeddings.readers.common import (
-    HOW_TO_SKIP,
+    Block,
     Format,
-    Gathered,
     Head,
     Layout,
     Reading,
     Rows,
+    gather,
     is_number,
-    opened,
-    position,
-    skip_bytes,
 )
 
 _WORD = ("word", "words", "token", "term", "item", "")  # "" as pandas and R write an index
-_NO_DIMENSION = re.compile(
-    r"(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index", re.IGNORECASE
-)
+_NO_DIMENSION = re.compile(r"(?i)(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index")
 
 
 def is_word_column(name: str) -> bool:
@@ -56,55 +51,45 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
     if not odd and len(numbered) > 1 and 2 * len(numbered) > len(names):
         odd = [name for name in names if name not in numbered]
     if odd:
-        found = ", ".join(odd)
-        raise InputError(
-            "some columns are not dimensions", where=where, found=found, hint="drop or rename them"
-        )
+        problem, hint = "some columns are not dimensions", "drop or rename them"
+        raise InputError(problem, where=where, found=", ".join(odd), hint=hint)
 
 
 def read_table(reading: Reading) -> Rows:
     """Read a table with the words in its first column and a number in each of the others."""
-    layout = reading.layout
-    gathered, count = Gathered(reading, "<f8", 2), 0
-    with opened(reading.path) as stream:
-        skip_bytes(stream, layout.start)
-        blocks = blocks_of_lines(stream, reading.path)
+    return gather(reading, _blocks(reading), "<f8", "line", 1)
+
+
+def _blocks(reading: Reading) -> Iterator[Block]:
+    dim = reading.layout.dim
+    rows: list[tuple[int, list[str]]] = []
+
+    def rows_of(chosen: list[int]) -> list[list[float]]:
+        for number, row in map(rows.__getitem__, chosen):
+            for cell in row[1:]:
+                if not is_number(cell.encode("utf-8", "replace")):
+                    where = f"{reading.path}, line {number}"
+                    hint = "write decimals with a point" if "," in cell else None
+                    raise InputError("is not a number", where=where, found=cell[:60], hint=hint)
+        return [list(map(float, rows[i][1][1:])) for i in chosen]
+
+    with reading.opened() as stream, guarded(reading.path, hint="is a quotation mark left open?"):
         lines = (
-            line.decode("utf-8", "surrogateescape") + "\n" for block in blocks for line in block
+            line.decode("utf-8", "surrogateescape") + "\n"  # a word that is not UTF-8 is met later
+            for block in blocks_of_lines(stream, reading.path)
+            for line in block
         )
-        rows = csv.reader(lines, delimiter=layout.separator)
-        next(rows)
-        for row in _checked(rows, reading):
-            if not any(row):
-                continue
-            count += 1
-            where = f"{reading.path}, line {rows.line_num}"
-            if len(row) != layout.dim + 1 or not row[0].strip(" \t\r\n"):
-                valid = f"a word and {layout.dim} numbers, as in the header"
-                raise InputError("wrong number of cells", where=where, found=len(row), valid=valid)
-            word = row[0]
-            if any("\udc80" <= letter <= "\udcff" for letter in word):  # bytes that are not UTF-8
-                if not reading.skip_invalid:
-                    raise InputError("the word is not valid UTF-8", where=where, hint=HOW_TO_SKIP)
-                gathered.skipped.append(count)
-            elif reading.wanted is None or word in reading.wanted:
-                for cell in row[1:]:
-                    if not is_number(cell.encode("utf-8", "replace")):
-                        hint = "write decimals with a point" if "," in cell else None
-                        raise InputError("is not a number", where=where, found=cell[:60], hint=hint)
-                gathered.add(word, list(map(float, row[1:])), count)
-            if count % 1000 == 0:
-                reading.tick(position(stream))
-    return gathered.rows(count, "line", 1)
-
-
-def _checked(rows: Any, reading: Reading) -> Iterator[list[str]]:
-    try:
-        yield from rows
-    except csv.Error as error:
-        hint = "is a quotation mark left open?"
-        where = f"{reading.path}, line {rows.line_num}"
-        raise InputError(f"cannot be read ({error})", where=where, hint=hint) from None
+        table = csv.reader(lines, delimiter=reading.layout.separator)
+        next(table)
+        numbered = ((table.line_num, row) for row in table if any(row))
+        while rows := list(itertools.islice(numbered, 1000)):
+            for number, row in rows:
+                if len(row) != dim + 1 or not row[0].strip():
+                    where, valid = f"{reading.path}, line {number}", f"a word and {dim} numbers"
+                    problem = "wrong number of cells"
+                    raise InputError(problem, where=where, found=len(row), valid=valid)
+            yield [row[0].encode("utf-8", "surrogateescape") for _, row in rows], rows_of
+            reading.told(stream)
 
 
 def _recognize(head: Head) -> Layout | None:

@@ -3,23 +3,20 @@
 import collections
 import itertools
 import re
+from collections.abc import Iterator
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines
 from bayesbias.embeddings.readers.common import (
     MOST_DIMENSIONS,
+    Block,
     Format,
-    Gathered,
     Head,
     Layout,
     Reading,
     Rows,
-    check_utf8,
+    gather,
     is_number,
-    misfit,
-    opened,
-    position,
-    skip_bytes,
 )
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -32,73 +29,49 @@ def read_text(reading: Reading) -> Rows:
     The number of fields is checked on every line, numbers are read on wanted lines only. A word
     may hold spaces (some of GloVe 840B do): a line is split from the right.
     """
-    path, layout = reading.path, reading.layout
-    keys = None if reading.wanted is None else {word.encode() for word in reading.wanted}
-    gathered = Gathered(reading, "<f8", 2)
-    dim, before, count = layout.dim, int(layout.count is not None), 0
-    with opened(path) as stream:
-        skip_bytes(stream, layout.start)
-        for lines in blocks_of_lines(stream, path):
-            words: list[bytes] = []
+    before = int(reading.layout.count is not None)
+    return gather(reading, _blocks(reading, before), "<f8", "line", before)
+
+
+def _blocks(reading: Reading, before: int) -> Iterator[Block]:
+    dim, number = reading.layout.dim, before  # of lines read
+    words: list[bytes] = []
+    lines: list[bytes] = []
+
+    def refused(problem: str, i: int, found: str) -> InputError:
+        valid = f"a word and {dim} numbers"
+        hint = "a last line that is too short means a truncated file"
+        where = f"{reading.path}, line {number + i + 1}"
+        return InputError(problem, where=where, found=found, valid=valid, hint=hint)
+
+    def rows_of(chosen: list[int]) -> list[list[float]]:
+        out = []
+        for i in chosen:
+            fields = lines[i].lstrip()[len(words[i]) :].split()
+            if bad := [text for text in fields if not is_number(text)]:
+                raise refused("is not a number", i, bad[0][:60].decode("utf-8", "replace"))
+            if len(fields) != dim:
+                raise refused("wrong dimension", i, f"{len(fields)} numbers")
+            out.append(list(map(float, fields)))
+        return out
+
+    with reading.opened() as stream:
+        for block in blocks_of_lines(stream, reading.path):
+            words, lines = [], [line for line in block if line.strip()]
             for line in lines:
                 # A trailing blank is how word2vec.c and fastText write.
                 if line.count(b" ") - line.endswith(b" ") == dim and not line.startswith(b" "):
-                    word = line[: line.find(b" ")]
-                elif line.strip():
-                    word = _word_of(reading, line, count + len(words) + 1 + before)
-                else:
+                    words.append(line[: line.find(b" ")])
                     continue
-                words.append(word)
-                if (keys is None or word in keys) and (text := _decoded(word)) is not None:
-                    place = count + len(words)
-                    gathered.add(text, _numbers_of(reading, line, word, place + before), place)
-            if not b"".join(words).isascii():
-                gathered.skipped += check_utf8(reading, words, count + 1, "line", before)
-            count += len(words)
-            reading.tick(position(stream))
-    if layout.count not in (None, count):
-        raise misfit(path, f"{count:,} words", layout)
-    return gathered.rows(count, "line", before)
-
-
-def _decoded(word: bytes) -> str | None:
-    """Return a word as text, or None if it is not UTF-8, which `check_utf8` reports."""
-    try:
-        return word.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _word_of(reading: Reading, line: bytes, number: int) -> bytes:
-    """Return the word of a line with spaces in its word, tabs, or spaces around it."""
-    fields, dim = line.split(), reading.layout.dim
-    surplus = len(fields) - dim - 1
-    # More fields than numbers: a word with spaces, unless all of them are numbers.
-    if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
-        raise _wrong_length(reading, number, len(fields) - 1)
-    return line.strip().rsplit(None, dim)[0] if surplus else fields[0]
-
-
-def _numbers_of(reading: Reading, line: bytes, word: bytes, number: int) -> list[float]:
-    fields = line.lstrip()[len(word) :].split()
-    if len(fields) != reading.layout.dim:
-        raise _wrong_length(reading, number, len(fields))
-    if bad := [text for text in fields if not is_number(text)]:
-        found = bad[0][:60].decode("utf-8", "replace")
-        where = f"{reading.path}, line {number}"
-        raise InputError("is not a number", where=where, found=found, valid="numbers")
-    return list(map(float, fields))
-
-
-def _wrong_length(reading: Reading, number: int, found: int) -> InputError:
-    source = "the other lines hold" if reading.layout.count is None else "the header says"
-    return InputError(
-        "wrong dimension",
-        where=f"{reading.path}, line {number}",
-        found=f"{found} numbers",
-        valid=f"a word and {reading.layout.dim} numbers, as {source}",
-        hint="a last line that is too short means a truncated file",
-    )
+                # More fields than numbers: a word with spaces, unless all of them are numbers.
+                fields = line.split()
+                surplus = len(fields) - dim - 1
+                if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
+                    raise refused("wrong dimension", len(words), f"{len(fields) - 1} numbers")
+                words.append(line.strip().rsplit(None, dim)[0])
+            yield words, rows_of
+            number += len(words)
+            reading.told(stream)
 
 
 def layout_of_headed(head: Head, text: bool) -> Layout | None:
@@ -109,12 +82,8 @@ def layout_of_headed(head: Head, text: bool) -> Layout | None:
         return None
     count, dim = int(header[1]), int(header[2])
     if count < 1 or not 1 <= dim <= MOST_DIMENSIONS:
-        raise InputError(
-            "the header names no vectors",
-            where=f"{head.path}, line 1",
-            found=first.decode("ascii").strip(),
-            valid=f"how many words (1 or more) and how many dimensions (1 to {MOST_DIMENSIONS})",
-        )
+        found, where = first.decode("ascii").strip(), f"{head.path}, line 1"
+        raise InputError("the header names no vectors", where=where, found=found)
     sample = rest[:4096].partition(b" ")[2]
     plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)
     if text != (not _CONTROL.search(sample) and 2 * plain >= len(sample)):
@@ -124,12 +93,10 @@ def layout_of_headed(head: Head, text: bool) -> Layout | None:
 
 def _layout_of_glove(head: Head) -> Layout | None:
     lines = head.start[head.mark :].split(b"\n")
-    if len(lines) > 1:  # the last may be cut
-        lines.pop()
-    fields = [line.split() for line in lines[:100] if line.strip()]
-    if _CONTROL.search(b"".join(lines[:100])) or not any(
-        len(f) > 1 and is_number(f[-1]) for f in fields
-    ):
+    lines = lines[: min(max(1, len(lines) - 1), 100)]  # the last may be cut
+    fields = [line.split() for line in lines if line.strip()]
+    numbers = any(len(f) > 1 and is_number(f[-1]) for f in fields)
+    if not numbers or _CONTROL.search(b"".join(lines)):
         return None
     # Numbers at the end of a line, most often: a word may hold blanks, but few end in a number.
     lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
