@@ -18,8 +18,8 @@ DEMO = ("minilm-static", "religion")
 def fit(model: str, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     import bayesbias as bb
-    from bayesbias.core.files import records
     from bayesbias.output.store import check_folder
+    from bayesbias.studies.association.sections import models_section
 
     if given["out"] is not None:
         check_folder(given["out"], "association", force=given["force"])
@@ -37,10 +37,8 @@ def fit(model: str, compare_models: bool, **given: Any) -> None:
         result = bb.studies.with_frequency(
             result, shared.counts_of(given, words), prob=given["prob"]
         )
-    extra = {}
-    if compare_models:
-        extra["models"] = records(bb.inference.answers_by_model(result, prob=given["prob"]))
-    shared.show(result, given, extra=extra)
+    more = [models_section(result, shared.view_of(given))] if compare_models else []
+    shared.show(result, given, more=more)
 
 
 @click.command()

@@ -248,8 +248,17 @@ def arguments() -> list[str]:
     return [] if context is None else list(context.find_root().meta.get("bayesbias.arguments", []))
 
 
-def show(result: Any, given: Mapping[str, Any], *, extra: Mapping[str, Any] | None = None) -> None:
-    """Print a result as text or JSON, and write its folder where ``--out`` names one."""
+def show(
+    result: Any,
+    given: Mapping[str, Any],
+    *,
+    more: Sequence[Any] = (),
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """Print a result as text or JSON, and write its folder where ``--out`` names one.
+
+    `more` are further sections, and `extra` further keys of JSON.
+    """
     import bayesbias as bb
     from bayesbias.output import to_json, to_text
 
@@ -260,18 +269,24 @@ def show(result: Any, given: Mapping[str, Any], *, extra: Mapping[str, Any] | No
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["style"], width=given["width"]):
             files = bb.save_run(
-                result, out, view=view, command=arguments(), figures=formats, force=given["force"]
+                result,
+                out,
+                view=view,
+                command=arguments(),
+                figures=formats,
+                force=given["force"],
+                more=more,
             )
     if given["as_json"]:
         name = click.get_current_context().command_path.split()[-1]
         answer = {
-            **to_json(result, view),
+            **to_json(result, view, more=more),
             **(extra or {}),
             "written": None if out is None else str(out),
         }
         print_json(name, answer)
         return
-    click.echo(to_text(result, view, detail=given["detail"]))
+    click.echo(to_text(result, view, detail=given["detail"], more=more))
     if out is not None:
         click.echo(f"Written  {len(files)} files to {out}")
 

@@ -244,12 +244,7 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     contrasts = _main_contrasts(fit).isel(draw=slice(None, None, step))
     at = np.arange(chains * length).reshape(chains, length)[:, ::step].ravel()
     draws, design = {name: values[at] for name, values in fit.draws().items()}, fit.design.ordered()
-    # A width that is a number of the model file, not a parameter.
-    priors = {
-        name: log_prior_draws(design, draws, name)
-        for name, parameter in design.spec.parameters.items()
-        if not any(isinstance(value, str) for arg, value in parameter.args.items() if arg != "mu")
-    }
+    priors = _log_priors(design, draws)
     labels = estimates.labels_of_rows(contrasts)
     frame = pd.DataFrame({name: labels[name] for name in ("level", "name", "contrast")})
     frame["prior"] = _sensitivity(contrasts, np.sum(list(priors.values()), axis=0), "prior")
@@ -263,6 +258,29 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     known = np.where(frame["prior"] >= SENSITIVE, strong, "")
     frame["diagnosis"] = np.where(frame["prior"].isna(), "unknown", known)
     return frame
+
+
+def prior_shift(fit: BiasFit) -> tuple[float, float]:
+    """Return how far the first contrast would move with priors of twice the weight: its mean, in SDs, and its SD, as a share.
+
+    To first order in the logarithm of the weight: derivatives of importance-weighted moments are covariances with the log prior.
+    """
+    values = (
+        fit.draws_of("contrasts", level="overall", estimand="population").to_numpy()[..., 0].ravel()
+    )
+    away = (values - values.mean()) / values.std()
+    density = np.sum(list(_log_priors(fit.design, fit.draws()).values()), axis=0) * np.log(2)
+    density -= density.mean()
+    return float((away * density).mean()), float((away**2 * density).mean() / 2)
+
+
+def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the log densities of the priors whose width is a number of the model file, not a parameter."""
+    return {
+        name: log_prior_draws(design, draws, name)
+        for name, parameter in design.spec.parameters.items()
+        if not any(isinstance(value, str) for arg, value in parameter.args.items() if arg != "mu")
+    }
 
 
 def _main_contrasts(fit: BiasFit) -> xr.DataArray:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bayesbias.core.files import records
+from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 
 SCHEMA = 2
 
 
-def to_json(result: Any, view: View | None = None) -> dict[str, Any]:
+def to_json(
+    result: Any, view: View | None = None, *, more: Sequence[Section] = ()
+) -> dict[str, Any]:
     """Return a result as one object: its tables by name, what they mean, and how they were made.
 
     Parameters
@@ -20,6 +24,8 @@ def to_json(result: Any, view: View | None = None) -> dict[str, Any]:
         What a study returned.
     view : View, optional
         Probability of the intervals and the regions of practical equivalence.
+    more : sequence of Section
+        Further tables, after those of the study.
 
     Returns
     -------
@@ -43,7 +49,7 @@ def to_json(result: Any, view: View | None = None) -> dict[str, Any]:
         "finding": said.headline,
         "interpretation": said.as_dict(),
     }
-    for section in study.sections(result, view):
+    for section in [*study.sections(result, view), *more]:
         if "files" in section.show_on:
             out[section.name] = None if section.frame is None else records(section.frame)
     return {**out, **study.about(result)}

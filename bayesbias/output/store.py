@@ -66,6 +66,7 @@ def save_run(
     command: Sequence[str] | None = None,
     figures: Sequence[str] = ("png",),
     force: bool = False,
+    more: Sequence[Section] = (),
 ) -> list[Path]:
     """Write a result as a folder of tables and figures that `load_run` reads again.
 
@@ -85,6 +86,8 @@ def save_run(
         Formats of the figures.
     force : bool
         Whether a run of another kind in the folder may be replaced.
+    more : sequence of Section
+        Further tables, after those of the study.
 
     Returns
     -------
@@ -117,8 +120,9 @@ def save_run(
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         _write_payload(result, new)
-        (new / "result.txt").write_text(to_text(result, view, detail=True) + "\n", encoding="utf-8")
-        for section in study.sections(result, view):
+        text = to_text(result, view, detail=True, more=more)
+        (new / "result.txt").write_text(text + "\n", encoding="utf-8")
+        for section in [*study.sections(result, view), *more]:
             if {"files", "folder"} & set(section.show_on) and section.frame is not None:
                 section.frame.to_csv(new / f"{section.name}.csv", index=False)
             if section.figure is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Interpretation, Section
@@ -16,7 +17,13 @@ WIDTH = 80
 GAP = "  "
 
 
-def to_text(result: Any, view: View | None = None, *, detail: bool = False) -> str:
+def to_text(
+    result: Any,
+    view: View | None = None,
+    *,
+    detail: bool = False,
+    more: Sequence[Section] = (),
+) -> str:
     """Return a result as a terminal prints it.
 
     Parameters
@@ -27,6 +34,8 @@ def to_text(result: Any, view: View | None = None, *, detail: bool = False) -> s
         Probability of the intervals and the regions of practical equivalence.
     detail : bool
         Whether to print all tables and further sentences.
+    more : sequence of Section
+        Further tables, after those of the study.
 
     Returns
     -------
@@ -44,7 +53,7 @@ def to_text(result: Any, view: View | None = None, *, detail: bool = False) -> s
     study = study_of(result)
     wanted = {"terminal", "detail"} if detail else {"terminal"}
     blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
-    for section in study.sections(result, view):
+    for section in [*study.sections(result, view), *more]:
         if wanted & set(section.show_on) and (text := section_text(section, view)):
             blocks.append(text)
     blocks.append(interpretation_text(study.interpret(result, view), detail))

@@ -170,4 +170,4 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     if composed:
         each = ", ".join(f"{n} of {name}" for name, n in composed.items())
         notes.append(f"{plural(sum(composed.values()), 'word')} built from subwords ({each}).")
-    return [*notes, *map(str, coverage.get("notes", ()))]
+    return [*notes, *(f"{str(note).rstrip('.')}." for note in coverage.get("notes", ()))]

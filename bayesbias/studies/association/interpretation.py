@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.priors import prior_shift
 from bayesbias.inference.scope import has_new_words, same_for_all_words, words_scatter
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.verdicts import Verdict, sides
@@ -37,6 +38,11 @@ NAMES = {
 VARIANCE_RATIO = (
     1.3  # of residuals of class by attribute: from here on intervals of classes are too narrow
 )
+PRIOR_MEAN, PRIOR_SD = (
+    0.5,
+    0.3,
+)  # changes with priors of twice the weight; a result of priors alone has 0.35 for the SD
+RARE = 1e-3  # a chance below which something is not one
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
 
@@ -125,6 +131,12 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
                 out.append(
                     f"More than half of the words of {name} are missing: add words that the vectors have."
                 )
+    if {"protected_class", "protected_word"} <= set(fit.table.columns):
+        words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
+        out += [
+            f"{name} has one word: how far its words vary is unknown. Add words that the vectors have."
+            for name in words[words == 1].index
+        ]
     out += [
         f"{row.name}: may reflect its attribute set, not the class (interval of the set {interval(sets[row.name])} includes 0)."
         for sets in [_own_sets(fit, frame)]
@@ -138,6 +150,7 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
             f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
+    out += [*_prior_warning(fit), *_interval_warning(fit, frame, view)]
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
         moved = frequency.moved(view.rope)
@@ -164,6 +177,33 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
                 "read d."
             )
     return out
+
+
+def _prior_warning(fit: BiasFit) -> list[str]:
+    """Warn of a first difference that would be another with priors of twice the weight."""
+    mean, sd = prior_shift(fit)
+    if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:
+        return []
+    return [
+        f"The result rests on the priors of the model: with twice their weight its mean would move by {abs(mean):.1f} SDs and "
+        f"its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. Add words, or state the priors beside it."
+    ]
+
+
+def _interval_warning(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+    """Warn where the observed differences of listed words lie outside the intervals of the model far too often."""
+    from scipy import stats
+
+    words = rows_of(frame, "word", "listed_words")
+    outside = int(
+        ((words["mean"] < words["hpdi_low"]) | (words["mean"] > words["hpdi_high"])).sum()
+    )
+    if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
+        return []
+    return [
+        f"The model {fit.spec.name} does not fit single words: the observed difference of {outside} of {len(words)} lies outside "
+        f"its interval, about {len(words) * (1 - view.prob):.1f} expected. Compare other models (--compare-models)."
+    ]
 
 
 def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Section, Study
+from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.scope import has_new_words, words_scatter
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
@@ -225,6 +227,26 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         ),
         Section("pairs", "All pairs", lambda: fit.table, show_on=("folder",)),
     ]
+
+
+def models_section(fit: BiasFit, view: View) -> Section:
+    """Return the first difference under each shipped model of distances, which are fitted to the same pairs."""
+    return Section(
+        "models",
+        "The first difference under other models",
+        lambda: answers_by_model(fit, prob=view.prob),
+        (
+            text("model"),
+            text("name"),
+            text("words"),
+            replace(MEAN, digits=3),
+            replace(HPDI, digits=3),
+            Column("elpd_diff", "elpd diff", "signed", digits=1),
+            Column("se_diff", "SE", "number", digits=1),
+        ),
+        note="Look at what the models have in common. elpd compares predictions of pairs, not intervals.",
+        show_on=("terminal", "files"),
+    )
 
 
 def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:

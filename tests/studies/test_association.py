@@ -1,0 +1,72 @@
+"""What a fit of distances shows and warns of."""
+
+import json
+
+import pytest
+from helpers.fits import made_up
+from helpers.tables import grid
+
+import bayesbias as bb
+from bayesbias.inference.priors import prior_shift
+from bayesbias.output import to_json, to_text
+from bayesbias.studies.association.interpretation import _interval_warning
+from bayesbias.studies.association.sections import models_section
+
+SMALL = {
+    "a": {"protected": ["she", "woman"], "attributes": ["kind", "gentle"]},
+    "b": {"protected": ["he", "man"], "attributes": ["strong", "tough"]},
+}
+QUICK = {"seed": 1, "engine": "quick", "progress": False}
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return bb.fit(bb.distance_table("minilm-static", SMALL, controls="none"), **QUICK)
+
+
+def warned(fit, word):
+    return [text for text in bb.interpret(fit).warnings if word in text]
+
+
+@pytest.mark.slow
+def test_other_models_are_shown_in_every_output(fit, tmp_path):
+    more = [models_section(fit, bb.View())]
+    assert "hierarchical" in to_text(fit, more=more)
+    assert to_json(fit, more=more)["models"][0]["model"] == "default"
+    files = bb.save_run(fit, tmp_path / "run", figures=[], more=more)
+    assert "models.csv" in [path.name for path in files]
+    assert "hierarchical" in (tmp_path / "run" / "result.txt").read_text()
+
+
+@pytest.mark.slow
+def test_frequency_is_shown_in_every_output(fit, tmp_path):
+    words = [*fit.table["protected_word"], *fit.table["attribute"]]
+    known = bb.studies.with_frequency(fit, {word: 10.0 ** -len(word) for word in words})
+    assert "without and with slopes on log frequency" in to_text(known)
+    assert {"frequency", "frequency_groups"} <= set(json.loads(json.dumps(to_json(known))))
+    bb.save_run(known, tmp_path / "run", figures=[])
+    again = bb.load_run(tmp_path / "run").result
+    assert bb.studies.frequency_of(again) is not None
+
+
+def test_a_result_that_rests_on_its_priors_has_a_warning(fit):
+    """Of a difference that is drawn from its prior, half of log 2 of the SD goes with a doubled weight."""
+    assert prior_shift(fit)[1] < -0.3
+    assert len(warned(fit, "rests on the priors")) == 1
+    table = bb.distance_table("minilm-static", "gender", controls="none")
+    assert not warned(bb.fit(table, **QUICK), "rests on the priors")
+
+
+def test_a_class_with_one_word_has_a_warning():
+    table = grid(words=(1, 3), attributes=(3, 3))
+    assert warned(made_up(table, "crossed"), "class0 has one word")
+    assert not warned(made_up(grid(), "crossed"), "has one word")
+
+
+def test_observed_differences_outside_their_intervals_have_a_warning():
+    """The model hierarchical with draws that allow no word to differ, and words that do."""
+    table = grid(words=(8, 8), attributes=(3, 3))
+    none = made_up(table, "hierarchical", sd=0.0005)
+    assert _interval_warning(none, none.contrasts(), bb.View())
+    fitted = bb.fit(table, "hierarchical", **QUICK)
+    assert not _interval_warning(fitted, fitted.contrasts(), bb.View())
