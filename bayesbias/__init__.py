@@ -17,12 +17,13 @@ The flow, and the folder of each step:
 >>> fit = bb.fit(table, "crossed", seed=1)
 >>> said = bb.interpret(fit)
 
-Beside it stand the averaged scores in common use (``scores``), simulations of what they and the models do
-(``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence encoders, ``sentiment_analysis``
-of sentiment classifiers and ``compare`` of debiased with original vectors, are in ``studies``.
+Beside it stand the averaged scores in common use (``scores``), simulations of what they and the
+models do (``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence
+encoders, ``sentiment_analysis`` of sentiment classifiers and ``compare`` of debiased with original
+vectors, are in ``studies``.
 
-The names here are those of the flow, listed in the stub beside this file. Every other public name is in its folder:
-``bayesbias.plots.plot_seat``, ``bayesbias.wordlists.list_wordlists``.
+The names here are those of the flow, listed in the stub beside this file. Every other public name
+is in its folder: ``bayesbias.plots.plot_seat``, ``bayesbias.wordlists.list_wordlists``.
 """
 
 from bayesbias.core.packages import attach

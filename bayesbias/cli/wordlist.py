@@ -99,7 +99,8 @@ def check(
 ) -> None:
     """Report every problem of a word list.
 
-    English words that the shipped vectors do not have as whole words are named: a misspelt word is among them.
+    English words that the shipped vectors do not have as whole words are named: a misspelt word is
+    among them.
     """
     import bayesbias as bb
     from bayesbias.wordlists.listfile import examined

@@ -1,7 +1,8 @@
 """One check of each kind, and one wording for each: whatever is handed over is refused in the same words.
 
-Every check returns what it was given, in the form that is used further on, or raises an `InputError`
-that says where, what was found and what is valid. `where` is the name of the argument, or the file and key.
+Every check returns what it was given, in the form that is used further on, or raises an
+`InputError` that says where, what was found and what is valid. `where` is the name of the argument,
+or the file and key.
 """
 
 import math

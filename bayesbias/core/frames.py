@@ -39,7 +39,8 @@ def plain_frame(
         What it is called in messages.
     valid : str
     known : collection of str, optional
-        Columns whose cells must be numbers or texts; other cells of other columns become texts. By default all.
+        Columns whose cells must be numbers or texts; other cells of other columns become texts. By
+        default all.
 
     Examples
     --------
@@ -203,7 +204,8 @@ def read_csv(
     labels : collection of str
         Columns of texts that become dictionaries.
     numbers : collection of str
-        Columns that are numbers if all of their cells are finite ones; else they are texts, as all others.
+        Columns that are numbers if all of their cells are finite ones; else they are texts, as all
+        others.
     layouts : str
         What columns are wanted, for messages.
     called : object, optional

@@ -33,8 +33,8 @@ def ticking(
     wished : bool, optional
         True or False to insist; by default only where stderr is a terminal, and in notebooks.
     of_bytes : bool
-        Whether the function is told the position reached in a file, in place of how much more was done. A file that is
-        read in two seconds has no bar, even where one is insisted on.
+        Whether the function is told the position reached in a file, in place of how much more was
+        done. A file that is read in two seconds has no bar, even where one is insisted on.
     """
     silent = wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no")
     in_notebook = not silent and wished is not False and _is_notebook()

@@ -25,12 +25,15 @@ class Column:
     Attributes
     ----------
     name : str
-        Column of the frame. An interval names the column of its lower end and has the other in `upper`.
+        Column of the frame. An interval names the column of its lower end and has the other in
+        `upper`.
     heading : str
-        What stands over the column. ``{prob}`` becomes the probability of the intervals, such as 89%.
+        What stands over the column. ``{prob}`` becomes the probability of the intervals, such as
+        89%.
     kind : {"text", "count", "number", "signed", "interval", "probability", "p_value", "percent"}
     digits : int, optional
-        Decimals. By default they follow from the median SD of the frame, so that a column has two significant digits of it.
+        Decimals. By default they follow from the median SD of the frame, so that a column has two
+        significant digits of it.
     upper : str
         Column of the upper end of an interval.
     """
@@ -120,7 +123,8 @@ class Section:
         Name of its CSV file, its key in JSON and its anchor on the page.
     title : str
     make : function, optional
-        Returns the frame; called when the section is shown, and once only. None where there is only text or a figure.
+        Returns the frame; called when the section is shown, and once only. None where there is only
+        text or a figure.
     columns : sequence of Column
         What terminal and page print of the frame. CSV and JSON have all columns.
     figure : function, optional
@@ -130,8 +134,9 @@ class Section:
     note : str
         A line below the table.
     show_on : sequence of {"terminal", "detail", "page", "fold", "files"}
-        ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page and ``fold`` one that opens on
-        a click; ``files`` are the run folder and JSON, ``folder`` the run folder alone.
+        ``terminal`` prints always and ``detail`` with ``--detail``; ``page`` is a part of the page
+        and ``fold`` one that opens on a click; ``files`` are the run folder and JSON, ``folder``
+        the run folder alone.
     """
 
     name: str
@@ -228,9 +233,11 @@ class Study:
     interpret : function
         (result, view) -> `Interpretation`.
     about : function
-        (result) -> mapping of what is known of its making, for JSON and ``run.json``: diagnostics, coverage, provenance.
+        (result) -> mapping of what is known of its making, for JSON and ``run.json``: diagnostics,
+        coverage, provenance.
     fits : function
-        (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics are shown on the page.
+        (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics
+        are shown on the page.
     """
 
     kind: str

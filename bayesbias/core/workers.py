@@ -46,7 +46,8 @@ def _blas() -> Any:
 def one_thread_of_blas() -> Iterator[None]:
     """Keep linear algebra on one thread.
 
-    Small matrices cost less so; and sums over several threads round otherwise, so that the same seed gives other draws.
+    Small matrices cost less so; and sums over several threads round otherwise, so that the same
+    seed gives other draws.
     """
     with _blas().limit(limits=1):
         yield
@@ -300,8 +301,9 @@ class Hands:
     workers : int, optional
         Local processes; by default one per core. With 1 this process does the work itself.
     dask : str, optional
-        The address of a Dask scheduler that does the work instead (extra ``dask``), such as ``tcp://host:8786``. Its
-        workers need this package, none of the files, and best one thread each.
+        The address of a Dask scheduler that does the work instead (extra ``dask``), such as
+        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread
+        each.
     """
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:

@@ -1,8 +1,8 @@
 """What every method of debiasing shares: definitional sets, their subspace, and the result.
 
-*Definitional sets* are words that differ in the protected class only, such as he and she, or church,
-mosque and synagogue. The differences within the sets span a subspace B. Only projections on B are
-used, never its basis vectors, so that their signs and order cannot matter.
+*Definitional sets* are words that differ in the protected class only, such as he and she, or
+church, mosque and synagogue. The differences within the sets span a subspace B. Only projections on
+B are used, never its basis vectors, so that their signs and order cannot matter.
 """
 
 import dataclasses

@@ -75,8 +75,8 @@ def loo(fit: BiasFit) -> Any:
     Returns
     -------
     arviz ELPDData
-        ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
-        Pareto k per pair.
+        ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of
+        parameters), and the Pareto k per pair.
 
     Raises
     ------
@@ -124,9 +124,10 @@ def _loo_made(fit: BiasFit) -> tuple[Any, float]:
 def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> float:
     """Return the Monte Carlo error of ``elpd``, of log-likelihoods and log-weights of shape (chain, draw, pair).
 
-    To first order ``elpd`` is the sum over pairs i of ``log sum_s w_is p_is``, with the normalized weights ``w`` of PSIS, and
-    draw s moves it by ``h_s = sum_i w_is (p_is / elpd_i - 1)``, elpd_i on its own scale. All pairs share their draws, so that
-    what one draw does to each of them is added before it is squared. For one pair it is that of Vehtari, Gelman & Gabry (2017).
+    To first order ``elpd`` is the sum over pairs i of ``log sum_s w_is p_is``, with the normalized
+    weights ``w`` of PSIS, and draw s moves it by ``h_s = sum_i w_is (p_is / elpd_i - 1)``, elpd_i
+    on its own scale. All pairs share their draws, so that what one draw does to each of them is
+    added before it is squared. For one pair it is that of Vehtari, Gelman & Gabry (2017).
     """
     moves = np.zeros(log_p.shape[:2])
     for pair in range(
@@ -145,13 +146,14 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     Parameters
     ----------
     fits : Mapping of str to BiasFit, or sequence of BiasFit
-        At least two fits of the same rows. In a sequence they are called by the names of their models.
+        At least two fits of the same rows. In a sequence they are called by the names of their
+        models.
 
     Returns
     -------
     DataFrame
-        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse`` and diagnostic columns, as ArviZ names them. A difference of
-        several `dse` is clear.
+        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse`` and diagnostic columns, as ArviZ
+        names them. A difference of several `dse` is clear.
 
     Raises
     ------
@@ -209,7 +211,8 @@ def answers_by_model(
     Parameters
     ----------
     fit : BiasFit
-        Of pairs of words and attributes. Its model is the first; the others are sampled with its settings.
+        Of pairs of words and attributes. Its model is the first; the others are sampled with its
+        settings.
     models : sequence of str, path or ModelSpec
         The other models; the model of the fit is skipped.
     prob : float in (0, 1)
@@ -218,11 +221,13 @@ def answers_by_model(
     Returns
     -------
     DataFrame
-        For each model the first contrast of the table, overall and per class, under ``population``: ``model, level, name,
-        contrast, words``, the columns of `bayesbias.inference.estimates`, ``elpd, elpd_diff, se_diff, mcse_elpd_diff,
-        mcse_se_diff, high_pareto_k, converged``. `words` is ``new`` or ``listed``: which words of a class the model means.
-        `elpd` is that of PSIS-LOO, `elpd_diff` how much lower it is than that of the best model, `se_diff` the standard error
-        of that difference, and `high_pareto_k` the number of pairs for which LOO cannot be trusted.
+        For each model the first contrast of the table, overall and per class, under ``population``:
+        ``model, level, name, contrast, words``, the columns of `bayesbias.inference.estimates`,
+        ``elpd, elpd_diff, se_diff, mcse_elpd_diff, mcse_se_diff, high_pareto_k, converged``.
+        `words` is ``new`` or ``listed``: which words of a class the model means. `elpd` is that of
+        PSIS-LOO, `elpd_diff` how much lower it is than that of the best model, `se_diff` the
+        standard error of that difference, and `high_pareto_k` the number of pairs for which LOO
+        cannot be trusted.
 
     Raises
     ------

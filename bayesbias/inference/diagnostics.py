@@ -35,8 +35,8 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     r_hat, ess : ndarray, shape (n,)
-        NaN where a draw is NaN, of fewer than four draws a chain, and R-hat also of one chain or of draws that are all the
-        same.
+        NaN where a draw is NaN, of fewer than four draws a chain, and R-hat also of one chain or of
+        draws that are all the same.
     """
     chains, length, n = draws.shape
     r_hat, ess = np.full(n, np.nan), np.full(n, np.nan)
@@ -131,8 +131,9 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
     names : sequence of str
         Of the parameters.
     independent : bool
-        Whether draws are independent by construction, as those of the quick engine, which its Pareto k vouches for. Then
-        R-hat says nothing of convergence, and the largest of hundreds passes its limit by chance where draws are few.
+        Whether draws are independent by construction, as those of the quick engine, which its
+        Pareto k vouches for. Then R-hat says nothing of convergence, and the largest of hundreds
+        passes its limit by chance where draws are few.
     """
     posterior, stats = idata["posterior"].to_dataset()[list(names)], idata["sample_stats"]
     chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]

@@ -1,8 +1,8 @@
 """The effects of a fit with an exact reduction, drawn from its scales and its seed when they are first read.
 
-Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them belongs to each draw of the
-scales. Scales are some twenty numbers a draw, effects of attributes a thousand. A seed gives the same effects again, so that a
-file of a fit holds its scales alone.
+Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them
+belongs to each draw of the scales. Scales are some twenty numbers a draw, effects of attributes a
+thousand. A seed gives the same effects again, so that a file of a fit holds its scales alone.
 """
 
 from __future__ import annotations

@@ -1,18 +1,20 @@
 """What a posterior is asked: estimands, levels and contrasts, as rows that are linear in the effects of a model.
 
 ``population``
-    The mean over new words and attributes like the listed ones: random effects that are not held are at the mean of their
-    population. Overall nothing is held. What each level holds, the model says (`Level.held`).
+    The mean over new words and attributes like the listed ones: random effects that are not held
+    are at the mean of their population. Overall nothing is held. What each level holds, the model
+    says (`Level.held`).
 ``listed_words``
-    Every effect is that of the listed words, averaged over the pairs of the table. The listed distances are known, so that the
-    value is the observed one. Only the interval is the model's.
+    Every effect is that of the listed words, averaged over the pairs of the table. The listed
+    distances are known, so that the value is the observed one. Only the interval is the model's.
 ``one_new_word``, ``one_new_pair``
-    What a single new protected word, on average over new attributes, or a single new pair may show: predictive intervals,
-    overall and by class.
+    What a single new protected word, on average over new attributes, or a single new pair may show:
+    predictive intervals, overall and by class.
 
-Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as often as it has
-pairs there. Effects whose spread is a number, not a parameter (the shifts of the additive model), have no population and are
-averaged over the listed words under each estimand.
+Means are over pairs: where classes have unequal numbers of attributes, a word counts in each
+connection as often as it has pairs there. Effects whose spread is a number, not a parameter (the
+shifts of the additive model), have no population and are averaged over the listed words under each
+estimand.
 """
 
 from __future__ import annotations
@@ -98,7 +100,8 @@ def asked_rows(
 ) -> Rows:
     """Return the means, or their contrasts, of an estimand at all levels.
 
-    Labels of a group other than connections are contrasted in the order in which they come in `shown`.
+    Labels of a group other than connections are contrasted in the order in which they come in
+    `shown`.
     """
     group = design.spec.results.group
     pairs = contrasted_groups(
@@ -213,7 +216,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     ----------
     design : Design
     held : set of str
-        Dimensions whose effects are kept; a random effect over any other is averaged away, to what it is centered on.
+        Dimensions whose effects are kept; a random effect over any other is averaged away, to what
+        it is centered on.
     group : ndarray of int, shape (n_pairs,)
         The group of each row of the table, or -1.
     counts : ndarray of int, shape (groups,)
@@ -248,7 +252,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
 def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the combinations of codes that occur, shape (k, m), in rising order, and of each of n rows its own.
 
-    The same as ``np.unique(np.stack(codes), axis=1, return_inverse=True)``, by counting where that is less work.
+    The same as ``np.unique(np.stack(codes), axis=1, return_inverse=True)``, by counting where that
+    is less work.
 
     Examples
     --------
@@ -294,9 +299,10 @@ def new_rows(
 ) -> Rows:
     """Return what a single new word, or a single new pair, shows.
 
-    A new word is of one of the classes, each as likely as it has words in the table; a new attribute is of one of the lists
-    that make its connection with that class, each as likely as it has attributes. A contrast is that of one new word,
-    on average over new attributes (``one_new_word``) or with one new attribute on either side (``one_new_pair``).
+    A new word is of one of the classes, each as likely as it has words in the table; a new
+    attribute is of one of the lists that make its connection with that class, each as likely as it
+    has attributes. A contrast is that of one new word, on average over new attributes
+    (``one_new_word``) or with one new attribute on either side (``one_new_pair``).
 
     Parameters
     ----------
@@ -315,7 +321,8 @@ def new_rows(
     Raises
     ------
     FitError
-        Where the model is not about pairs of words, or a new pair would have noise that is not normal.
+        Where the model is not about pairs of words, or a new pair would have noise that is not
+        normal.
     """
     spec, single = design.spec, estimand == "one_new_pair"
     if not {_WORD, _ATTRIBUTE} <= set(spec.units) or spec.results.group != "connection":

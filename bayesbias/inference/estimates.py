@@ -1,7 +1,7 @@
 """Rows of results: draws, or mixtures of normals, described in one schema.
 
-Every table of a fit, a comparison, a sweep or a test is made by `estimates`: columns that label a row, then those of `COLUMNS`.
-A new column is added here and appears everywhere.
+Every table of a fit, a comparison, a sweep or a test is made by `estimates`: columns that label a
+row, then those of `COLUMNS`. A new column is added here and appears everywhere.
 
 ==================================  ============================================================================
 column                              what it holds
@@ -15,10 +15,11 @@ column                              what it holds
 ``ess_bulk, r_hat``                 effective draws, and rank-normalized split R-hat
 ==================================  ============================================================================
 
-The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as contrasts.
+The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as
+contrasts.
 
-The draws behind a table are an ``xarray.DataArray`` with the dimensions ``chain, draw, row``; the coordinates of `row` are the
-label columns.
+The draws behind a table are an ``xarray.DataArray`` with the dimensions ``chain, draw, row``; the
+coordinates of `row` are the label columns.
 """
 
 from __future__ import annotations
@@ -66,9 +67,11 @@ def estimates(
     prob : float in (0, 1)
         Probability of the intervals.
     rope : float > 0, optional
-        Half-width of the region of practical equivalence. Without it there are no probabilities and no verdict.
+        Half-width of the region of practical equivalence. Without it there are no probabilities and
+        no verdict.
     mixtures : Mixtures, optional
-        The same rows as normal mixtures, which mean, sd, interval and probabilities are then taken from.
+        The same rows as normal mixtures, which mean, sd, interval and probabilities are then taken
+        from.
     known : ndarray, shape (rows,), optional
         Values that are known exactly, in place of the posterior means.
     """
@@ -120,8 +123,8 @@ def _probabilities(mixtures: Mixtures, rope: float) -> tuple[np.ndarray, np.ndar
 def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     """Describe draws of shape (chain, draw, n), one row for each of n quantities.
 
-    Errors of the sd and of the ends are those of batches of draws. Where draws are too few for batches they are those of so
-    many effective draws of a normal.
+    Errors of the sd and of the ends are those of batches of draws. Where draws are too few for
+    batches they are those of so many effective draws of a normal.
     """
     import pandas as pd
 

@@ -9,7 +9,8 @@ How a fit works, top to bottom:
 5. means and contrasts are linear in the effects (`bayesbias.inference.linear`), and are described by
    `bayesbias.inference.estimates`.
 
-A model without an exact reduction is sampled pair by pair through the PyMC model of `build` (`bayesbias.inference.graph`).
+A model without an exact reduction is sampled pair by pair through the PyMC model of `build`
+(`bayesbias.inference.graph`).
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ _MOST_VAGUE = 1e5  # times the range of the outcomes: their squares, and the inv
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
     """Return the PyMC model that is fitted, pair by pair, as the TOML file states it.
 
-    Effects are non-centered: their mean plus their standard deviation times a standard normal, so that NUTS can sample the
-    model. `fit` samples the same posterior faster.
+    Effects are non-centered: their mean plus their standard deviation times a standard normal, so
+    that NUTS can sample the model. `fit` samples the same posterior faster.
 
     Parameters
     ----------
@@ -134,11 +135,12 @@ def fit(
     Parameters
     ----------
     table : PairTable, DataFrame, mapping of columns, or list of records
-        As made by `bayesbias.distance_table` or `bayesbias.load_distances`. Whatever it is, its rows pass the same check:
-        distances of 0 to 2, known connections that agree with the classes, one class a word. A row that repeats another is
-        the same observation and counts once, unless the table was read with ``repeats="keep"``, as the rows of such a table
-        and of its fit remember (``frame.attrs``). Simulated distances may
-        lie beyond 0 and 2 where ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
+        As made by `bayesbias.distance_table` or `bayesbias.load_distances`. Whatever it is, its
+        rows pass the same check: distances of 0 to 2, known connections that agree with the
+        classes, one class a word. A row that repeats another is the same observation and counts
+        once, unless the table was read with ``repeats="keep"``, as the rows of such a table and of
+        its fit remember (``frame.attrs``). Simulated distances may lie beyond 0 and 2 where
+        ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
         A shipped name (see `bayesbias.models.list_models`) or the path of your own TOML file.
     draws, tune, chains : int
@@ -146,37 +148,43 @@ def fit(
     seed : int, optional
         Same seed, same machine, same draws. By default one is drawn and recorded in the provenance.
     sampler : {"auto", "collapsed", "pairwise"}
-        ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through PyMC.
-        ``auto`` takes the first where it applies and records why not where it does not.
+        ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through
+        PyMC. ``auto`` takes the first where it applies and records why not where it does not.
     engine : {"nuts", "quick"}
-        How the scales of a collapsed model are sampled. ``quick`` is importance sampling from a Laplace approximation: a
-        tenth of the time, for fits by the hundred. If its weights cannot be trusted (Pareto k above 0.7), NUTS takes its
-        place; `BiasFit.engine` says which it was, and why.
+        How the scales of a collapsed model are sampled. ``quick`` is importance sampling from a
+        Laplace approximation: a tenth of the time, for fits by the hundred. If its weights cannot
+        be trusted (Pareto k above 0.7), NUTS takes its place; `BiasFit.engine` says which it was,
+        and why.
     target_accept : float in (0, 1), optional
-        Of NUTS. By default 0.8 for ``collapsed``, and 0.95 in a second run where a step diverged; 0.9 for ``pairwise``.
+        Of NUTS. By default 0.8 for ``collapsed``, and 0.95 in a second run where a step diverged;
+        0.9 for ``pairwise``.
     pointwise : bool
-        Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
-        for a usual table. For those who work on the idata: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
-        figures make what they need, and keep it no longer.
+        Whether the idata gets the log-likelihood of each pair and predictive draws: 8 bytes for
+        each pair and draw, 150 MB for a usual table. For those who work on the idata:
+        `bayesbias.inference.loo`, `bayesbias.compare_models` and the figures make what they need,
+        and keep it no longer.
     cores : int, optional
-        How many chains run at a time; by default as many as the machine has cores. Does not change the draws.
+        How many chains run at a time; by default as many as the machine has cores. Does not change
+        the draws.
     progress : bool, optional
         A progress bar on the terminal; by default where standard error is one and it pays.
 
     Returns
     -------
     BiasFit
-        Its tables are `summary`, `contrasts`, `words` and `shares`; `bayesbias.findings_of` says it in sentences, with
-        what speaks against it; `bayesbias.save_run` writes a folder, `save` one file.
+        Its tables are `summary`, `contrasts`, `words` and `shares`; `bayesbias.findings_of` says it
+        in sentences, with what speaks against it; `bayesbias.save_run` writes a folder, `save` one
+        file.
 
     Raises
     ------
     InputError
-        For an unknown model or setting, where the table lacks a column that the model names or holds what is no
-        number, and for rows that do not pass the check.
+        For an unknown model or setting, where the table lacks a column that the model names or
+        holds what is no number, and for rows that do not pass the check.
     FitError
-        Where all outcomes are the same or the effects reproduce some of them exactly, so that there is no noise; where
-        ``sampler="collapsed"`` is asked for and does not apply; where the sampler cannot start.
+        Where all outcomes are the same or the effects reproduce some of them exactly, so that there
+        is no noise; where ``sampler="collapsed"`` is asked for and does not apply; where the
+        sampler cannot start.
 
     Examples
     --------
@@ -276,7 +284,8 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 def refuse_no_spread(design: Design) -> None:
     """Refuse rows of one outcome, and of such as differ by less than single precision tells apart.
 
-    Priors are of distances as they are; noise of a billionth lies where none of them reaches, and is sampled for minutes.
+    Priors are of distances as they are; noise of a billionth lies where none of them reaches, and
+    is sampled for minutes.
     """
     away = float(np.ptp(design.y)) if len(design.y) > 1 else 1.0
     if 0 < away < _LEAST_SPREAD:

@@ -1,12 +1,13 @@
 r"""The PyMC model of a TOML file, pair by pair with all its effects; and its sampling where there is no exact reduction.
 
-`pymc_model` states what is fitted. Effects are their mean plus their standard deviation times a standard normal
-(non-centered), which takes the funnel out of small standard deviations.
+`pymc_model` states what is fitted. Effects are their mean plus their standard deviation times a
+standard normal (non-centered), which takes the funnel out of small standard deviations.
 
-Noise that is not normal has no exact reduction, so `sample_pairwise` samples this model. A shift of all attribute effects
-is undone by a shift of means, and NUTS would crawl along. So the standard normals z are sampled along the axes of their
-posterior in a pilot: the same model with normal noise, at the mode of its scales. There :math:`y = W z + \epsilon` has
-precision :math:`A = I + W^T S^{-1} W = L L^T`, and :math:`z = A^{-1} W^T S^{-1} y + L^{-T} w`. The prior stays that of z, so the
+Noise that is not normal has no exact reduction, so `sample_pairwise` samples this model. A shift of
+all attribute effects is undone by a shift of means, and NUTS would crawl along. So the standard
+normals z are sampled along the axes of their posterior in a pilot: the same model with normal
+noise, at the mode of its scales. There :math:`y = W z + \epsilon` has precision :math:`A = I + W^T
+S^{-1} W = L L^T`, and :math:`z = A^{-1} W^T S^{-1} y + L^{-T} w`. The prior stays that of z, so the
 pilot decides over the number of steps alone.
 """
 
@@ -37,7 +38,8 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
     ----------
     design : Design
     axes : (center, root), optional
-        Of the standard normals of all effects together: they are sampled as center + root times what is sampled.
+        Of the standard normals of all effects together: they are sampled as center + root times
+        what is sampled.
     """
     import pymc as pm
 

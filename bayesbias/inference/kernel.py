@@ -1,7 +1,8 @@
 r"""The compiled log density of the scales; see `bayesbias.inference.likelihood` for what it computes.
 
-One function serves every model and every table: what differs is in the arrays. Numba compiles it once and keeps the result
-on disk. Only this module imports Numba, and is therefore imported inside functions alone.
+One function serves every model and every table: what differs is in the arrays. Numba compiles it
+once and keeps the result on disk. Only this module imports Numba, and is therefore imported inside
+functions alone.
 
 NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the mode of the logarithms,
 :math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is exponential, as where the data allow zero, has a standard
@@ -36,9 +37,9 @@ FARTHEST = 150.0
 def prior_constant(code: int, a: float, b: float) -> float:
     """Return the part of the log density of a positive parameter that is the same at every `s`.
 
-    The codes are those of the rows of `bayesbias.models.distributions`, and `a` and `b` their arguments in order: 0
-    Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5 InverseGamma, 6 LogNormal. Of any other code
-    the density is no number.
+    The codes are those of the rows of `bayesbias.models.distributions`, and `a` and `b` their
+    arguments in order: 0 Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5
+    InverseGamma, 6 LogNormal. Of any other code the density is no number.
     """
     if code == 0:
         return math.log(a)
@@ -103,16 +104,16 @@ def log_density(
 ) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
-    `theta` are logarithms; `prior_c` are the constants of their priors (`prior_constant`); `constants` are fixed
-    variances, numbered after those of the scales. For component j: `comp_m[j]` rows with noise variances
-    ``obs_var[comp_obs[j]:]``; F with one line a row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the
-    Gram matrix G of the data summed over ``comp_nu[j]``
-    independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
-    incidence on the rows. G enters by F since its rank is that of the copies, which is 1 for the largest component.
-    An empty `grad` asks for the value alone.
+    `theta` are logarithms; `prior_c` are the constants of their priors (`prior_constant`);
+    `constants` are fixed variances, numbered after those of the scales. For component j:
+    `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
+    ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed
+    over ``comp_nu[j]`` independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each
+    with a variance and a sparse incidence on the rows. G enters by F since its rank is that of the
+    copies, which is 1 for the largest component. An empty `grad` asks for the value alone.
 
-    Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
-    sampler takes for a divergence; nothing is raised.
+    Where a trial step of the sampler leaves the range of floating point the density is zero (-inf),
+    which the sampler takes for a divergence; nothing is raised.
     """
     n_theta = theta.shape[0]
     sloped = grad.shape[0] > 0

@@ -1,10 +1,11 @@
 r"""The approximate engine: a Laplace approximation of the scales' exact posterior, corrected by importance sampling.
 
-Scores of the scales (`bayesbias.inference.kernel`) have a posterior near a normal with the curvature of its mode. Draws of
-a Student-t distribution with that location and shape get the weights :math:`p(u) / q(u)`, whose tail is smoothed (PSIS;
-Vehtari, Simpson, Gelman, Yao & Gabry 2024, *Journal of Machine Learning Research* 25:72). If the shape k of the tail is above
-0.7, or few draws count, a proposal with the weighted mean and covariance is tried; then NUTS takes over. What is
-weighted is the exact posterior, so the approximation costs effective draws and not correctness.
+Scores of the scales (`bayesbias.inference.kernel`) have a posterior near a normal with the
+curvature of its mode. Draws of a Student-t distribution with that location and shape get the
+weights :math:`p(u) / q(u)`, whose tail is smoothed (PSIS; Vehtari, Simpson, Gelman, Yao & Gabry
+2024, *Journal of Machine Learning Research* 25:72). If the shape k of the tail is above 0.7, or few
+draws count, a proposal with the weighted mean and covariance is tried; then NUTS takes over. What
+is weighted is the exact posterior, so the approximation costs effective draws and not correctness.
 
 NUTS moves in the same coordinates, where few steps cross the posterior.
 """
@@ -171,8 +172,9 @@ def weighted_theta(
 ) -> tuple[np.ndarray, Engine, Scores]:
     """Return draws of the log scales, all of the same weight, and how it went.
 
-    Each chain resamples proposals of its own by one even comb. Their order stays, so that one that is taken twice stands
-    beside itself, and effective draws and R-hat mean what they mean elsewhere.
+    Each chain resamples proposals of its own by one even comb. Their order stays, so that one that
+    is taken twice stands beside itself, and effective draws and R-hat mean what they mean
+    elsewhere.
 
     Returns
     -------

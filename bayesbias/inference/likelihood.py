@@ -1,21 +1,24 @@
 r"""The exact marginal likelihood of a normal model: all effects are integrated out, only scales are left to sample.
 
-Every row is :math:`y_n = \sum_p x_{pn} u_p[i_p(n)] + \epsilon_n` with independent normal effects u, whose standard
-deviations are numbers or parameters. (A parameter centered on another one is the other one plus an effect of its own; x is
-1, or a covariate, or 0 where a row has not the term.) So y is normal given the scales, with a covariance as large as the table.
-Symmetry makes it small.
+Every row is :math:`y_n = \sum_p x_{pn} u_p[i_p(n)] + \epsilon_n` with independent normal effects u,
+whose standard deviations are numbers or parameters. (A parameter centered on another one is the
+other one plus an effect of its own; x is 1, or a covariate, or 0 where a row has not the term.) So
+y is normal given the scales, with a covariance as large as the table. Symmetry makes it small.
 
-*Orbits.* The units that identify a row (words and attributes) are factors. Levels of a factor whose rows differ in nothing
-but the level form an orbit: the words of one class, the attributes of one set. A choice of one orbit for each factor is a
-block: a complete grid of rows that share every entry but those of the levels themselves.
+*Orbits.* The units that identify a row (words and attributes) are factors. Levels of a factor whose
+rows differ in nothing but the level form an orbit: the words of one class, the attributes of one
+set. A choice of one orbit for each factor is a block: a complete grid of rows that share every
+entry but those of the levels themselves.
 
-*Rotation.* Along each factor an orthonormal rotation takes the levels of an orbit to their mean (and, where a covariate
-multiplies a term, to the covariate's deviations from its mean) and to the deviations from these. Rotated effects and noise
-are still independent normals with the same variances. So the table falls into independent components: for every set A of
-factors, and every choice of orbits for A, the deviations along A are :math:`\prod_{f \in A}(n_f - k_f)` independent copies
-of one small normal vector. It has a row for each block with these orbits, and each direction set apart along the other
-factors. An effect takes part if its entries differ along all of A. Its coefficient on a row is :math:`\sqrt{n_f}` for each
-other factor that it is the same along, or the inner product of covariate and direction.
+*Rotation.* Along each factor an orthonormal rotation takes the levels of an orbit to their mean
+(and, where a covariate multiplies a term, to the covariate's deviations from its mean) and to the
+deviations from these. Rotated effects and noise are still independent normals with the same
+variances. So the table falls into independent components: for every set A of factors, and every
+choice of orbits for A, the deviations along A are :math:`\prod_{f \in A}(n_f - k_f)` independent
+copies of one small normal vector. It has a row for each block with these orbits, and each direction
+set apart along the other factors. An effect takes part if its entries differ along all of A. Its
+coefficient on a row is :math:`\sqrt{n_f}` for each other factor that it is the same along, or the
+inner product of covariate and direction.
 
 *Likelihood.* A component with m rows, incidence X, effect variances D and noise variances S has covariance
 :math:`V = X D X^T + S`. Over :math:`\nu` copies with Gram matrix :math:`G = \sum_c y_c y_c^T` its log density is
@@ -26,7 +29,8 @@ and 322 attributes in five sets has components of at most 15 rows, and so has on
 *Effects.* Given the scales, the effects of a component are normal with precision :math:`P = D^{-1} + X^T S^{-1} X` and mean
 :math:`P^{-1} X^T S^{-1} y`, the same at every position along A.
 
-Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse` says so.
+Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse`
+says so.
 """
 
 import functools
@@ -161,7 +165,8 @@ class Collapsed:
     variance_of : Mapping of str to ndarray of int
         The number of the variance of each entry of a location parameter.
     arrays : tuple of ndarray
-        What the compiled density takes between `theta` and `grad`; see `bayesbias.inference.kernel.log_density`.
+        What the compiled density takes between `theta` and `grad`; see
+        `bayesbias.inference.kernel.log_density`.
     """
 
     design: Design
@@ -319,8 +324,8 @@ def collapse(design: Design) -> Collapsed:
     Raises
     ------
     NotCollapsible
-        If noise or effects are not normal, priors of scales have parameters, or the table is so irregular that
-        the reduction would not pay.
+        If noise or effects are not normal, priors of scales have parameters, or the table is so
+        irregular that the reduction would not pay.
     """
     design = design.ordered()
     spec = design.spec

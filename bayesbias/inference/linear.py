@@ -1,10 +1,11 @@
 r"""Quantities that are linear in the effects of a model, given its scales: means, contrasts, new words.
 
-Every mean and contrast of a normal model is such a quantity. So its posterior is a mixture of normals over the draws
-of the scales, and nothing has to be drawn. Within a component (`bayesbias.inference.likelihood`), with incidence X, effect
-variances D and noise variances S, the data have covariance :math:`V = X D X^T + S`, and the effects given the data are
-normal with mean :math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`, the same at every position along the
-component's factors. A linear quantity is a sum over components of such effects.
+Every mean and contrast of a normal model is such a quantity. So its posterior is a mixture of
+normals over the draws of the scales, and nothing has to be drawn. Within a component
+(`bayesbias.inference.likelihood`), with incidence X, effect variances D and noise variances S, the
+data have covariance :math:`V = X D X^T + S`, and the effects given the data are normal with mean
+:math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`, the same at every position along
+the component's factors. A linear quantity is a sum over components of such effects.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """Normal mixtures described: mean, sd, shortest interval, tail probabilities.
 
-Given the scales of a normal model every contrast is normal, so that over the draws of the scales its posterior is
-the mixture of those normals (Rao-Blackwell). Its ends jitter far less between seeds than those of sorted draws.
+Given the scales of a normal model every contrast is normal, so that over the draws of the scales
+its posterior is the mixture of those normals (Rao-Blackwell). Its ends jitter far less between
+seeds than those of sorted draws.
 """
 
 from __future__ import annotations
@@ -120,8 +121,8 @@ def mixture_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the shortest interval of each mixture: the highest posterior density interval of one hump.
 
-    The ends have equal density and hold `prob` between them; solved by Newton's method for all rows at once. A row where
-    that does not succeed (humps apart) is solved on a grid.
+    The ends have equal density and hold `prob` between them; solved by Newton's method for all rows
+    at once. A row where that does not succeed (humps apart) is solved on a grid.
 
     Parameters
     ----------
@@ -203,8 +204,8 @@ def mixed_rows(
 ) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
     """Return the rows as normal mixtures, and the draws of the scales that they are mixtures over; None where they are not.
 
-    Of a model that was sampled pair by pair only what is new is normal given the draws. `projected` are the same rows turned as
-    the components of the reduction are, where that is done already.
+    Of a model that was sampled pair by pair only what is new is normal given the draws. `projected`
+    are the same rows turned as the components of the reduction are, where that is done already.
     """
     if not rows.keys:
         return None

@@ -58,11 +58,12 @@ class BiasFit:
     Attributes
     ----------
     idata : xarray.DataTree
-        Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for them (`pointwise`),
-        ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Of a model with an exact reduction the effects
-        are drawn when they are first read.
+        Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for
+        them (`pointwise`), ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``.
+        Of a model with an exact reduction the effects are drawn when they are first read.
     table : pandas.DataFrame
-        The rows that were fitted, in the order in which they came. What is sampled does not depend on it.
+        The rows that were fitted, in the order in which they came. What is sampled does not depend
+        on it.
     spec : ModelSpec
     provenance : dict
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
@@ -109,15 +110,17 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            One row per connection: ``connection, estimand``, the columns of `bayesbias.inference.estimates`, ``n_pairs``.
+            One row per connection: ``connection, estimand``, the columns of
+            `bayesbias.inference.estimates`, ``n_pairs``.
         """
         return self.means("overall", prob, estimand).drop(columns=["level", "name"])
 
     def words(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Estimate the mean distance per protected word and connection.
 
-        Under ``population`` the attributes are new ones like those listed; the protected word is itself.
-        Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front, without ``n_pairs``.
+        Under ``population`` the attributes are new ones like those listed; the protected word is
+        itself. Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front,
+        without ``n_pairs``.
         """
         frame = self.means("word", prob, estimand).drop(columns=["level", "n_pairs"])
         frame = frame.rename(columns={"name": "protected_word"})
@@ -132,16 +135,18 @@ class BiasFit:
         Parameters
         ----------
         level : str
-            ``overall``, or a level of the model: ``class`` and ``word`` unless its file says otherwise.
+            ``overall``, or a level of the model: ``class`` and ``word`` unless its file says
+            otherwise.
         prob : float in (0, 1)
         estimand : {"population", "listed_words"}
-            Or one that the model declares. Under ``listed_words`` the mean is the observed one, and the interval the model's.
+            Or one that the model declares. Under ``listed_words`` the mean is the observed one, and
+            the interval the model's.
 
         Returns
         -------
         DataFrame
-            ``level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`, and ``n_pairs``. The third
-            column has the name of what the model gives results for.
+            ``level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`,
+            and ``n_pairs``. The third column has the name of what the model gives results for.
         """
         frame = self._described(level, estimand, self.spec.results.group, View(prob=prob))
         if frame is None:
@@ -167,8 +172,8 @@ class BiasFit:
     ) -> pd.DataFrame:
         """Estimate differences between connections, overall, per protected class and per protected word.
 
-        A negative ``associated - different`` says that words are closer to the stereotypes of their own class than to those
-        of others.
+        A negative ``associated - different`` says that words are closer to the stereotypes of their
+        own class than to those of others.
 
         Parameters
         ----------
@@ -176,8 +181,8 @@ class BiasFit:
         rope : float > 0
             Half-width of the region of practical equivalence around zero.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
-            Or one that the model declares. By default the first two, one after the other. Under ``listed_words`` the mean is
-            the observed difference, and the interval the model's.
+            Or one that the model declares. By default the first two, one after the other. Under
+            ``listed_words`` the mean is the observed difference, and the interval the model's.
         level : str, optional
             ``overall`` or a level of the model; by default all.
 
@@ -200,8 +205,9 @@ class BiasFit:
     ) -> pd.DataFrame:
         """Estimate the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
 
-        Each draw of a contrast is divided by the standard deviation of neutral pairs under the same draw (`total_sd`). Without
-        neutral controls it is that of the pairs of the two connections (Cohen's d with a pooled standard deviation).
+        Each draw of a contrast is divided by the standard deviation of neutral pairs under the same
+        draw (`total_sd`). Without neutral controls it is that of the pairs of the two connections
+        (Cohen's d with a pooled standard deviation).
 
         Parameters
         ----------
@@ -214,9 +220,9 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation is of) after the labels, and
-            at the end ``probability_of_superiority`` with ``_low`` and ``_high``: mean and HPDI, missing for single new words
-            and pairs.
+            The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation
+            is of) after the labels, and at the end ``probability_of_superiority`` with ``_low`` and
+            ``_high``: mean and HPDI, missing for single new words and pairs.
 
         Raises
         ------
@@ -242,9 +248,10 @@ class BiasFit:
     ) -> pd.DataFrame:
         """Estimate how often a random pair of the first connection has a smaller distance than one of the second.
 
-        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the model gives single pairs of
-        either connection (McGraw & Wong 1992, Psychological Bulletin 111: 361-365). One half is chance. At the level of a word
-        both pairs are its own; at that of a class they are pairs of two of its words.
+        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the
+        model gives single pairs of either connection (McGraw & Wong 1992, Psychological Bulletin
+        111: 361-365). One half is chance. At the level of a word both pairs are its own; at that of
+        a class they are pairs of two of its words.
 
         Parameters
         ----------
@@ -281,9 +288,10 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the contrast of one new word, as
-            `contrasts` gives it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the
-            share of new words whose contrast has another sign than the mean over them. Overall and for each class.
+            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the
+            contrast of one new word, as `contrasts` gives it under ``one_new_word``; and
+            ``opposite, opposite_low, opposite_high``: mean and HPDI of the share of new words whose
+            contrast has another sign than the mean over them. Overall and for each class.
 
         Raises
         ------
@@ -306,8 +314,8 @@ class BiasFit:
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
         """Estimate the shares of the variance around the means: what the pairs have in common, and what is left.
 
-        The variance of a new row is the sum of the variances of its effects and of the noise. Effects are put together by the
-        columns they belong to.
+        The variance of a new row is the sum of the variances of its effects and of the noise.
+        Effects are put together by the columns they belong to.
 
         Parameters
         ----------
@@ -318,7 +326,8 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            ``source``, and the columns of `bayesbias.inference.estimates`; the source ``residual`` is last. Means add up to one.
+            ``source``, and the columns of `bayesbias.inference.estimates`; the source ``residual``
+            is last. Means add up to one.
 
         Raises
         ------
@@ -336,23 +345,25 @@ class BiasFit:
     ) -> pd.DataFrame:
         """Estimate how reliable scores of so many words and attributes are: generalizability coefficients.
 
-        A coefficient is the correlation between a score and the same score from other words and attributes like these. It is
-        computed in each draw from the standard deviations of the model. See `bayesbias.inference.reliability`.
+        A coefficient is the correlation between a score and the same score from other words and
+        attributes like these. It is computed in each draw from the standard deviations of the
+        model. See `bayesbias.inference.reliability`.
 
         Parameters
         ----------
         words, attributes : int or sequence of int, optional
-            Protected words of each class, and stereotypes of each set; of several numbers each with each. By default those of
-            the table (their harmonic mean, where classes or sets differ).
+            Protected words of each class, and stereotypes of each set; of several numbers each with
+            each. By default those of the table (their harmonic mean, where classes or sets differ).
         prob : float in (0, 1)
             Probability of the interval.
 
         Returns
         -------
         DataFrame
-            ``measure, words, attributes, coefficient, left_out``, and the columns of `bayesbias.inference.estimates`.
-            Coefficients lie from 0 to 1. `left_out` is empty, or a key of ``bayesbias.inference.reliability.LEFT_OUT`` that
-            says why a model has no such coefficient; its numbers are then NaN.
+            ``measure, words, attributes, coefficient, left_out``, and the columns of
+            `bayesbias.inference.estimates`. Coefficients lie from 0 to 1. `left_out` is empty, or a
+            key of ``bayesbias.inference.reliability.LEFT_OUT`` that says why a model has no such
+            coefficient; its numbers are then NaN.
 
         Raises
         ------
@@ -381,10 +392,11 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            ``covariate, level, name, of`` (a connection, or a contrast), and the columns of `bayesbias.inference.estimates`: per
-            standard deviation of the covariate, on average over new words; ``per_unit, per_unit_low, per_unit_high``: per unit
-            of the covariate, of which `scale` are one standard deviation. Levels whose slopes are all those overall are left
-            out.
+            ``covariate, level, name, of`` (a connection, or a contrast), and the columns of
+            `bayesbias.inference.estimates`: per standard deviation of the covariate, on average
+            over new words; ``per_unit, per_unit_low, per_unit_high``: per unit of the covariate, of
+            which `scale` are one standard deviation. Levels whose slopes are all those overall are
+            left out.
 
         Raises
         ------
@@ -399,7 +411,8 @@ class BiasFit:
         Returns
         -------
         DataFrame
-            ``name, index`` (labels of an entry, joined by ``", "``), and the columns of `bayesbias.inference.estimates`.
+            ``name, index`` (labels of an entry, joined by ``", "``), and the columns of
+            `bayesbias.inference.estimates`.
         """
         return estimates.estimates(self.draws_of("parameters"), prob)
 
@@ -419,9 +432,9 @@ class BiasFit:
         Returns
         -------
         dict
-            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model with an exact reduction: over
-            its scales, given which effects are drawn exactly; None of too few chains or draws), ``ok``, and ``problems``:
-            sentences, none if all is well.
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a model
+            with an exact reduction: over its scales, given which effects are drawn exactly; None of
+            too few chains or draws), ``ok``, and ``problems``: sentences, none if all is well.
         """
         names = self._scale_names if self._collapsed else list(self.spec.parameters)
         independent = self.engine.name == "quick"
@@ -434,16 +447,18 @@ class BiasFit:
         Parameters
         ----------
         table : str
-            ``summary, words, means, contrasts, standardized, probability_of_superiority, new_words, variance_partition,
-            reliability, slopes`` or ``parameters``: the method that gives the table.
+            ``summary, words, means, contrasts, standardized, probability_of_superiority, new_words,
+            variance_partition, reliability, slopes`` or ``parameters``: the method that gives the
+            table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
 
         Returns
         -------
         xarray.DataArray
-            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of `row` are the
-            columns that label them (such as ``level, name, contrast, estimand``). Draws of ``listed_words`` are the model's.
+            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of
+            `row` are the columns that label them (such as ``level, name, contrast, estimand``).
+            Draws of ``listed_words`` are the model's.
 
         Examples
         --------
@@ -731,7 +746,8 @@ class BiasFit:
     def _opposite_draws(self) -> xr.DataArray:
         """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
 
-        In each draw the contrast of a new word is normal around that of its class, so that the share is a tail of it.
+        In each draw the contrast of a new word is normal around that of its class, so that the
+        share is a tail of it.
         """
         from scipy.special import ndtr
 

@@ -1,18 +1,20 @@
 r"""How reliable a score of k words and m attributes is: generalizability coefficients from the spreads of a model.
 
-A score is a weighted sum of distances. Under a normal model each random term adds to its variance, and a replication,
-the same object measured with other words and attributes, keeps some terms and draws others anew. What is kept is the
-universe score, what is drawn anew is error, and
+A score is a weighted sum of distances. Under a normal model each random term adds to its variance,
+and a replication, the same object measured with other words and attributes, keeps some terms and
+draws others anew. What is kept is the universe score, what is drawn anew is error, and
 
 .. math:: E\rho^2, \Phi = \frac{\sigma^2(\tau)}{\sigma^2(\tau) + \sigma^2_k/k + \sigma^2_m/m + \sigma^2_{km}/(km)}
 
-(Cronbach, Gleser, Nanda & Rajaratnam 1972; Brennan 2001, *Generalizability Theory*). With relative error the
-coefficient is :math:`E\rho^2`, that of differences between objects measured with the same attributes; with absolute
-error it is :math:`\Phi`, that of one object's score by itself. It is the correlation of two independent replications.
-What has a prior with a fixed SD, such as a connection or a set as a whole, is a constant.
+(Cronbach, Gleser, Nanda & Rajaratnam 1972; Brennan 2001, *Generalizability Theory*). With relative
+error the coefficient is :math:`E\rho^2`, that of differences between objects measured with the same
+attributes; with absolute error it is :math:`\Phi`, that of one object's score by itself. It is the
+correlation of two independent replications. What has a prior with a fixed SD, such as a connection
+or a set as a whole, is a constant.
 
-The coefficient against zero is :math:`\Phi(\lambda)` at :math:`\lambda = 0` (Brennan & Kane 1977), with the classes of the
-table as all there are, and :math:`\mu` the score of the object with endless words and attributes:
+The coefficient against zero is :math:`\Phi(\lambda)` at :math:`\lambda = 0` (Brennan & Kane 1977),
+with the classes of the table as all there are, and :math:`\mu` the score of the object with endless
+words and attributes:
 
 .. math:: \Phi(0) = \frac{\mu^2 + \sigma^2(\tau)}{\mu^2 + \sigma^2(\tau) + \sigma^2(\Delta)}
 """
@@ -109,7 +111,8 @@ class _Term:
     def variance(self, weights: np.ndarray) -> np.ndarray:
         """Return what the term adds to the variance of a score of one word and one attribute, given weights of the cells.
 
-        Groups whose weights cancel are left out. Weights are quotients, and cancel but for rounding.
+        Groups whose weights cancel are left out. Weights are quotients, and cancel but for
+        rounding.
         """
         out: np.ndarray = np.zeros(1)
         for cells, sd in self.groups:

@@ -1,8 +1,8 @@
 """Many tables of the same pairs: what depends on their labels alone is made once.
 
-A simulated table differs from the last one in its outcomes only. The model laid over the pairs, the rotation into
-components, and what is asked of the posterior stay, so that a fit costs the sampling of its scales and little else. The
-answers are those that `fit` and its table of contrasts give.
+A simulated table differs from the last one in its outcomes only. The model laid over the pairs, the
+rotation into components, and what is asked of the posterior stay, so that a fit costs the sampling
+of its scales and little else. The answers are those that `fit` and its table of contrasts give.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Repeated:
         -------
         list of (level, name, contrast) and ``estimate, low, high``
         Engine
-            Or None in the place of both, where an answer is a number of the model's file, and no mixture.
+            Or None in the place of both, where an answer is a number of the model's file, and no
+            mixture.
 
         Raises
         ------
@@ -100,8 +101,8 @@ class Repeated:
 def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Repeated | None:
     """Lay a model over pairs, whatever their outcomes; None where only `fit` itself can do it.
 
-    That is so for models that are sampled pair by pair, and for tables with two rows of one pair, whose order is that of
-    their outcomes.
+    That is so for models that are sampled pair by pair, and for tables with two rows of one pair,
+    whose order is that of their outcomes.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """The scales of a collapsed model, sampled by NUTS or by importance sampling; effects follow from them exactly.
 
-Only this module calls nutpie by itself. The effects are drawn from the scales: `bayesbias.inference.effects`.
+Only this module calls nutpie by itself. The effects are drawn from the scales:
+`bayesbias.inference.effects`.
 """
 
 import warnings
@@ -37,7 +38,8 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     ----------
     reduced : Collapsed
     settings : dict
-        ``draws, tune, chains, seed`` and, where they are asked for, ``target_accept`` and ``engine``.
+        ``draws, tune, chains, seed`` and, where they are asked for, ``target_accept`` and
+        ``engine``.
     cores : int
     """
     import xarray as xr

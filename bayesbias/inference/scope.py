@@ -71,8 +71,9 @@ def words_said(spec: ModelSpec) -> str:
 def same_for_all_words(spec: ModelSpec) -> bool:
     """Say whether the form of a model forces one difference between connections on all classes and words.
 
-    So it is where no term of the mean has a protected word or class together with the connection or the list of
-    stereotypes, and none is about the list alone: a word then shifts all its distances alike.
+    So it is where no term of the mean has a protected word or class together with the connection or
+    the list of stereotypes, and none is about the list alone: a word then shifts all its distances
+    alike.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 """Slopes on covariates of words: what one unit does to means and contrasts, and contrasts at given covariates.
 
-Means and contrasts of a model with slopes are those of words with the covariates of the listed ones: where classes differ in the
-covariate, slopes are part of them. Held at one value on all rows, that part is gone. Both are linear in the effects, and so is
-their difference: each has a posterior of its own.
+Means and contrasts of a model with slopes are those of words with the covariates of the listed
+ones: where classes differ in the covariate, slopes are part of them. Held at one value on all rows,
+that part is gone. Both are linear in the effects, and so is their difference: each has a posterior
+of its own.
 """
 
 from __future__ import annotations
@@ -46,10 +47,12 @@ def contrasts_at(
     fit : BiasFit
         Of a model with slopes; see `bayesbias.models.with_slopes`.
     covariates : Mapping of str to float
-        Covariates of the model and their value on all rows, in the units of the table's column: of a centered one, 0 is the mean
-        over the words. Covariates that are not named stay as they are.
+        Covariates of the model and their value on all rows, in the units of the table's column: of
+        a centered one, 0 is the mean over the words. Covariates that are not named stay as they
+        are.
     carried : bool
-        Return instead what slopes on these covariates carry: the contrast at the covariates of the listed words, minus that.
+        Return instead what slopes on these covariates carry: the contrast at the covariates of the
+        listed words, minus that.
     prob, rope, level
         As in `BiasFit.contrasts`.
     estimand : {"population", "listed_words"}
@@ -152,7 +155,8 @@ def slope_rows(
 ) -> Rows:
     """Return the slopes on a covariate of the means, or of their contrasts, at the levels at which they differ.
 
-    What no row with the covariate decides is left out, and contrasts that are zero by the form of the model.
+    What no row with the covariate decides is left out, and contrasts that are zero by the form of
+    the model.
     """
     at_one, at_zero = (
         asked_rows(

@@ -1,13 +1,14 @@
 """How much single pairs scatter under each draw, and contrasts measured by it.
 
-A pair differs from another by every random term that the two do not share, and by the noise. Terms are independent a priori, so
-that their variances add up. Given the scales the result is a number.
+A pair differs from another by every random term that the two do not share, and by the noise. Terms
+are independent a priori, so that their variances add up. Given the scales the result is a number.
 
-Distances of one set of vectors scatter more than those of another. So a standardized contrast is divided, draw by draw, by the
-standard deviation of single pairs (`total_sd`), as in Cohen's d: of neutral pairs or, without them, of the pairs of the two
-connections. The probability of superiority needs no unit: how often a random pair of the first connection has a smaller distance
-than one of the second. Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), the common language effect size of McGraw &
-Wong (1992, Psychological Bulletin 111: 361-365).
+Distances of one set of vectors scatter more than those of another. So a standardized contrast is
+divided, draw by draw, by the standard deviation of single pairs (`total_sd`), as in Cohen's d: of
+neutral pairs or, without them, of the pairs of the two connections. The probability of superiority
+needs no unit: how often a random pair of the first connection has a smaller distance than one of
+the second. Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), the common language effect
+size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
 """
 
 from __future__ import annotations
@@ -75,20 +76,23 @@ def total_sd(
 ) -> np.ndarray:
     """Return draws of the standard deviation of single pairs around the mean of their kind and classes.
 
-    Its square is the sum of the variances of all random terms that the pairs take part in, and of the noise; the
-    square root of ``var(y) = sum_k sigma_k ** 2 + sigma ** 2`` of a model with independent effects. A term that is one
-    and the same for all the pairs moves their mean and is no part of it, unless it belongs to a word, of which another
-    could be drawn. Nor is what belongs to classes alone where the model holds those to be all there are
-    (``results.fixed``): as in a pooled standard deviation, groups are taken around their own means.
+    Its square is the sum of the variances of all random terms that the pairs take part in, and of
+    the noise; the square root of ``var(y) = sum_k sigma_k ** 2 + sigma ** 2`` of a model with
+    independent effects. A term that is one and the same for all the pairs moves their mean and is
+    no part of it, unless it belongs to a word, of which another could be drawn. Nor is what belongs
+    to classes alone where the model holds those to be all there are (``results.fixed``): as in a
+    pooled standard deviation, groups are taken around their own means.
 
     Parameters
     ----------
     design : Design
     draws : Mapping of str to ndarray, shape (n, shape of the parameter)
     rows : ndarray
-        Which rows of the table: a mask, or numbers. Where spreads differ between the rows, variances are averaged.
+        Which rows of the table: a mask, or numbers. Where spreads differ between the rows,
+        variances are averaged.
     held : collection of str
-        Columns of which no other label could be drawn: ``protected_word`` where the rows are those of one word.
+        Columns of which no other label could be drawn: ``protected_word`` where the rows are those
+        of one word.
 
     Returns
     -------
@@ -177,7 +181,8 @@ def pair_sd(
 ) -> tuple[str, np.ndarray]:
     """Return what a contrast is measured in, and its value in every draw, shape (n,).
 
-    Where the noise need have no variance it is the standard deviation of the observed outcomes, shape (1,).
+    Where the noise need have no variance it is the standard deviation of the observed outcomes,
+    shape (1,).
     """
     column = design.spec.results.group
     present, codes = labels_of(table[column], column)
@@ -216,7 +221,8 @@ def standardized(
 ) -> tuple[xr.DataArray, Mixtures | None, np.ndarray | None]:
     """Divide contrasts by the standard deviation of pairs under the same draw; the last label is its ``unit``.
 
-    Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu / t, s / t).
+    Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu /
+    t, s / t).
     """
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy().tolist()
@@ -237,7 +243,8 @@ def superiority_draws(
 ) -> xr.DataArray:
     """Return probabilities that a random pair of the first group has a smaller outcome than one of the second.
 
-    At the level of a class or word both pairs are its own; what belongs to a word is the same for all its pairs.
+    At the level of a class or word both pairs are its own; what belongs to a word is the same for
+    all its pairs.
     """
     from scipy.special import ndtr
 

@@ -1,7 +1,8 @@
 """What an interval of a difference means: one of a few fixed words.
 
-An interval (HPDI) lies in one of six ways against zero and the region of practical equivalence (ROPE), see `place`. Where an end
-is so close to a line that the Monte Carlo error decides, there is no verdict.
+An interval (HPDI) lies in one of six ways against zero and the region of practical equivalence
+(ROPE), see `place`. Where an end is so close to a line that the Monte Carlo error decides, there is
+no verdict.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ class Design:
     ----------
     spec : ModelSpec
     coords : Mapping of str to list of str
-        The labels of every dimension in use, connections in their usual order, others in that of the alphabet: whatever
-        is sampled does not depend on the order in which rows come.
+        The labels of every dimension in use, connections in their usual order, others in that of
+        the alphabet: whatever is sampled does not depend on the order in which rows come.
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)

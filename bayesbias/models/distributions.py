@@ -1,9 +1,10 @@
 """The distributions a model file may name: their arguments, support, sampler, density, scale and code, one row each.
 
-A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive unless the row says
-that it is free. A positive distribution, which may be the prior of a
-scale, also needs one branch in `bayesbias.inference.kernel.prior_shape`, under the code of its row: compiled code
-cannot be stored in a table and stay on the disk between processes. Without a code it is sampled pair by pair.
+A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive
+unless the row says that it is free. A positive distribution, which may be the prior of a scale,
+also needs one branch in `bayesbias.inference.kernel.prior_shape`, under the code of its row:
+compiled code cannot be stored in a table and stay on the disk between processes. Without a code it
+is sampled pair by pair.
 """
 
 from __future__ import annotations

@@ -44,9 +44,10 @@ def slopes_for(
 ) -> ModelSpec:
     """Return the model with the slopes on a covariate that its table calls for; what ``--slope`` of the commands does.
 
-    The slope differs by what the results of the model are for, and scatters over the words of the other side: of a covariate about
-    protected words over attributes, so that its interval is that of new attributes. A word's own deviation from the line
-    is in the model already. The prior is as wide as a difference of the outcome may be for one standard deviation.
+    The slope differs by what the results of the model are for, and scatters over the words of the
+    other side: of a covariate about protected words over attributes, so that its interval is that
+    of new attributes. A word's own deviation from the line is in the model already. The prior is as
+    wide as a difference of the outcome may be for one standard deviation.
 
     Parameters
     ----------
@@ -64,7 +65,8 @@ def slopes_for(
     Raises
     ------
     InputError
-        For a column that is not there, is no number, or is no covariate: it differs within every unit.
+        For a column that is not there, is no number, or is no covariate: it differs within every
+        unit.
 
     Examples
     --------
@@ -163,37 +165,43 @@ def with_slopes(
 ) -> ModelSpec:
     r"""Return the model with slopes on a covariate added to its mean.
 
-    With :math:`x` the covariate of a row, the mean gains :math:`x \, (s + \sum_k s_k[j_k] + \sum_l r_l[i_l])`: a slope that all
-    rows share, what the labels of each column of `by` differ from it, and what those of `varying` scatter around it.
+    With :math:`x` the covariate of a row, the mean gains :math:`x \, (s + \sum_k s_k[j_k] + \sum_l
+    r_l[i_l])`: a slope that all rows share, what the labels of each column of `by` differ from it,
+    and what those of `varying` scatter around it.
 
     Parameters
     ----------
     model : str, path or ModelSpec
-        As of `bayesbias.load_model`; of a model that has slopes already further ones, of another covariate.
+        As of `bayesbias.load_model`; of a model that has slopes already further ones, of another
+        covariate.
     covariate : str
-        A column of the table, best centred and in standard deviations, as `bayesbias.tables.join_covariates` makes it. It must be
-        that of a word, or of whatever one of the model's ``units`` is.
+        A column of the table, best centred and in standard deviations, as
+        `bayesbias.tables.join_covariates` makes it. It must be that of a word, or of whatever one
+        of the model's ``units`` is.
     by : sequence, optional
-        Columns, or several joined (``("protected_class", "connection")``), whose labels are all there are and have a slope
-        each. By default the column that the results of the model are for: the connection. With ``()`` one slope alone.
+        Columns, or several joined (``("protected_class", "connection")``), whose labels are all
+        there are and have a slope each. By default the column that the results of the model are
+        for: the connection. With ``()`` one slope alone.
     varying : sequence, optional
-        Columns whose labels are a sample of more, each with a slope of its own around the others: ``"attribute"`` for a covariate
-        about protected words, since attributes differ in how their distances go with it. Without, the interval of a
-        slope is that of the listed attributes.
+        Columns whose labels are a sample of more, each with a slope of its own around the others:
+        ``"attribute"`` for a covariate about protected words, since attributes differ in how their
+        distances go with it. Without, the interval of a slope is that of the listed attributes.
     sd : float > 0, default 0.1
-        Prior standard deviation of each slope, in units of the outcome for one standard deviation of the covariate. The
-        spread of those that vary has an exponential prior with this mean.
+        Prior standard deviation of each slope, in units of the outcome for one standard deviation
+        of the covariate. The spread of those that vary has an exponential prior with this mean.
 
     Returns
     -------
     ModelSpec
-        Its parameters are ``slope_FACT``, ``slope_FACT_COLUMN`` and, with their spread, ``slope_FACT_COLUMN_sd``; its name is
-        that of the model and the covariate. Its text is a model file like any other.
+        Its parameters are ``slope_FACT``, ``slope_FACT_COLUMN`` and, with their spread,
+        ``slope_FACT_COLUMN_sd``; its name is that of the model and the covariate. Its text is a
+        model file like any other.
 
     Raises
     ------
     InputError
-        For a covariate that the model has already, is its outcome, or holds labels for it; and for columns named twice.
+        For a covariate that the model has already, is its outcome, or holds labels for it; and for
+        columns named twice.
 
     Notes
     -----

@@ -19,8 +19,8 @@ __all__ = ["ModelSpec", "Parameter"]
 class Parameter:
     """One parameter of a model: ``name[dims] ~ distribution(args)``.
 
-    Where `covariate` names a column of numbers, the term is multiplied by the number of the row: its entries are slopes.
-    Where `only` maps a column to a label, no other rows have the term.
+    Where `covariate` names a column of numbers, the term is multiplied by the number of the row:
+    its entries are slopes. Where `only` maps a column to a label, no other rows have the term.
     """
 
     name: str

@@ -23,10 +23,10 @@ __all__ = ["trimmed"]
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 
-    A term goes where its entries divide the rows as those of another location parameter do, or not at all,
-    or into single rows as the noise does: the effect of a template where every word stands in the same one,
-    or of a word's sentence where each word has one sentence. Kept, such a term would have the spread of its
-    prior, and all that is said of new templates with it.
+    A term goes where its entries divide the rows as those of another location parameter do, or not
+    at all, or into single rows as the noise does: the effect of a template where every word stands
+    in the same one, or of a word's sentence where each word has one sentence. Kept, such a term
+    would have the spread of its prior, and all that is said of new templates with it.
 
     Parameters
     ----------

@@ -72,12 +72,13 @@ def write_report(
     Parameters
     ----------
     run : result, Run or path
-        What `fit`, `compare`, `seat`, `sentiment_analysis`, `wefat` or `run_sweep` returned, what `load_run` returned, or the folder
-        of a run.
+        What `fit`, `compare`, `seat`, `sentiment_analysis`, `wefat` or `run_sweep` returned, what
+        `load_run` returned, or the folder of a run.
     path : path
         Of the file; it ends in ``.html``.
     view : View, optional
-        Probability of the intervals and regions of practical equivalence. By default those of the run.
+        Probability of the intervals and regions of practical equivalence. By default those of the
+        run.
 
     Returns
     -------

@@ -32,8 +32,9 @@ def plot_changes(
 ) -> Axes:
     """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
 
-    An arrow begins at the mean distance in the original fit and is as long as the mean change. The band around its head
-    is the HPDI of the change. A band that reaches back over the beginning shows no evidence of change.
+    An arrow begins at the mean distance in the original fit and is as long as the mean change. The
+    band around its head is the HPDI of the change. A band that reaches back over the beginning
+    shows no evidence of change.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ def plot_changes(
 def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
 
-    Pairs on the diagonal kept their distance. Stereotypes that debiasing made equal to a set of words lie in short
-    horizontal rows.
+    Pairs on the diagonal kept their distance. Stereotypes that debiasing made equal to a set of
+    words lie in short horizontal rows.
 
     Parameters
     ----------
@@ -160,8 +161,8 @@ def plot_controls(
 ) -> Axes:
     """Show distances to control words before and after: what is left of the rest of the geometry.
 
-    Around the diagonal the vectors are still there; noise gives a cloud without direction. The line is the regression of
-    distances after on those before.
+    Around the diagonal the vectors are still there; noise gives a cloud without direction. The line
+    is the regression of distances after on those before.
 
     Parameters
     ----------

@@ -42,7 +42,8 @@ def ridge_height(n: int) -> float:
 def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
-    Of a fit to distances there is a row for each connection, of one to sentiment for each classifier.
+    Of a fit to distances there is a row for each connection, of one to sentiment for each
+    classifier.
 
     Parameters
     ----------
@@ -116,8 +117,8 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
 def unlike_replicated(fit: BiasFit, replicates: int = 50) -> tuple[list[str], int]:
     """Return the connections whose observed curve is farther from the average than all replicated ones.
 
-    The distance of a curve is the largest over all places, in standard deviations of the replicated curves there. By
-    chance one in ``replicates + 1`` is.
+    The distance of a curve is the largest over all places, in standard deviations of the replicated
+    curves there. By chance one in ``replicates + 1`` is.
 
     Returns
     -------
@@ -168,9 +169,9 @@ def plot_priors(
 ) -> Axes:
     """Show what a model believes before it has seen a pair, against the possible distances.
 
-    Per connection: the prior of the mean distance (filled), the prior predictive of a single pair (line), and the share
-    of such pairs outside [0, 2], where no cosine distance can lie. Below are the prior of the first contrast and, of a
-    fit, its posterior.
+    Per connection: the prior of the mean distance (filled), the prior predictive of a single pair
+    (line), and the share of such pairs outside [0, 2], where no cosine distance can lie. Below are
+    the prior of the first contrast and, of a fit, its posterior.
 
     Parameters
     ----------

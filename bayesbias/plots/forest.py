@@ -319,8 +319,8 @@ def plot_contrasts(
 ) -> Axes:
     """Show differences between connections against the region of practical equivalence (ROPE).
 
-    Both estimands stand side by side: a filled circle for the population, an open diamond for these words only. At the
-    right is the probability that the difference is negative.
+    Both estimands stand side by side: a filled circle for the population, an open diamond for these
+    words only. At the right is the probability that the difference is negative.
 
     Parameters
     ----------
@@ -455,8 +455,8 @@ def _contrast_groups(
 def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
     """Show slopes on covariates about words: the change with one standard deviation of a covariate.
 
-    Circles are slopes of means, diamonds those of their differences. At the right is the probability that a slope is
-    negative. Slopes of single words are left out.
+    Circles are slopes of means, diamonds those of their differences. At the right is the
+    probability that a slope is negative. Slopes of single words are left out.
 
     Parameters
     ----------
@@ -557,9 +557,10 @@ def plot_sweep(
 ) -> Axes:
     """Show one contrast of every cell of a sweep on the scale that all vectors share.
 
-    The contrast is in standard deviations of single pairs, the lowest first. At the right are the probability of
-    superiority and the contrast in cosine distance. A cell that did not converge is hollow. A star marks another unit,
-    a dagger a cell that lacks most of its words or whose checks warn.
+    The contrast is in standard deviations of single pairs, the lowest first. At the right are the
+    probability of superiority and the contrast in cosine distance. A cell that did not converge is
+    hollow. A star marks another unit, a dagger a cell that lacks most of its words or whose checks
+    warn.
 
     Parameters
     ----------

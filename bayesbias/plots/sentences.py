@@ -33,9 +33,9 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
 
-    A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`; dark: also after Holm's
-    correction over all tests. A ring marks sentence tests that are significant only as long as sentences of one word
-    count as independent.
+    A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`;
+    dark: also after Holm's correction over all tests. A ring marks sentence tests that are
+    significant only as long as sentences of one word count as independent.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
 def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the association contrast of each test with its HPDI, for new words and templates.
 
-    Words, bleached and unbleached sentences of one test stand in one row. Left of zero lies what the test supposes. At
-    the right is the share of variance between words and between templates.
+    Words, bleached and unbleached sentences of one test stand in one row. Left of zero lies what
+    the test supposes. At the right is the share of variance between words and between templates.
 
     Parameters
     ----------
@@ -262,8 +262,9 @@ def _encoder_label(name: str, longest: int) -> str:
 def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -> Axes:
     """Show the association of each target against its covariate, with the uncertainty of targets and line.
 
-    The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the line are filled and
-    named in bold; other names stand where there is room, unless there are more than twenty targets.
+    The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the
+    line are filled and named in bold; other names stand where there is room, unless there are more
+    than twenty targets.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Figures of the sentiment of occupational sentences.
 
-Several classifiers have a panel each, side by side and with the same rows. On Axes of your own one of them is drawn.
+Several classifiers have a panel each, side by side and with the same rows. On Axes of your own one
+of them is drawn.
 """
 
 from collections.abc import Mapping
@@ -33,20 +34,22 @@ def plot_professions(
 ) -> Axes:
     """Show the difference female - male of every profession, from the lowest to the highest.
 
-    Open diamonds are the means observed over the noun pairs, which are known. Filled circles are posterior means for
-    new nouns like these, with their HPDI. What new nouns bring is shared by all professions, so their intervals are wide
-    together.
+    Open diamonds are the means observed over the noun pairs, which are known. Filled circles are
+    posterior means for new nouns like these, with their HPDI. What new nouns bring is shared by all
+    professions, so their intervals are wide together.
 
     Parameters
     ----------
     fit : BiasFit, SentimentAnalysis or DataFrame
-        Of the model ``sentiment`` or ``sentiment_logit``. Without a fit only the observed means are drawn.
+        Of the model ``sentiment`` or ``sentiment_logit``. Without a fit only the observed means are
+        drawn.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     classifier : str, optional
         Which to draw. Needed on Axes of your own where there are several.
     ax : matplotlib Axes, optional
-        By default a new figure, with a panel for each classifier; rows are in the order of the first.
+        By default a new figure, with a panel for each classifier; rows are in the order of the
+        first.
 
     Returns
     -------
@@ -79,7 +82,8 @@ def plot_noun_pairs(
 ) -> Axes:
     """Show the difference female - male of every noun pair, from the lowest to the highest.
 
-    As `plot_professions`: the mean observed over the listed professions, and the posterior with new ones.
+    As `plot_professions`: the mean observed over the listed professions, and the posterior with new
+    ones.
 
     Parameters
     ----------
@@ -176,7 +180,8 @@ def _pair_label(name: str) -> str:
 def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
     """Show for each profession the mean probability of male against that of female sentences.
 
-    Above the diagonal the female sentences are rated higher. Names are left out where they would collide.
+    Above the diagonal the female sentences are rated higher. Names are left out where they would
+    collide.
 
     Parameters
     ----------
@@ -246,8 +251,9 @@ def plot_earnings(
 ) -> Axes:
     """Show the earnings of professions against their mean sentiment, with the uncertainty of mean and correlation.
 
-    The line of a profession is the confidence interval of its mean over noun pairs, after what noun pairs have in common
-    is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology 4, 61-64).
+    The line of a profession is the confidence interval of its mean over noun pairs, after what noun
+    pairs have in common is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology
+    4, 61-64).
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ _SHOWN = (
 def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
-    The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled triangle is the single draw
-    that the paper prints, the open one the same draw as intended.
+    The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled
+    triangle is the single draw that the paper prints, the open one the same draw as intended.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """The look of all figures: colors, sizes, settings, and what stands around the Axes.
 
-Colors are those of Okabe and Ito (2008). They can be told apart by color-blind readers and in gray print, and every
-connection has a marker of its own. Words are drawn as they are written: a ``$`` starts no formula.
+Colors are those of Okabe and Ito (2008). They can be told apart by color-blind readers and in gray
+print, and every connection has a marker of its own. Words are drawn as they are written: a ``$``
+starts no formula.
 """
 
 import contextlib
@@ -89,8 +90,9 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     Parameters
     ----------
     style : {"report", "journal"}, optional
-        ``report`` is 178 mm wide with text of 8 points. ``journal`` is 89 mm wide with text of 7 points, without title
-        and source. Both are in ``ax.data.attrs`` for the caption. By default the style in force.
+        ``report`` is 178 mm wide with text of 8 points. ``journal`` is 89 mm wide with text of 7
+        points, without title and source. Both are in ``ax.data.attrs`` for the caption. By default
+        the style in force.
     width : float, optional
         Millimeters, from 40 to 2000; by default that of the style.
 
@@ -347,8 +349,8 @@ def finish(
 ) -> Axes:
     """Attach the data, and write title, source and legend.
 
-    They stand above the Axes of a figure that was made here. On the caller's Axes the title is matplotlib's own, so that
-    ``ax.set_title`` replaces it, and the legend stands below.
+    They stand above the Axes of a figure that was made here. On the caller's Axes the title is
+    matplotlib's own, so that ``ax.set_title`` replaces it, and the legend stands below.
     """
     first = axes[0]
     figure: Any = first.get_figure(root=True)

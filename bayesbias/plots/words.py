@@ -33,9 +33,9 @@ def plot_words(
 ) -> Axes:
     """Show every pair and, over the pairs, the posterior mean of each protected word.
 
-    Each word has a row with one lane per connection, in the order of the legend: every pair as a point, and the
-    posterior mean with its HPDI. Pairs far from all others are drawn as wedges at the edge of the axis, and counted in
-    the line below the title. An interval is never cut.
+    Each word has a row with one lane per connection, in the order of the legend: every pair as a
+    point, and the posterior mean with its HPDI. Pairs far from all others are drawn as wedges at
+    the edge of the axis, and counted in the line below the title. An interval is never cut.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def plot_words(
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     estimand : {"population", "listed_words"}
-        Under ``population`` the mean is that over new attributes, so it may lie beside the middle of the points.
+        Under ``population`` the mean is that over new attributes, so it may lie beside the middle
+        of the points.
     words : iterable of str, optional
         Protected words to show, by default all. The axis is that of the whole table.
     ax : matplotlib Axes, optional
@@ -185,8 +186,9 @@ def _span(
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the limits of the axis, and the span inside them.
 
-    They show all pairs, or all but a few that would press the rest together: of each connection the middle 99 %, and
-    nothing farther than four interquartile ranges from the quartiles of all pairs. Every interval is inside.
+    They show all pairs, or all but a few that would press the rest together: of each connection the
+    middle 99 %, and nothing farther than four interquartile ranges from the quartiles of all pairs.
+    Every interval is inside.
     """
     values = table[outcome].to_numpy(dtype=float)
     ends = [float(means["hpdi_low"].min()), float(means["hpdi_high"].max())]

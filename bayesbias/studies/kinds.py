@@ -1,7 +1,8 @@
 """The kinds of results: told apart here and nowhere else.
 
-A new study brings a row. Every folder that does something with any result has a table from these names to what it
-does: `findings.of_result`, `figures.saving`, `runs.kinds` and `report.page`. A test holds that none lacks a row.
+A new study brings a row. Every folder that does something with any result has a table from these
+names to what it does: `findings.of_result`, `figures.saving`, `runs.kinds` and `report.page`. A
+test holds that none lacks a row.
 """
 
 from __future__ import annotations

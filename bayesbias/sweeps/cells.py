@@ -1,8 +1,8 @@
 """The cells of a plan: each is one fit, under a name that is a hash of all that determines it.
 
-That is the content of its inputs, the text of the model, the settings and the version of this package. The seed
-of a cell follows from the plan's seed and the cell's labels, so neither the order of the work nor the number of
-workers, nor what else the plan holds, changes any draw.
+That is the content of its inputs, the text of the model, the settings and the version of this
+package. The seed of a cell follows from the plan's seed and the cell's labels, so neither the order
+of the work nor the number of workers, nor what else the plan holds, changes any draw.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ def _make_cell(
 def digest_of(location: str, known: dict[str, Any]) -> dict[str, str] | None:
     """Return the SHA-256 of an input, and of files that belong to it; None where it cannot be read.
 
-    The hash of a large file is taken from `known` while its size and its time of change are the same.
+    The hash of a large file is taken from `known` while its size and its time of change are the
+    same.
     """
     if location in list_embeddings():
         return {"sha256": sha256_file(data_dir("embeddings") / location / "MODEL.toml")}

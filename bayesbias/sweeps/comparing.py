@@ -1,6 +1,7 @@
 """Cells of a sweep held against each other: on the scale of single pairs, which all vectors share.
 
-Never on cosine distance alone, which scatters more in one set of vectors than in another; it stands beside.
+Never on cosine distance alone, which scatters more in one set of vectors than in another; it stands
+beside.
 """
 
 from __future__ import annotations
@@ -300,9 +301,9 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
 def _apart(low: Any, high: Any) -> bool:
     """Say whether the difference of two cells' standardized contrasts is above zero, beyond twice its Monte Carlo error.
 
-    From their intervals, for two results that know nothing of each other: the lower end of the difference is
-    d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008). Cells that share words or vectors mostly err the same way, so
-    that this is cautious of them.
+    From their intervals, for two results that know nothing of each other: the lower end of the
+    difference is d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008). Cells that share words or
+    vectors mostly err the same way, so that this is cautious of them.
     """
     ends = [
         (low, "standardized", "standardized_high"),

@@ -116,7 +116,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     Parameters
     ----------
     plan : path, mapping or SweepPlan
-        A mapping has the same form (``schema`` may be left out); its paths are relative to the working folder.
+        A mapping has the same form (``schema`` may be left out); its paths are relative to the
+        working folder.
 
     Returns
     -------
@@ -125,8 +126,9 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     Raises
     ------
     InputError
-        For an unknown key or name, with the nearest match, and for a value out of range. A path that leads to no
-        file is no error of the plan: its cells are reported as failed when the sweep runs.
+        For an unknown key or name, with the nearest match, and for a value out of range. A path
+        that leads to no file is no error of the plan: its cells are reported as failed when the
+        sweep runs.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """The folder of a sweep: marked, locked, and one small file for each finished cell, whole or not at all.
 
-A sweep that was killed is resumed by running it again: finished cells are kept, all others are fitted.
+A sweep that was killed is resumed by running it again: finished cells are kept, all others are
+fitted.
 """
 
 from __future__ import annotations

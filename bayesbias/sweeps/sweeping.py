@@ -44,12 +44,13 @@ def run_sweep(
 ) -> SweepResult:
     """Fit every model of a plan to every table of it.
 
-    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage, provenance, timing) and, at
-    the end, the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The results are in
-    the order of the plan and do not depend on how the work was divided, killed or resumed.
+    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage,
+    provenance, timing) and, at the end, the tidy table ``results.csv`` and ``results.parquet`` and
+    the times ``timing.csv``. The results are in the order of the plan and do not depend on how the
+    work was divided, killed or resumed.
 
-    In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1, since every worker
-    process imports the script.
+    In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1,
+    since every worker process imports the script.
 
     Parameters
     ----------
@@ -58,31 +59,35 @@ def run_sweep(
     out : path
         The folder; new or empty, unless `resume` is true.
     workers : int, optional
-        Local processes; by default one per core, and no more than there are cells to fit. With 1 this process does
-        the work itself, which starts sooner; a cell that takes all memory, or is killed, then ends the sweep, which
-        `resume` goes on with. From 2 on, or by default, such a cell fails alone.
+        Local processes; by default one per core, and no more than there are cells to fit. With 1
+        this process does the work itself, which starts sooner; a cell that takes all memory, or is
+        killed, then ends the sweep, which `resume` goes on with. From 2 on, or by default, such a
+        cell fails alone.
     dask : str, optional
         The address of a Dask scheduler that does the fits instead (extra ``dask``), such as
-        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread each.
+        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread
+        each.
     resume : bool
-        Go on with the sweep in `out`: finished cells are kept, cells that failed, whose inputs or settings
-        changed, or whose files were damaged since, are fitted.
+        Go on with the sweep in `out`: finished cells are kept, cells that failed, whose inputs or
+        settings changed, or whose files were damaged since, are fitted.
     progress : bool, optional
         A progress bar on stderr from the second second on; by default where that is a terminal.
 
     Returns
     -------
     SweepResult
-        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only), each
-        contrast (``contrast``; ``level`` overall, class or word) and each contrast in standard deviations
-        (``standardized``; none for a model whose pairs need have no variance): ``cell,
-        embedding, wordlist, controls, distances, model, seed, fit_seed, status, error, n_pairs, missing_words,
-        protected_listed, protected_found (and used), stereotypes_listed, stereotypes_found, classes_left_out, method,
-        divergences, max_r_hat, min_ess_bulk, trusted, problems (why not), warnings (what a fit of the cell is doubted for, see
-        `Findings`), quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
-        r_hat, p_below_zero, p_in_rope, rope, probability_of_superiority`` with ``_low`` and ``_high`` (the last three as in
-        `BiasFit.standardized`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in
-        standard deviations. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
+        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall
+        only), each contrast (``contrast``; ``level`` overall, class or word) and each contrast in
+        standard deviations (``standardized``; none for a model whose pairs need have no variance):
+        ``cell, embedding, wordlist, controls, distances, model, seed, fit_seed, status, error,
+        n_pairs, missing_words, protected_listed, protected_found (and used), stereotypes_listed,
+        stereotypes_found, classes_left_out, method, divergences, max_r_hat, min_ess_bulk, trusted,
+        problems (why not), warnings (what a fit of the cell is doubted for, see `Findings`),
+        quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
+        r_hat, p_below_zero, p_in_rope, rope, probability_of_superiority`` with ``_low`` and
+        ``_high`` (the last three as in `BiasFit.standardized`). Distances are in [0, 2].
+        ``compared()`` sets the cells against each other, in standard deviations. A cell that failed
+        is one row with ``status`` ``failed`` and its ``error``.
 
     Raises
     ------

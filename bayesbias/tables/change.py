@@ -1,6 +1,7 @@
 """Two tables of distances joined pair by pair, original and debiased.
 
-The *differences* are modelled, so that what the two share, such as words that lie near everything, cancels.
+The *differences* are modelled, so that what the two share, such as words that lie near everything,
+cancels.
 """
 
 import os
@@ -42,11 +43,13 @@ def join_pairs(
     -------
     frame : DataFrame
         The columns of a pair table up to ``connection``, then ``original``, ``debiased`` and
-        ``change = debiased - original``, one row per pair that is in both, in the order of the original; then your own
-        columns. If both tables have one of a name and differ, that of the second has ``_debiased`` after its name.
+        ``change = debiased - original``, one row per pair that is in both, in the order of the
+        original; then your own columns. If both tables have one of a name and differ, that of the
+        second has ``_debiased`` after its name.
     account : dict
-        ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs); ``words_only_in_original`` and
-        ``words_only_in_debiased``; ``columns`` (your own); ``notes`` (sentences).
+        ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs);
+        ``words_only_in_original`` and ``words_only_in_debiased``; ``columns`` (your own); ``notes``
+        (sentences).
 
     Raises
     ------

@@ -101,12 +101,14 @@ def load_counts(
     Parameters
     ----------
     source : path, mapping, WordCounts, "order" or "wordfreq"
-        A ``.csv`` or ``.tsv`` file with a column ``word`` and one of counts, or any text with a word and its count a line,
-        as word2vec and GloVe write their vocabulary, gzipped too; ``{word: count}``; ``"order"``: the rank of a word
-        in the file of vectors `embedding`, which must list its words from the most frequent on; ``"wordfreq"``: the
-        package of that name (extra ``frequency``).
+        A ``.csv`` or ``.tsv`` file with a column ``word`` and one of counts, or any text with a
+        word and its count a line, as word2vec and GloVe write their vocabulary, gzipped too;
+        ``{word: count}``; ``"order"``: the rank of a word in the file of vectors `embedding`, which
+        must list its words from the most frequent on; ``"wordfreq"``: the package of that name
+        (extra ``frequency``).
     words : sequence of str
-        Sought as `bayesbias.load_embedding` seeks words: as spelt, else in other cases and with other hyphens.
+        Sought as `bayesbias.load_embedding` seeks words: as spelt, else in other cases and with
+        other hyphens.
     embedding : Embedding or path, optional
         For ``"order"``.
     language : str, default "en"
@@ -119,8 +121,8 @@ def load_counts(
     Raises
     ------
     InputError
-        If a file holds no counts, a count is negative, a word has two, no word is found, an order cannot mean frequency, or
-        wordfreq is not installed or does not know the language.
+        If a file holds no counts, a count is negative, a word has two, no word is found, an order
+        cannot mean frequency, or wordfreq is not installed or does not know the language.
 
     Notes
     -----
@@ -278,7 +280,8 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
     ----------
     words : WordList
     pool : optional
-        What `load_controls` takes, or a sequence of words. By default the neutral words of the list's own controls.
+        What `load_controls` takes, or a sequence of words. By default the neutral words of the
+        list's own controls.
     """
     if pool is None:
         neutral: Sequence[str] = words.controls.neutral if words.controls else ()
@@ -304,8 +307,8 @@ def matched_controls(
 ) -> tuple[WordList, dict[str, Any]]:
     """Choose the neutral words that are as frequent as the stereotypes.
 
-    Each stereotype gets so many words of its own, chosen together so that the log frequencies of all lie as near as can be
-    (an optimal assignment, by the sum of the gaps).
+    Each stereotype gets so many words of its own, chosen together so that the log frequencies of
+    all lie as near as can be (an optimal assignment, by the sum of the gaps).
 
     Parameters
     ----------
@@ -313,7 +316,8 @@ def matched_controls(
     counts : WordCounts
         Of the stereotypes and of the pool.
     pool : optional
-        A control list (its neutral words), or a sequence of words; by default the neutral words of the list.
+        A control list (its neutral words), or a sequence of words; by default the neutral words of
+        the list.
     per : int
         Neutral words for each stereotype; fewer where the pool is small.
 
@@ -322,14 +326,15 @@ def matched_controls(
     words : WordList
         With the chosen words as its neutral ones; human ones stay.
     account : dict
-        ``counts`` (the file, order or wordfreq), ``pool``, ``per``, ``pairs`` (stereotype -> the words chosen for it),
-        ``mean_stereotypes``, ``mean_neutral`` and ``largest_gap`` in powers of ten, ``without_count`` (stereotypes) and
-        ``note``, the same in a sentence.
+        ``counts`` (the file, order or wordfreq), ``pool``, ``per``, ``pairs`` (stereotype -> the
+        words chosen for it), ``mean_stereotypes``, ``mean_neutral`` and ``largest_gap`` in powers
+        of ten, ``without_count`` (stereotypes) and ``note``, the same in a sentence.
 
     Raises
     ------
     InputError
-        If there is no pool, no stereotype has a count, or the pool has fewer words with counts than there are stereotypes.
+        If there is no pool, no stereotype has a count, or the pool has fewer words with counts than
+        there are stereotypes.
 
     Examples
     --------

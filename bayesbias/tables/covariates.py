@@ -1,8 +1,9 @@
 """Covariates of words: read from files, frames and mappings, and joined to the rows of a table.
 
-The share of women in an occupation, the year a name was common, the log frequency of a word. A covariate is a column of the
-table that is the same in all rows of a word, so that a model may name it (``times = "percent_women"``). Numbers are centered
-and divided by their standard deviation over the words, and both are recorded, so that a slope is per standard deviation.
+The share of women in an occupation, the year a name was common, the log frequency of a word. A
+covariate is a column of the table that is the same in all rows of a word, so that a model may name
+it (``times = "percent_women"``). Numbers are centered and divided by their standard deviation over
+the words, and both are recorded, so that a slope is per standard deviation.
 """
 
 import os
@@ -271,32 +272,35 @@ def join_covariates(
     ----------
     table : PairTable
     covariates : path, data frame, mapping, the name of a column of the table, or a list of these
-        A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a covariate; the words may be the index of
-        a frame; or ``{covariate: {word: value}}``. Cells that are empty, or NA, say nothing of a word. Commas, semicolons (then
-        with decimal commas) and tabs separate. A column that the table has already is centered and scaled where it stands. If
-        it was joined before, center and scale remain those of the numbers that were given first.
+        A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a covariate;
+        the words may be the index of a frame; or ``{covariate: {word: value}}``. Cells that are
+        empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs
+        separate. A column that the table has already is centered and scaled where it stands. If it
+        was joined before, center and scale remain those of the numbers that were given first.
     side : {"protected", "attribute", "both"}, optional
-        Whose words are meant; of a table of sentiment ``profession`` or ``noun_pair``. By default those sides of which at least
-        half of the words have the covariate (of attributes, half of the stereotypes will do), or else the one of which more have
-        it. On both sides a covariate makes two columns, with ``protected_`` and ``attribute_`` before its name.
+        Whose words are meant; of a table of sentiment ``profession`` or ``noun_pair``. By default
+        those sides of which at least half of the words have the covariate (of attributes, half of
+        the stereotypes will do), or else the one of which more have it. On both sides a covariate
+        makes two columns, with ``protected_`` and ``attribute_`` before its name.
     columns : sequence of str, optional
         The covariates to take of a file or a frame; by default all.
     scale : {"standard", "center", "none"}, default "standard"
-        What is done to numbers: minus their mean over the words that have one, divided by their standard deviation (n - 1).
-        A word counts once, however many rows it has.
+        What is done to numbers: minus their mean over the words that have one, divided by their
+        standard deviation (n - 1). A word counts once, however many rows it has.
 
     Returns
     -------
     PairTable
-        With a column for each covariate, after those it had: float64, and NaN where there is none; texts for categories. Its
-        ``coverage.covariates`` says how many words have it and which have none. ``provenance["covariates"]`` says where it is
-        from, its center and its scale.
+        With a column for each covariate, after those it had: float64, and NaN where there is none;
+        texts for categories. Its ``coverage.covariates`` says how many words have it and which have
+        none. ``provenance["covariates"]`` says where it is from, its center and its scale.
 
     Raises
     ------
     InputError
-        If a file is no such table, a word has two different values, a number is none, all words have the same value, fewer
-        than three words have one, or the table has a column of that name already.
+        If a file is no such table, a word has two different values, a number is none, all words
+        have the same value, fewer than three words have one, or the table has a column of that name
+        already.
 
     Notes
     -----
@@ -514,9 +518,9 @@ def columns_of_covariate(table: PairTable, name: str) -> list[str]:
 def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
     """Return the rows that a model with these covariates can take.
 
-    If hardly any control word has a covariate (the share of women, of occupations), control words have no part in its slope: it
-    is 0 there. Otherwise the rows of words without the covariate are left out, and the coverage says whose; with them classes of
-    which no stereotype has it.
+    If hardly any control word has a covariate (the share of women, of occupations), control words
+    have no part in its slope: it is 0 there. Otherwise the rows of words without the covariate are
+    left out, and the coverage says whose; with them classes of which no stereotype has it.
 
     Raises
     ------
@@ -590,7 +594,8 @@ def _controls(frame: pd.DataFrame) -> pd.Series:
 def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) -> list[str]:
     """Return the classes of which no stereotype has a covariate; in a sentence test, whose sets are compared, none.
 
-    Their words would stand on one side of a difference alone, so that what sets them apart from other classes enters it.
+    Their words would stand on one side of a difference alone, so that what sets them apart from
+    other classes enters it.
     """
     if (
         not {"connection", "protected_class"} <= set(before.columns)

@@ -29,10 +29,11 @@ class Coverage:
     Attributes
     ----------
     protected, attributes : Mapping of str to Mapping
-        Per protected class and per attribute class: ``listed`` and ``found`` (counts), ``missing`` (words) and, if there are
-        any, ``matched`` (words found under another spelling, and which), ``composed`` (words built from subwords) and
-        ``same_vector`` (kept word -> the words that have its vector, which count once with it). ``left_out`` is true of a
-        protected class that was not used, since no word or no stereotype of it was found.
+        Per protected class and per attribute class: ``listed`` and ``found`` (counts), ``missing``
+        (words) and, if there are any, ``matched`` (words found under another spelling, and which),
+        ``composed`` (words built from subwords) and ``same_vector`` (kept word -> the words that
+        have its vector, which count once with it). ``left_out`` is true of a protected class that
+        was not used, since no word or no stereotype of it was found.
     matched : Mapping of str to str
         Words found under another spelling, and which.
     repeats : int
@@ -42,8 +43,9 @@ class Coverage:
     columns : tuple of str
         Columns of the reader's own, which the rows keep.
     covariates : Mapping of str to Mapping
-        Per column of a covariate that was joined: ``side`` (``protected``, ``attribute``, ``profession`` or ``noun_pair``),
-        ``listed`` and ``found`` (counts of words), ``missing`` (the words without it).
+        Per column of a covariate that was joined: ``side`` (``protected``, ``attribute``,
+        ``profession`` or ``noun_pair``), ``listed`` and ``found`` (counts of words), ``missing``
+        (the words without it).
     """
 
     protected: Mapping[str, Mapping[str, Any]]
@@ -214,9 +216,9 @@ def without_lost_classes(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Leave out the classes and control words of which no word was found, and say so.
 
-    Without its stereotypes a class has nothing that it could be nearer to, so that its words go as well. The
-    stereotypes of a class without words stay: for other classes they are those of another class. Without control words
-    there are no contrasts with them, and all others stand.
+    Without its stereotypes a class has nothing that it could be nearer to, so that its words go as
+    well. The stereotypes of a class without words stay: for other classes they are those of another
+    class. Without control words there are no contrasts with them, and all others stand.
 
     Parameters
     ----------

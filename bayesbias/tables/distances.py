@@ -52,21 +52,23 @@ def distance_table(
     wordlist : str, path, mapping or WordList
         A shipped name, a path, or a list of your own; see `load_wordlist`.
     controls : optional
-        The control list to use in place of the list's own; see `load_wordlist`. With ``"matched"`` neutral words are those as
-        frequent as the stereotypes; see `bayesbias.tables.matched_controls`.
+        The control list to use in place of the list's own; see `load_wordlist`. With ``"matched"``
+        neutral words are those as frequent as the stereotypes; see
+        `bayesbias.tables.matched_controls`.
     covariates : optional
-        Numbers or categories of words, such as a CSV file with a column ``word``; see `bayesbias.tables.join_covariates`. Those
-        of the word list are joined in any case.
+        Numbers or categories of words, such as a CSV file with a column ``word``; see
+        `bayesbias.tables.join_covariates`. Those of the word list are joined in any case.
     counts : optional
-        How frequent words are, for matched controls: a file, ``{word: count}``, ``"order"`` (of the words in the file of
-        `embedding`) or ``"wordfreq"``; see `bayesbias.tables.load_counts`.
+        How frequent words are, for matched controls: a file, ``{word: count}``, ``"order"`` (of the
+        words in the file of `embedding`) or ``"wordfreq"``; see `bayesbias.tables.load_counts`.
     pool : optional
-        The neutral words that matched controls are chosen from: a control list, or a list of words. By default those of the
-        word list.
+        The neutral words that matched controls are chosen from: a control list, or a list of words.
+        By default those of the word list.
     duplicates : {"drop", "keep"}
-        Words with one vector, such as *Muslim* and *muslim* in uncased vectors, are one word. By default the first is kept,
-        and the coverage names the others under ``same_vector``. An attribute that two classes then share is associated with
-        both. Protected words of two classes that share a vector are kept once in each class, since neither class owns it.
+        Words with one vector, such as *Muslim* and *muslim* in uncased vectors, are one word. By
+        default the first is kept, and the coverage names the others under ``same_vector``. An
+        attribute that two classes then share is associated with both. Protected words of two
+        classes that share a vector are kept once in each class, since neither class owns it.
 
     Returns
     -------
@@ -76,8 +78,9 @@ def distance_table(
     Raises
     ------
     InputError
-        Where fewer than two classes have words and stereotypes in the vocabulary. A class without either is left out
-        where two remain, and control words that are not there take their contrasts with them; the coverage says so.
+        Where fewer than two classes have words and stereotypes in the vocabulary. A class without
+        either is left out where two remain, and control words that are not there take their
+        contrasts with them; the coverage says so.
 
     Examples
     --------

@@ -29,9 +29,10 @@ class PairTable:
     Attributes
     ----------
     frame : pandas.DataFrame
-        ``protected_word, protected_class, attribute, attribute_class, attribute_kind`` (texts; above a million rows
-        categorical, with categories in the order of the alphabet), ``connection`` (categorical) and ``distance`` (float64),
-        one row per pair; then columns of the reader's own, as they were read.
+        ``protected_word, protected_class, attribute, attribute_class, attribute_kind`` (texts;
+        above a million rows categorical, with categories in the order of the alphabet),
+        ``connection`` (categorical) and ``distance`` (float64), one row per pair; then columns of
+        the reader's own, as they were read.
     coverage : Coverage
     provenance : Mapping
         Names and hashes of the word list and the vectors, or of the imported file.
@@ -70,8 +71,8 @@ class PairTable:
     def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all.
 
-        With `spreadsheet_safe` an apostrophe stands in a CSV file before each word that a spreadsheet would take for a
-        formula; `load_distances` takes it away.
+        With `spreadsheet_safe` an apostrophe stands in a CSV file before each word that a
+        spreadsheet would take for a formula; `load_distances` takes it away.
         """
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)

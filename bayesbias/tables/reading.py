@@ -41,26 +41,30 @@ def load_distances(
 ) -> PairTable:
     """Read a table of distances: one this package wrote, or one in the published layout.
 
-    The published layout has the columns ``protected_word, word_to_compare, word_class, cosine_distance, connection`` (and
-    usually ``cosine_similarity``). Its connection ``none`` is ours of the name ``neutral``. A value below -1 marks a missing
-    word, which goes to the coverage. The protected class of a word is the attribute class it is associated with.
+    The published layout has the columns ``protected_word, word_to_compare, word_class,
+    cosine_distance, connection`` (and usually ``cosine_similarity``). Its connection ``none`` is
+    ours of the name ``neutral``. A value below -1 marks a missing word, which goes to the coverage.
+    The protected class of a word is the attribute class it is associated with.
 
-    Every stated connection is compared with the derived one. Other columns are kept with the rows, after our own.
+    Every stated connection is compared with the derived one. Other columns are kept with the rows,
+    after our own.
 
     Parameters
     ----------
     source : path, DataFrame, mapping of columns, or list of records
         A path ends in ``.csv`` or ``.parquet``.
     repeats : {"once", "keep"}
-        The published race tables list ten words eighteen times. By default a repeated row is the same observation and
-        counts once. ``keep`` counts it as often as it is listed, as the published fits do.
+        The published race tables list ten words eighteen times. By default a repeated row is the
+        same observation and counts once. ``keep`` counts it as often as it is listed, as the
+        published fits do.
     name : str, optional
         What to call the table; by default the file's name.
 
     Raises
     ------
     InputError
-        If a column is missing, a value is no distance, or repeats or connections contradict each other.
+        If a column is missing, a value is no distance, or repeats or connections contradict each
+        other.
 
     Examples
     --------
@@ -256,8 +260,8 @@ def rows_to_model(
     Parameters
     ----------
     table : PairTable, DataFrame, mapping of columns, or list of records
-        A `PairTable` was checked when it was made. A frame with all columns of a pair becomes what `load_distances` makes
-        of it; one with others is checked as far as its columns are known.
+        A `PairTable` was checked when it was made. A frame with all columns of a pair becomes what
+        `load_distances` makes of it; one with others is checked as far as its columns are known.
     outcome : str
         The column that is modelled.
     apart : sequence of str

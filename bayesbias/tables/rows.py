@@ -1,7 +1,8 @@
 """Rows of a table: labels as codes, the plain checks of pairs, and repeated rows counted once.
 
-The columns of a pair and the outcomes that have a range are checked. A model of one's own may name other columns and
-another outcome; `bayesbias.models.design` checks these when the model is laid over them.
+The columns of a pair and the outcomes that have a range are checked. A model of one's own may name
+other columns and another outcome; `bayesbias.models.design` checks these when the model is laid
+over them.
 """
 
 import re
@@ -204,8 +205,9 @@ def check_connections(
 def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) -> None:
     """Compare every stated connection with the derived one: two classes have one connection.
 
-    Control words have the connection of their list. With `by_name`, attributes that are called as the protected class are
-    associated with it. Otherwise the connection is the one that most rows of the two classes give.
+    Control words have the connection of their list. With `by_name`, attributes that are called as
+    the protected class are associated with it. Otherwise the connection is the one that most rows
+    of the two classes give.
     """
     stated, of, kind = (
         codes[name] for name in ("connection", "protected_class", "attribute_class")
@@ -324,8 +326,8 @@ def counted_once(
     Raises
     ------
     InputError
-        If repeats have different numbers and the outcome is known to be found but once, as a distance is. Other numbers
-        that differ are several measurements, and all are kept.
+        If repeats have different numbers and the outcome is known to be found but once, as a
+        distance is. Other numbers that differ are several measurements, and all are kept.
     """
     again = frame.duplicated(list(key)).to_numpy()
     if not again.any():

@@ -1,7 +1,7 @@
 """The pair table of a sentence test: distance of every target sentence to every attribute sentence.
 
-A test is encoded here for all who ask of it. An example whose own word the encoder lacks would be nothing
-but its template: it is left out and accounted for.
+A test is encoded here for all who ask of it. An example whose own word the encoder lacks would be
+nothing but its template: it is left out and accounted for.
 """
 
 import os
@@ -173,19 +173,22 @@ def sentence_table(
     cache, batch_size, progress
         As for `encode`.
     covariates : optional
-        Numbers or categories of the words of targets or attributes; see `bayesbias.tables.join_covariates`.
+        Numbers or categories of the words of targets or attributes; see
+        `bayesbias.tables.join_covariates`.
     duplicates : {"drop", "keep"}
-        Sentences of a set with one vector, as of *Muslim* and *muslim* on an uncased encoder, are one observation. By
-        default the first is kept, and the coverage names words of which no sentence is left under ``same_vector``.
+        Sentences of a set with one vector, as of *Muslim* and *muslim* on an uncased encoder, are
+        one observation. By default the first is kept, and the coverage names words of which no
+        sentence is left under ``same_vector``.
 
     Returns
     -------
     PairTable
-        The columns of a pair table, with ``protected_template`` and ``attribute_template``; protected words
-        are the words of the targets, classes the names of the sets. The first targets are associated with
-        the first attributes, the second with the second. All columns but the distance hold codes, so that a
-        million pairs take some 20 MB. A sentence that stands twice in a set is one observation and counts
-        once. The coverage names the words that the encoder lacks.
+        The columns of a pair table, with ``protected_template`` and ``attribute_template``;
+        protected words are the words of the targets, classes the names of the sets. The first
+        targets are associated with the first attributes, the second with the second. All columns
+        but the distance hold codes, so that a million pairs take some 20 MB. A sentence that stands
+        twice in a set is one observation and counts once. The coverage names the words that the
+        encoder lacks.
 
     Raises
     ------
@@ -281,7 +284,8 @@ def _one_row_a_vector(
 ) -> tuple[pd.DataFrame, np.ndarray, SameVector]:
     """Mark sentences whose vector an earlier one of their set has; one in both sets of attributes gets one word.
 
-    The last returned are, of either side, the words of which no sentence is left, with the words kept for them.
+    The last returned are, of either side, the words of which no sentence is left, with the words
+    kept for them.
     """
     sets, words = frame["set"].astype(str).to_numpy(), frame["word"].to_numpy(dtype=object)
     first = np.arange(len(frame))

@@ -1,7 +1,7 @@
 """The sentiment table: one row a pair of sentences that differ in gender alone.
 
-A noun pair ("My father", "My mother") and a profession make one pair of sentences; the table holds what a
-classifier predicts for either, their difference, and that of their log odds.
+A noun pair ("My father", "My mother") and a profession make one pair of sentences; the table holds
+what a classifier predicts for either, their difference, and that of their log odds.
 """
 
 from typing import Any
@@ -44,17 +44,20 @@ def sentiment_table(
     control : bool
         Whether to return the control pairs instead of the others.
     clip : float in (0, 0.5)
-        For ``logit_difference`` alone: probabilities below `clip` or above 1 - `clip` count as these.
+        For ``logit_difference`` alone: probabilities below `clip` or above 1 - `clip` count as
+        these.
     covariates : optional
-        Numbers or categories of the professions, such as their earnings; see `bayesbias.tables.join_covariates`. A model with a slope
-        on one (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["covariates"]`` accounts for them.
+        Numbers or categories of the professions, such as their earnings; see
+        `bayesbias.tables.join_covariates`. A model with a slope on one
+        (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["covariates"]``
+        accounts for them.
 
     Returns
     -------
     pandas.DataFrame
-        ``classifier, noun_pair, profession, category, p_male, p_female, difference`` (female - male, in [-1,
-        1])``, logit_difference`` (of the log odds; never infinite)``, clipped`` (how many of the pair's two
-        probabilities were clipped for it, 0 to 2).
+        ``classifier, noun_pair, profession, category, p_male, p_female, difference`` (female -
+        male, in [-1, 1])``, logit_difference`` (of the log odds; never infinite)``, clipped`` (how
+        many of the pair's two probabilities were clipped for it, 0 to 2).
 
     Raises
     ------

@@ -1,17 +1,19 @@
 """Frequency as a rival explanation: whether classes are unequal in it, and what a contrast is at equal frequency.
 
-Words of like frequency lie near each other in many vectors, whatever they mean, and rare words near everything or nothing.
-So where the words of a class, and the attributes that it is held against, differ in frequency from others, part of
-a contrast may be frequency. Two models of the same rows answer: the one that was fitted, and the same with slopes on the
-logarithm of the frequency of protected words and of attributes, the latter also by protected class: its product with class.
-With all words at the mean frequency, what slopes carry is gone.
+Words of like frequency lie near each other in many vectors, whatever they mean, and rare words near
+everything or nothing. So where the words of a class, and the attributes that it is held against,
+differ in frequency from others, part of a contrast may be frequency. Two models of the same rows
+answer: the one that was fitted, and the same with slopes on the logarithm of the frequency of
+protected words and of attributes, the latter also by protected class: its product with class. With
+all words at the mean frequency, what slopes carry is gone.
 
-Slopes on the frequency of protected words differ by kind of attribute, not by list. Slopes by class and by list together
-could say one product of frequencies twice, once from either side, and the difference of classes and lists would pay for
-it: on tables whose distances are such a product such a model overshot zero by half of what it should have taken out.
+Slopes on the frequency of protected words differ by kind of attribute, not by list. Slopes by class
+and by list together could say one product of frequencies twice, once from either side, and the
+difference of classes and lists would pay for it: on tables whose distances are such a product such
+a model overshot zero by half of what it should have taken out.
 
-Whether that is what one wants to know, no model says. A group that is written about less is written about less: frequency
-may itself be the social covariate.
+Whether that is what one wants to know, no model says. A group that is written about less is written
+about less: frequency may itself be the social covariate.
 """
 
 from __future__ import annotations
@@ -72,11 +74,13 @@ class Frequency:
     unequal : DataFrame
         As `unequal_frequencies` returns it.
     contrasts : DataFrame
-        ``level, name, contrast`` and, for each of ``without`` (the model as it is), ``with`` (all words at the mean frequency)
-        and ``carried`` (what slopes on frequency carry of the contrast), ``mean, low, high`` after an underscore, of new
-        words like these; ``change`` is that of the means, with less without. ``mcse_`` and a name is its Monte Carlo error.
+        ``level, name, contrast`` and, for each of ``without`` (the model as it is), ``with`` (all
+        words at the mean frequency) and ``carried`` (what slopes on frequency carry of the
+        contrast), ``mean, low, high`` after an underscore, of new words like these; ``change`` is
+        that of the means, with less without. ``mcse_`` and a name is its Monte Carlo error.
     slopes : DataFrame
-        ``name, index, mean, low, high``: of the distance, for one standard deviation of log frequency.
+        ``name, index, mean, low, high``: of the distance, for one standard deviation of log
+        frequency.
     scale : Mapping of str to float
         That standard deviation, for each side.
     model : str
@@ -126,7 +130,8 @@ class Frequency:
     def moved(self, rope: float = ROPE) -> pd.DataFrame:
         """Return the contrasts that move by more than a region of practical equivalence, the farthest first.
 
-        By more than twice the Monte Carlo error of the change beyond it, so that another seed says the same.
+        By more than twice the Monte Carlo error of the change beyond it, so that another seed says
+        the same.
 
         Parameters
         ----------
@@ -187,8 +192,8 @@ def with_frequency(
 ) -> BiasFit:
     """Return a fit that knows what frequency may have to do with its contrasts.
 
-    The model is fitted again with slopes on log frequency, by the same sampler with the same seed; and, where some
-    words have no count, as it is on the rest of the rows.
+    The model is fitted again with slopes on log frequency, by the same sampler with the same seed;
+    and, where some words have no count, as it is on the rest of the rows.
 
     Parameters
     ----------
@@ -206,14 +211,15 @@ def with_frequency(
     Returns
     -------
     BiasFit
-        The same, with what was found in its provenance, to be saved with it; `frequency_of` gives it. Its findings say it where
-        a contrast moves by more than its region of practical equivalence, and its page shows it.
+        The same, with what was found in its provenance, to be saved with it; `frequency_of` gives
+        it. Its findings say it where a contrast moves by more than its region of practical
+        equivalence, and its page shows it.
 
     Raises
     ------
     InputError
-        As of `load_counts`; where fewer than three words of both sides have counts, or their counts are all the same; where
-        without the words that have none no two connections are left.
+        As of `load_counts`; where fewer than three words of both sides have counts, or their counts
+        are all the same; where without the words that have none no two connections are left.
 
     Notes
     -----
@@ -352,9 +358,10 @@ def unequal_frequencies(
     Returns
     -------
     DataFrame
-        ``of`` (protected_class, attribute_class, connection), ``side`` (whose frequency), ``group``, ``n_words``, ``mean`` and
-        ``sd`` of log frequency, ``versus``, ``difference`` of the means with ``low, high``, and ``unequal``: whether the interval
-        leaves out zero. A class is held against all others of its kind, a connection against the first.
+        ``of`` (protected_class, attribute_class, connection), ``side`` (whose frequency),
+        ``group``, ``n_words``, ``mean`` and ``sd`` of log frequency, ``versus``, ``difference`` of
+        the means with ``low, high``, and ``unequal``: whether the interval leaves out zero. A class
+        is held against all others of its kind, a connection against the first.
 
     Notes
     -----

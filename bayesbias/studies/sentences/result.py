@@ -60,32 +60,37 @@ class SeatResult:
     Attributes
     ----------
     frame : pandas.DataFrame
-        One row for each encoder and test: the nine published columns (``model, options, test, p_value,
-        effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word, sentence, unbleached,
-        or text: sentences of which nobody said the words), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds
-        or montecarlo), ``p_words`` (missing where nobody said the words of the targets),
-        ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
-        hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
-        nearer to attr1, targ2 to attr2), the same ``standardized`` by the standard deviation of its pairs, the
-        ``probability_of_superiority`` (see `BiasFit.standardized`), ``prior_sensitivity`` (see `BiasFit.prior_sensitivity`)
-        and ``prior`` (which moves the contrast most, of a sensitive one), the shares of variance ``share_word, share_template,
-        share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
-        the other sentence), ``share_residual``, and ``converged``, and the Monte Carlo
-        error of each (``mcse_contrast, mcse_low, ...``). What does not exist is missing (NaN).
+        One row for each encoder and test: the nine published columns (``model, options, test,
+        p_value, effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word,
+        sentence, unbleached, or text: sentences of which nobody said the words), ``statistic``,
+        ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words`` (missing where
+        nobody said the words of the targets), ``p_holm``, ``dropped`` (examples without a vector of
+        their own). With `bayes` also ``contrast, sd, hpdi_low, hpdi_high`` of associated -
+        different for new words and templates (negative: targ1 lies nearer to attr1, targ2 to
+        attr2), the same ``standardized`` by the standard deviation of its pairs, the
+        ``probability_of_superiority`` (see `BiasFit.standardized`), ``prior_sensitivity`` (see
+        `BiasFit.prior_sensitivity`) and ``prior`` (which moves the contrast most, of a sensitive
+        one), the shares of variance ``share_word, share_template, share_sentence`` (what takes a
+        word and a template together: one word in one template, or a word beside the template of the
+        other sentence), ``share_residual``, and ``converged``, and the Monte Carlo error of each
+        (``mcse_contrast, mcse_low, ...``). What does not exist is missing (NaN).
     failures : pandas.DataFrame
-        ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.
+        ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by
+        it.
     dropped : pandas.DataFrame
         ``model, options, test, set, word, sentence``: examples whose own word the encoder lacks.
     notes : pandas.DataFrame
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
-        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``covariates`` and ``slopes``.
+        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``covariates``
+        and ``slopes``.
     classes : pandas.DataFrame
-        With `bayes`, associated - different of either set of targets, for new words and for those of the test: ``model, options,
-        test, name, estimand`` and the other columns of `BiasFit.contrasts`.
+        With `bayes`, associated - different of either set of targets, for new words and for those
+        of the test: ``model, options, test, name, estimand`` and the other columns of
+        `BiasFit.contrasts`.
     slopes : pandas.DataFrame
-        ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have the covariates of which slopes
-        were asked; empty without.
+        ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have
+        the covariates of which slopes were asked; empty without.
 
     Examples
     --------
@@ -115,13 +120,14 @@ class SeatResult:
         Parameters
         ----------
         alpha : float in (0, 1)
-            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01. A dagger marks
-            what `notes` say something of.
+            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01. A
+            dagger marks what `notes` say something of.
 
         Returns
         -------
         DataFrame
-            Index ``test, context``; a column of text for each encoder; empty where a test was not run.
+            Index ``test, context``; a column of text for each encoder; empty where a test was not
+            run.
 
         Examples
         --------
@@ -161,8 +167,9 @@ class SeatResult:
         Returns
         -------
         DataFrame
-            Index that of `frame`; ``title`` (as in Table 4), ``context`` (word, sent, sent (u), text) and
-            ``base`` (the word test that the test belongs to; the test itself where it is none of the published).
+            Index that of `frame`; ``title`` (as in Table 4), ``context`` (word, sent, sent (u),
+            text) and ``base`` (the word test that the test belongs to; the test itself where it is
+            none of the published).
         """
         import pandas as pd
 
@@ -184,8 +191,9 @@ class SeatResult:
     def consistency(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
 
-        Tests 7 and 8 ask nearly the same; tests 3, 4 and 5 ask the same with ever fewer words, so that
-        p-values should rise. What an encoder makes of them shows how far a single test may be trusted.
+        Tests 7 and 8 ask nearly the same; tests 3, 4 and 5 ask the same with ever fewer words, so
+        that p-values should rise. What an encoder makes of them shows how far a single test may be
+        trusted.
 
         Parameters
         ----------
@@ -194,10 +202,11 @@ class SeatResult:
         Returns
         -------
         DataFrame
-            One row for each encoder, group and level of which at least two tests were run: ``model, options,
-            group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order), ``same_sign``,
-            ``same_verdict`` (all p_values below `alpha`, or none), ``p_rises`` (where it should; else missing),
-            ``spread`` of effect sizes. ``p_values`` are upper bounds, where p is not known exactly.
+            One row for each encoder, group and level of which at least two tests were run: ``model,
+            options, group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order),
+            ``same_sign``, ``same_verdict`` (all p_values below `alpha`, or none), ``p_rises``
+            (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
+            bounds, where p is not known exactly.
         """
         import pandas as pd
 

@@ -1,9 +1,10 @@
 """SEAT: sentence tests run on sentence encoders, and their hierarchical reading.
 
-The scores are those of May et al. (2019): WEAT over the vectors of sentences. Beside the p-value they
-sample stands one that is exact or rigorously bounded, and one over words: the sentences of one word are not
-independent, and a partition that tears them apart is none that a new sample of words could have given. The
-hierarchical reading keeps every pair of sentences and lets words and templates vary.
+The scores are those of May et al. (2019): WEAT over the vectors of sentences. Beside the p-value
+they sample stands one that is exact or rigorously bounded, and one over words: the sentences of one
+word are not independent, and a partition that tears them apart is none that a new sample of words
+could have given. The hierarchical reading keeps every pair of sentences and lets words and
+templates vary.
 
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
@@ -157,9 +158,10 @@ def leave_one_out(
     Returns
     -------
     DataFrame
-        The largest move first: ``part`` (targets or attributes), ``kind`` (word or template), ``left_out``,
-        ``effect_size`` without it, ``change`` (against all), ``sign_changes``, ``examples`` (how many were left
-        out). What cannot be left out, since a set would be empty, has no row.
+        The largest move first: ``part`` (targets or attributes), ``kind`` (word or template),
+        ``left_out``, ``effect_size`` without it, ``change`` (against all), ``sign_changes``,
+        ``examples`` (how many were left out). What cannot be left out, since a set would be empty,
+        has no row.
 
     Examples
     --------
@@ -230,8 +232,8 @@ def seat(
     Parameters
     ----------
     tests : str, path, SentenceTest, or a sequence of them
-        ``"all"`` for every shipped test; names, joined by commas or in a list; paths of tests (``.jsonl``) or
-        of word lists; whatever `sentence_test` takes.
+        ``"all"`` for every shipped test; names, joined by commas or in a list; paths of tests
+        (``.jsonl``) or of word lists; whatever `sentence_test` takes.
     encoders : Encoder, callable, str, or a sequence of them
         Whatever `load_encoder` takes.
     published_cut : bool
@@ -240,11 +242,11 @@ def seat(
     samples : int
         How many partitions the published p-value samples where there are more than 100,000.
     seed : int, optional
-        Recorded in the provenance. Each test has a seed of its own made from it, so that results do not
-        depend on what else is run.
+        Recorded in the provenance. Each test has a seed of its own made from it, so that results do
+        not depend on what else is run.
     bayes : bool
-        Whether to fit the model ``sentence`` to every test as well. A test with one template for each word is
-        fitted without the terms for templates (`trimmed`).
+        Whether to fit the model ``sentence`` to every test as well. A test with one template for
+        each word is fitted without the terms for templates (`trimmed`).
     draws, tune, chains : int
         For `bayes`; as for `fit`.
     prob : float in (0, 1)
@@ -252,10 +254,10 @@ def seat(
     covariates : optional
         Numbers of words of targets or attributes; see `bayesbias.tables.join_covariates`.
     slopes : sequence of str, or mapping
-        Which of the covariates the model gets slopes on (`bayesbias.models.slopes_for`), perhaps with the columns that they differ
-        by: ``{"log_count": ["protected_class"]}``, None for those that the model has. A covariate that words on both sides have
-        has slopes on both. A test of which fewer than three words have it is fitted without, and a note says so.
-        Implies `bayes`.
+        Which of the covariates the model gets slopes on (`bayesbias.models.slopes_for`), perhaps
+        with the columns that they differ by: ``{"log_count": ["protected_class"]}``, None for those
+        that the model has. A covariate that words on both sides have has slopes on both. A test of
+        which fewer than three words have it is fitted without, and a note says so. Implies `bayes`.
     cache, batch_size, progress
         As for `encode`.
 
@@ -266,9 +268,10 @@ def seat(
     Raises
     ------
     InputError
-        For unknown tests, encoders or settings, before anything is run; and where no test could be run on any
-        encoder. A test that fails on one encoder, for whatever reason, is reported in ``failures``, and the
-        others go on. Where only its fit fails, it is in both, and its row lacks the columns of the fit.
+        For unknown tests, encoders or settings, before anything is run; and where no test could be
+        run on any encoder. A test that fails on one encoder, for whatever reason, is reported in
+        ``failures``, and the others go on. Where only its fit fails, it is in both, and its row
+        lacks the columns of the fit.
 
     Notes
     -----
@@ -280,11 +283,12 @@ def seat(
     is Holm's correction over all rows of the result, of p_upper where it is certain and of the sampled
     p_value where not.
 
-    An example whose own word the encoder lacks is left out and counted (``dropped``): a `cbow_encoder` would
-    give it the mean of its template. What only its template lacks costs nothing but the template.
+    An example whose own word the encoder lacks is left out and counted (``dropped``): a
+    `cbow_encoder` would give it the mean of its template. What only its template lacks costs
+    nothing but the template.
 
-    Sets of unequal size (six published tests before the authors cut them) are defined: partitions have the
-    sizes of the sets, and the effect size is a difference of means.
+    Sets of unequal size (six published tests before the authors cut them) are defined: partitions
+    have the sizes of the sets, and the effect size is a difference of means.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Slopes on covariates about words in sentence tests: which tests have which covariates, and the model with slopes of each.
 
-The words of a test are those of its sentences, so that a covariate of a word is that of all sentences made of it.
+The words of a test are those of its sentences, so that a covariate of a word is that of all
+sentences made of it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The published analysis of predicted sentiment, male against female, as one result.
 
-`sentiment_analysis` computes what the paper reports of one or more classifiers; the hierarchical model, which
-keeps nouns and professions apart, is fitted to the same table.
+`sentiment_analysis` computes what the paper reports of one or more classifiers; the hierarchical
+model, which keeps nouns and professions apart, is fitted to the same table.
 
-Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender Stereotypes in
-Sentiment Analysis.
+Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender
+Stereotypes in Sentiment Analysis.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class SentimentAnalysis:
     professions, noun_pairs, extremes : pandas.DataFrame
         From `profession_sentiment`, `noun_pair_differences` and `top_bottom`.
     control : pandas.DataFrame
-        The paired t-test of the control sentences over the noun pairs, without Bonferroni's correction; empty
-        where they were not predicted.
+        The paired t-test of the control sentences over the noun pairs, without Bonferroni's
+        correction; empty where they were not predicted.
     earnings : pandas.DataFrame
         From `earnings_correlation`; empty where fewer than four professions have earnings.
     notes : tuple of str
         What could not be computed, or needs saying.
     provenance : dict
-        ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of the
-        sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
+        ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of
+        the sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
     fit : BiasFit or None
         The model with crossed effects, where `fit_sentiment` fitted one.
 
@@ -104,9 +104,9 @@ class SentimentAnalysis:
         Returns
         -------
         dict
-            ``classifier, f_minus_m, t, df, p_value, p_bonferroni, units`` (the same by noun pair and by
-            profession)``, top, bottom, professions, noun_pairs, control`` (None without control sentences)``,
-            earnings, clipped, notes``.
+            ``classifier, f_minus_m, t, df, p_value, p_bonferroni, units`` (the same by noun pair
+            and by profession)``, top, bottom, professions, noun_pairs, control`` (None without
+            control sentences)``, earnings, clipped, notes``.
         """
         if classifier is None and len(self.classifiers) == 1:
             classifier = self.classifiers[0]

@@ -1,7 +1,7 @@
 """A fit of the crossed model to sentiment: the published analysis it carries, and its classifiers compared.
 
-Two classifiers are compared sentence pair by sentence pair: the difference of their outcomes is fitted, since they
-rated the same sentences and their effects are not independent.
+Two classifiers are compared sentence pair by sentence pair: the difference of their outcomes is
+fitted, since they rated the same sentences and their effects are not independent.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def fit_sentiment(
     model : str, path or ModelSpec
         A model of sentiment.
     table : DataFrame, optional
-        ``analysis.table`` with covariates about professions added. Professions without a covariate that the model needs are left
-        out of the fit and of the tests.
+        ``analysis.table`` with covariates about professions added. Professions without a covariate
+        that the model needs are left out of the fit and of the tests.
     **sampling
         Options of `fit`: ``draws, tune, chains, seed, engine, progress``.
 
@@ -120,10 +120,10 @@ def fit_sentiment(
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     """Compare classifiers with each other, sentence pair by sentence pair.
 
-    Two classifiers have rated the same sentences, and may rate them alike. So the model is fitted once more, to the
-    differences between the classifiers' differences (female - male by the one less that by the other), in which what
-    they share cancels. `BiasFit.contrasts` takes the effects of classifiers for independent, and is too wide where
-    they are alike.
+    Two classifiers have rated the same sentences, and may rate them alike. So the model is fitted
+    once more, to the differences between the classifiers' differences (female - male by the one
+    less that by the other), in which what they share cancels. `BiasFit.contrasts` takes the effects
+    of classifiers for independent, and is too wide where they are alike.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``, and their
-        Monte Carlo errors (``mcse_mean`` and so on); a row for each two classifiers and
-        each of `ESTIMANDS`; empty where there is one classifier. Where two differ by the same everywhere, that is the
-        mean, and the sd is 0.
+        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``, and their Monte
+        Carlo errors (``mcse_mean`` and so on); a row for each two classifiers and each of
+        `ESTIMANDS`; empty where there is one classifier. Where two differ by the same everywhere,
+        that is the mean, and the sd is 0.
 
     Raises
     ------
@@ -236,7 +236,8 @@ def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame
 def little_of_ratings(fit: BiasFit) -> dict[str, float | None]:
     """Return what is little of each classifier: the standard ROPE in standard deviations of its sentence pairs.
 
-    Ratings have no unit that classifiers share, so that it is told by their own scatter; None where they do not scatter.
+    Ratings have no unit that classifiers share, so that it is told by their own scatter; None where
+    they do not scatter.
     """
     scatter = fit.table.groupby(fit.table["classifier"].astype(str), sort=False)[
         fit.spec.outcome

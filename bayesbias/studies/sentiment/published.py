@@ -1,10 +1,10 @@
 """The published tests of male against female sentences: paired t-tests, rankings, and earnings.
 
-The paper takes all pairs of sentences for independent. They share nouns and professions, so `paired_test`
-also tests on the means of the noun pairs or the professions.
+The paper takes all pairs of sentences for independent. They share nouns and professions, so
+`paired_test` also tests on the means of the noun pairs or the professions.
 
-Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender Stereotypes in
-Sentiment Analysis, sections 3 and 4.
+Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender
+Stereotypes in Sentiment Analysis, sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ def paired_test(
     table : DataFrame
         From `sentiment_table`.
     unit : {"sentence_pair", "noun_pair", "profession"}
-        What counts as one observation. The paper takes all pairs of sentences for independent; the mean of
-        each noun pair, or of each profession, lets either be what varies.
+        What counts as one observation. The paper takes all pairs of sentences for independent; the
+        mean of each noun pair, or of each profession, lets either be what varies.
     hypotheses : int, optional
-        How many tests Bonferroni's correction is for; by default one for each classifier in the table.
+        How many tests Bonferroni's correction is for; by default one for each classifier in the
+        table.
     outcome : {"difference", "logit_difference"}
         What is tested: differences of probabilities, as in the paper, or of log odds.
 
@@ -62,9 +63,9 @@ def paired_test(
     -------
     pandas.DataFrame
         One row a classifier: ``classifier, unit, n, p_male, p_female, f_minus_m, t, df, p_value,
-        p_bonferroni``. ``f_minus_m`` is female - male on the scale of the outcome, and ``t`` that of male -
-        female, both as in the paper: their signs are opposite. ``t`` and the p-values are missing (NA) where
-        the differences do not vary.
+        p_bonferroni``. ``f_minus_m`` is female - male on the scale of the outcome, and ``t`` that
+        of male - female, both as in the paper: their signs are opposite. ``t`` and the p-values are
+        missing (NA) where the differences do not vary.
 
     Raises
     ------
@@ -125,11 +126,12 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     Returns
     -------
     pandas.DataFrame
-        From the highest to the lowest for each classifier: ``classifier, profession, category, sentiment``
-        (mean over both genders)``, low, high`` (its interval over noun pairs, after what these have in common is
-        taken out; missing (NA) where there is one noun pair)``, p_male, p_female, difference, t, df, p_value``
-        (paired t-test over the noun pairs, as in `paired_test`)``, rank`` (1 for the highest; those that tie
-        share the best)``, tied`` (how many professions have this sentiment, itself included).
+        From the highest to the lowest for each classifier: ``classifier, profession, category,
+        sentiment`` (mean over both genders)``, low, high`` (its interval over noun pairs, after
+        what these have in common is taken out; missing (NA) where there is one noun pair)``,
+        p_male, p_female, difference, t, df, p_value`` (paired t-test over the noun pairs, as in
+        `paired_test`)``, rank`` (1 for the highest; those that tie share the best)``, tied`` (how
+        many professions have this sentiment, itself included).
 
     Notes
     -----
@@ -190,9 +192,9 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``classifier, end`` (top or bottom)``, place`` (1 is the outermost)``, professions`` (a tuple; more
-        than one where they tie)``, sentiment``. A tie takes as many places as it has professions, so that
-        there may be fewer rows than `n`.
+        ``classifier, end`` (top or bottom)``, place`` (1 is the outermost)``, professions`` (a
+        tuple; more than one where they tie)``, sentiment``. A tie takes as many places as it has
+        professions, so that there may be fewer rows than `n`.
 
     Notes
     -----
@@ -242,8 +244,9 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        From the lowest to the highest difference for each classifier: ``classifier, noun_pair, p_male,
-        p_female, difference, t, df, p_value`` (paired t-test over the professions, as in `paired_test`).
+        From the lowest to the highest difference for each classifier: ``classifier, noun_pair,
+        p_male, p_female, difference, t, df, p_value`` (paired t-test over the professions, as in
+        `paired_test`).
 
     Notes
     -----
@@ -281,15 +284,17 @@ def earnings_correlation(
     table : DataFrame
         From `sentiment_table`.
     earnings : mapping, optional
-        Profession -> earnings; by default those of the published list. Professions without are left out.
+        Profession -> earnings; by default those of the published list. Professions without are left
+        out.
     prob : float in (0, 1)
         Of the interval.
 
     Returns
     -------
     pandas.DataFrame
-        Two rows a classifier: ``classifier, method`` (pearson or spearman)``, r, low, high, prob, p_value,
-        n``. A classifier whose sentiment does not vary, or follows earnings without an error, has no row.
+        Two rows a classifier: ``classifier, method`` (pearson or spearman)``, r, low, high, prob,
+        p_value, n``. A classifier whose sentiment does not vary, or follows earnings without an
+        error, has no row.
 
     Raises
     ------

@@ -102,8 +102,9 @@ def _between(reduced: Collapsed, sets: tuple[str, str]) -> np.ndarray:
 def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
     """Describe the correlation of true associations with the covariate: mean, sd, shortest interval, Monte Carlo errors.
 
-    Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation rises with it: its
-    distribution function is exact for each draw of the scales, and no slope is drawn.
+    Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation
+    rises with it: its distribution function is exact for each draw of the scales, and no slope is
+    drawn.
     """
     unit = np.sqrt(2) * spread
     mean, sd = ((values[..., 0] / unit).ravel() for values in (slope.mean, slope.sd))

@@ -1,9 +1,10 @@
 r"""The single-category test: one set of targets with a number each, and two sets of words.
 
-Published (WEFAT; Caliskan, Bryson and Narayanan 2017): a score for each target, its mean cosine with the first set less
-that with the second, over the standard deviation of all of these cosines; and the correlation of the scores with the
-numbers. The scores are averages over a few words and carry their noise, so that the correlation is deflated, and its
-interval speaks of these words alone.
+Published (WEFAT; Caliskan, Bryson and Narayanan 2017): a score for each target, its mean cosine
+with the first set less that with the second, over the standard deviation of all of these cosines;
+and the correlation of the scores with the numbers. The scores are averages over a few words and
+carry their noise, so that the correlation is deflated, and its interval speaks of these words
+alone.
 
 Beside it stands the model `covariate`: every pair is kept. With :math:`\beta` the difference of the two slopes, on a covariate of
 standard deviation one, and :math:`\sigma_b` the spread of targets around either line, the association of a target is
@@ -73,16 +74,19 @@ class WefatResult:
     Attributes
     ----------
     published : Score
-        The published test: scores of the targets, Pearson's r with the covariate, its interval by Fisher's z, permutation p.
+        The published test: scores of the targets, Pearson's r with the covariate, its interval by
+        Fisher's z, permutation p.
     slope : Estimated
-        How the association of a target, in cosine, grows with one standard deviation of the covariate.
+        How the association of a target, in cosine, grows with one standard deviation of the
+        covariate.
     true_correlation : Estimated
         Of true associations with the covariate; see the notes of the function.
     frame : DataFrame
-        One row a target, in the order of the covariate: ``target, covariate, score, association, hpdi_low, hpdi_high, deviation,
-        deviation_low, deviation_high, off_line``, and Monte Carlo errors (``mcse_association, mcse_low`` and so on).
-        `association` is the posterior mean for new words like those of the sets, `deviation` what it is from the line;
-        `off_line` whether the interval of the deviation excludes zero, by more than twice its Monte Carlo error.
+        One row a target, in the order of the covariate: ``target, covariate, score, association,
+        hpdi_low, hpdi_high, deviation, deviation_low, deviation_high, off_line``, and Monte Carlo
+        errors (``mcse_association, mcse_low`` and so on). `association` is the posterior mean for
+        new words like those of the sets, `deviation` what it is from the line; `off_line` whether
+        the interval of the deviation excludes zero, by more than twice its Monte Carlo error.
     center, scale : float
         What was taken from the covariate, and what the rest was divided by.
     prob : float
@@ -91,7 +95,8 @@ class WefatResult:
     fit : BiasFit
         Of the model `covariate`.
     provenance : dict
-        ``name``, ``embedding``, ``wordlist`` (the sets) and ``covariates`` as a table of pairs has them, with hashes.
+        ``name``, ``embedding``, ``wordlist`` (the sets) and ``covariates`` as a table of pairs has
+        them, with hashes.
 
     Examples
     --------
@@ -229,8 +234,9 @@ class WefatResult:
         Returns
         -------
         DataFrame
-            ``covariate, line, line_low, line_high, mean, sd, hpdi_low, hpdi_high``: the line with its interval, then a single new
-            target, which scatters around it; and Monte Carlo errors (``mcse_line, mcse_mean`` and so on).
+            ``covariate, line, line_low, line_high, mean, sd, hpdi_low, hpdi_high``: the line with
+            its interval, then a single new target, which scatters around it; and Monte Carlo errors
+            (``mcse_line, mcse_mean`` and so on).
 
         Examples
         --------
@@ -292,11 +298,11 @@ def wefat(
     ----------
     embedding : Embedding, or anything `load_embedding` reads
     sets : default "wefat"
-        A word list with two classes, whose protected words are the two sets; what `load_wordlist` takes. ``wefat`` has the
-        published female and male words.
+        A word list with two classes, whose protected words are the two sets; what `load_wordlist`
+        takes. ``wefat`` has the published female and male words.
     covariates : path, data frame or mapping
-        The targets, with a number each: a table with a column ``word``, or ``{covariate: {word: number}}``; see
-        `bayesbias.tables.join_covariates`.
+        The targets, with a number each: a table with a column ``word``, or ``{covariate: {word:
+        number}}``; see `bayesbias.tables.join_covariates`.
     covariate : str, optional
         The column; where there is one alone, it need not be named.
     classes : pair of str, optional
@@ -317,7 +323,8 @@ def wefat(
     Raises
     ------
     InputError
-        As `bayesbias.scores.wefat_score`; and for a set of a single word, which says nothing of others.
+        As `bayesbias.scores.wefat_score`; and for a set of a single word, which says nothing of
+        others.
 
     Notes
     -----
