@@ -88,5 +88,5 @@ def describe(embedding: str | None, out: Path | None, as_json: bool, **given: An
     click.echo(f"{vectors.name}: {len(vectors):,} words. Cosines of pairs of them\n")
     click.echo("\n".join(table_lines(pd.DataFrame(rows), COLUMNS, View())))
     click.echo()
-    for text in (*shapes["as they are"].in_words(), *notes):
+    for text in notes:
         click.echo(f"Note     {text}")

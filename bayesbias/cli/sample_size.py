@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,10 @@ def sample_size(fit: Path | None, as_json: bool, **given: Any) -> None:
         }
         plan = bb.simulation.plan_reliability(fitted, given["reliability"], **asked)
         if as_json:
-            shared.print_json("sample-size", plan.as_dict())
+            answer = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
+            shared.print_json(
+                "sample-size", {**answer, "combinations": records(plan.combinations)}
+            )
         else:
             click.echo(str(plan))
         return

@@ -4,4 +4,4 @@ from .laplace import Engine as Engine
 from .priors import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .slopes import contrasts_at as contrasts_at
 from .spreads import total_sd as total_sd
-from .view import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE, View as View
+from .view import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE

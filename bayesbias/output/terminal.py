@@ -72,7 +72,7 @@ def section_text(section: Section, view: View) -> str:
 
 
 def table_lines(
-    frame: pd.DataFrame, columns: list[Column] | tuple[Column, ...], view: View
+    frame: pd.DataFrame, columns: Sequence[Column], view: View
 ) -> list[str]:
     """Return the lines of a table: texts to the left, numbers to the right."""
     shown = [column for column in columns if column.name in frame]

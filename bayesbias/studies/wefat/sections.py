@@ -123,7 +123,8 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         said = (
             f"The higher {known.covariate}, the closer a word is to {closer} rather than {other}."
         )
-    details = [f"Published: r = {known.value:.2f}, {p_text(known.p_value)}."]
+    p = "" if known.p_value is None else f", {p_text(known.p_value)}"
+    details = [f"Published: r = {known.value:.2f}{p}."]
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details.append(
