@@ -47,7 +47,7 @@ def to_text(
     >>> import bayesbias as bb
     >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
     >>> print(bb.output.to_text(fit).splitlines()[1])
-    1,035 pairs: 15 words x 69 attributes (69 stereotypes)
+    165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
     view = view or View()
     study = study_of(result)

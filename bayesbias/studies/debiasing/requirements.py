@@ -228,7 +228,7 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
         )
     (value, error), ends = (max if upper else min)(compared, key=lambda each: each[0][0])
     forced = item.construction.forced if name in ("gap", "gap_sd") else Forced.NO
-    about = {
+    about: dict[str, Any] = {
         "low": ends.low,
         "high": ends.high,
         "by_construction": forced,
@@ -299,5 +299,6 @@ def _intervals(comparison: Comparison, method: str, name: str, prob: float) -> l
 
 def _row(row: dict[Any, Any], low: str, high: str, of_class: bool = False) -> Ends:
     errors = (row.get(f"mcse_{end.removeprefix('hpdi_')}", 0.0) for end in (low, high))
-    known = [0.0 if math.isnan(error) else error for error in errors]
-    return Ends(row[low], row[high], *known, protected_class=str(row["name"]) if of_class else "")
+    first, second = (0.0 if math.isnan(error) else error for error in errors)
+    name = str(row["name"]) if of_class else ""
+    return Ends(row[low], row[high], first, second, protected_class=name)
