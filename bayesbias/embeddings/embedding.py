@@ -71,11 +71,8 @@ class Embedding:
     def __post_init__(self) -> None:
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
-        if (
-            vectors.ndim != 2
-            or len(vectors) != len(words)
-            or vectors.dtype not in (np.float32, np.float64)
-        ):
+        floats = vectors.dtype in (np.float32, np.float64)
+        if vectors.ndim != 2 or len(vectors) != len(words) or not floats:
             raise InputError(
                 "vectors do not fit the words",
                 where=f"embedding {self.name!r}",
@@ -88,8 +85,7 @@ class Embedding:
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "_row", {word: row for row, word in enumerate(words)})
         if len(self._row) < len(words):
-            twice = next(word for row, word in enumerate(words) if self._row[word] != row)
-            raise InputError("a word occurs twice", where=f"embedding {self.name!r}", found=twice)
+            checks.distinct(words, "a word", f"embedding {self.name!r}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -177,19 +173,18 @@ class Embedding:
         return self.lookup is not None
 
     def __repr__(self) -> str:
-        shape = (
-            f"{number_of(len(self.words), 'word')}, {number_of(self.vectors.shape[1], 'dimension')}"
-        )
-        kind = self.provenance.get("format", "")
-        parts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
+        n, d, kind = *self.vectors.shape, self.provenance.get("format", "")
+        facts = [number_of(n, "word"), number_of(d, "dimension"), *([kind] if kind else [])]
+        parts = [f"<Embedding {self.name!r}: {', '.join(facts)}"]
         if self.open_vocabulary:
             parts.append("other words are built from subwords")
-        if self.missing:
-            parts.append(f"{len(self.missing)} missing ({some(self.missing, 4)})")
-        if self.matched:
-            parts.append(f"{len(self.matched)} by another spelling ({some(self.matched, 4)})")
-        if self.composed:
-            parts.append(f"{len(self.composed)} composed ({some(self.composed, 4)})")
+        for words, said in (
+            (self.missing, "missing"),
+            (self.matched, "by another spelling"),
+            (self.composed, "composed"),
+        ):
+            if words:
+                parts.append(f"{len(words)} {said} ({some(words, 4)})")
         return "; ".join(parts) + ">"
 
 
@@ -198,28 +193,22 @@ def embedding_from_rows(
 ) -> Embedding:
     """Choose among the rows read, check them, and say what is missing."""
     at = {word: row for row, word in enumerate(rows.words)}
-    matched, rules = (
-        ({word: word for word in at}, {}) if asked is None else matched_spellings(asked, at)
-    )
+    every = {word: word for word in at}
+    matched, rules = (every, {}) if asked is None else matched_spellings(asked, at)
     chosen = [at[spelling] for spelling in matched.values()]
     vectors = rows.vectors if asked is None else rows.vectors[chosen]
     if not matched:
         if not asked:
             raise InputError("holds no words", where=where)
-        held = f"it holds {number_of(rows.count, 'word')} of {number_of(rows.vectors.shape[1], 'dimension')}"
-        raise none_found(asked, where, held)
+        raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}")
 
     def place(number: int) -> str:
         return f"{rows.unit} {number + rows.before}"
 
     for row in chosen if rows.repeats else ():
         if (word := rows.words[row]) in rows.repeats:
-            raise InputError(
-                f"the word {word!r} occurs twice",
-                where=where,
-                found=f"{place(rows.places[row])} and {place(rows.repeats[word])}",
-                valid="one vector per word",
-            )
+            found = f"{place(rows.places[row])} and {place(rows.repeats[word])}"
+            raise InputError(f"the word {word!r} occurs twice", where=where, found=found)
     with np.errstate(all="ignore"):
         sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
     broken = np.flatnonzero(~((sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)))
@@ -229,7 +218,6 @@ def embedding_from_rows(
         raise InputError(
             f"the vector of {rows.words[row]!r} holds {kind}",
             where=f"{where}, {place(rows.places[row])}" if rows.places[row] else where,
-            valid="finite numbers, not all zero",
             hint="a cosine cannot be computed from it; drop the word from the list",
         )
     notes = notes_of_shared_vectors(matched)

@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import functools
-import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest, nearest_file
-from bayesbias.core.files import list_names
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import guarded, list_names, sha256_file, state_of
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings import memory, readers
 from bayesbias.embeddings.embedding import (
@@ -115,20 +114,15 @@ def load_embedding(
     """
     asked = None if words is None else list(dict.fromkeys(checks.words(words)))
     if asked is not None and not asked:
-        raise InputError(
-            "the list of words is empty", where="words", valid="one word or more, or None for all"
-        )
-    if name is not None:
-        checks.text(name, "name")
+        raise InputError("the list of words is empty", where="words", valid="None for all words")
     checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
     how = (name, allow_pickle, on_invalid_utf8 == "skip", progress)
     if postprocess is None:
         return _loaded(x, asked, *how)
     checks.choice(postprocess, POSTPROCESSINGS, "way to postprocess")
     everything = _loaded(x, None, *how)
-    return postprocessed(
-        everything if asked is None else _loaded(x, asked, *how), postprocess, background=everything
-    )
+    chosen = everything if asked is None else _loaded(x, asked, *how)
+    return postprocessed(chosen, postprocess, background=everything)
 
 
 def _loaded(
@@ -156,32 +150,29 @@ def _loaded(
     form, layout, compressed = readers.recognized(path)
     size = path.stat().st_size
     name = name or (os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path))
-    facts: dict[str, Any] = {
-        "source": str(path),
-        "format": form.name + (", compressed" if compressed else ""),
-        "bytes": size,
-        "sha256": None,
-    }
+    told = form.name + (", compressed" if compressed else "")
+    facts: dict[str, Any] = {"source": str(path), "format": told, "bytes": size, "sha256": None}
     if form.read is None:
-        return _from_pickle(path, asked, name, allow_pickle, facts)
-    wanted = (
-        None if asked is None else {spelling for word in asked for spelling in spellings_of(word)}
-    )
+        if not allow_pickle:
+            hint = "for a file you trust pass allow_pickle=True (--allow-pickle)"
+            problem = "is a pickle (as gensim's .kv and .model files are); loading it runs code from the file"
+            raise InputError(problem, where=path, hint=hint)
+        from gensim.models import KeyedVectors
+
+        with guarded(path, "gensim cannot load it"):  # a pickle can raise anything
+            loaded = KeyedVectors.load(str(path), mmap="r")
+        return memory.from_gensim(loaded, asked, name, {**facts, "sha256": sha256_file(path)})
+    wanted = None if asked is None else {s for word in asked for s in spellings_of(word)}
     unmatched = functools.partial(unmatched_words, asked or [])
     with (
         ThreadPoolExecutor(1) as pool,
         ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
     ):
         hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
-        digest = pool.submit(_sha256, path) if hashed else None
+        digest = pool.submit(sha256_file, path) if hashed else None
         rows = form.read(Reading(path, layout, wanted, tick, skip_invalid, unmatched))
         facts["sha256"] = digest.result() if digest else None
     return embedding_from_rows(rows, asked, name, path, facts)
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
@@ -192,25 +183,15 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
         return path
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
-    if path.is_dir():
-        raise InputError(
-            "is a folder, not a vector file", where=path, valid=readers.valid_formats()
-        )
-    looks_like_path = os.sep in text or path.suffix in readers.suffixes()
-    known = None if looks_like_path else nearest(text, [*list_embeddings(), *GENSIM_DATA])
+    if path.is_dir() or os.sep in text or path.suffix in readers.suffixes():
+        state_of(path, noun="vector file", valid=readers.valid_formats())
+    hint = nearest(text, [*list_embeddings(), *GENSIM_DATA])
     if text in list_names("wordlists"):
-        known = "this is a word list: are the two exchanged?"
-    hint: str | None = f"there is no folder {path.parent}"
-    if path.parent.is_dir():
-        hint = known or nearest_file(path.name, sorted(os.listdir(path.parent)))
+        hint = "this is a word list: are the two exchanged?"
     raise InputError(
-        "no such vector file" if looks_like_path else "unknown embedding",
+        "unknown embedding",
         found=text,
-        valid=[
-            *list_embeddings(),
-            "a gensim-data name such as glove-wiki-gigaword-100",
-            "the path of a file",
-        ],
+        valid=[*list_embeddings(), "a gensim-data name such as glove-wiki-gigaword-100", "a path"],
         hint=hint,
     )
 
@@ -224,41 +205,14 @@ def _downloaded(name: str, progress: bool | None) -> Path:
     import gensim.downloader
 
     quiet = progress is False or (progress is None and not sys.stderr.isatty())
-    try:
-        # gensim draws its bar on stdout, which may carry our result
-        with (
-            open(os.devnull, "w") as null,
-            contextlib.redirect_stdout(null if quiet else sys.stderr),
-        ):
-            return Path(gensim.downloader.load(name, return_path=True))
-    except (
-        Exception
-    ) as error:  # gensim raises ValueError, OSError, URLError and AssertionError here
-        raise InputError(
-            f"{name!r} could not be downloaded: {error}",
-            valid=f"without a network: {', '.join(list_embeddings())}, or the path of a file",
-            hint=f"or put the file of gensim-data at {path}",
-        ) from error
-
-
-def _from_pickle(
-    path: Path, asked: list[str] | None, name: str, allow_pickle: bool, facts: dict[str, Any]
-) -> Embedding:
-    if not allow_pickle:
-        raise InputError(
-            "is a pickle (as gensim's .kv and .model files are); loading it runs code from the file",
-            where=path,
-            hint="for a file you trust pass allow_pickle=True (--allow-pickle; allow_pickle = true in a sweep)",
-        )
-    from gensim.models import KeyedVectors
-
-    try:
-        loaded = KeyedVectors.load(str(path), mmap="r")
-    except Exception as error:  # a pickle can raise anything
-        raise InputError(
-            f"gensim cannot load it: {type(error).__name__}: {error}", where=path
-        ) from error
-    return memory.from_gensim(loaded, asked, name, {**facts, "sha256": _sha256(path)})
+    hint = f"without a network put the file of gensim-data at {path}"
+    # gensim draws its bar on stdout, which may carry our result.
+    with (
+        guarded(name, "could not be downloaded", hint=hint),
+        open(os.devnull, "w") as null,
+        contextlib.redirect_stdout(null if quiet else sys.stderr),
+    ):
+        return Path(gensim.downloader.load(name, return_path=True))
 
 
 def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
@@ -267,23 +221,18 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         return _from_open(x.lookup, asked, name or x.name)
     if asked is None:
         return x
-    rows = Rows(list(x.words), x.vectors, [0] * len(x.words), x.provenance.get("count", len(x)))
+    rows = Rows(list(x.words), x.vectors, [0] * len(x), x.provenance.get("count", len(x)))
+    rows.composed = list(x.composed)
     chosen = embedding_from_rows(rows, asked, name or x.name, f"embedding {x.name!r}", x.provenance)
     spellings = {word: chosen.matched.get(word, word) for word in chosen.words}
     source = {word: x.matched.get(spelling, spelling) for word, spelling in spellings.items()}
-    rules = {
-        word: ", then ".join(
-            dict.fromkeys(r for r in (chosen.rules.get(word), x.rules.get(spelling)) if r)
-        )
-        for word, spelling in spellings.items()
-    }
+    matched = {word: spelling for word, spelling in source.items() if spelling != word}
     digest = digest_of_vectors(source.values(), chosen.vectors)
     return dataclasses.replace(
         chosen,
         provenance={**chosen.provenance, "sha256_vectors": digest},
-        matched={word: spelling for word, spelling in source.items() if spelling != word},
-        rules={word: rule for word, rule in rules.items() if rule and source[word] != word},
-        composed=tuple(word for word, spelling in spellings.items() if spelling in x.composed),
+        matched=matched,
+        rules={w: chosen.rules.get(w) or x.rules[spellings[w]] for w in matched},
         notes=(*notes_of_shared_vectors(source), *(note for note in x.notes if "UTF-8" in note)),
     )
 
@@ -341,9 +290,8 @@ def ranks_of(
         about = {"source": type(source).__name__, "sha256": ""}
     else:
         form = None
-        if isinstance(source, str | os.PathLike) and (
-            Path(source).is_file() or os.fspath(source) in GENSIM_DATA
-        ):
+        named = isinstance(source, str | os.PathLike)
+        if named and (Path(source).is_file() or os.fspath(source) in GENSIM_DATA):
             path = _file_of(source, None)
             form, layout, _ = readers.recognized(path)
         if form is None or form.read is None:
@@ -356,15 +304,12 @@ def ranks_of(
         wanted = {spelling for word in words for spelling in spellings_of(word)}
         rows = form.read(Reading(path, layout, wanted, skip_invalid=True))
         known = {word: place for word, place in zip(rows.words, rows.places, strict=True) if place}
-        about = {"source": str(path), "sha256": _sha256(path)}
+        about = {"source": str(path), "sha256": sha256_file(path)}
     matched, _ = matched_spellings(words, known)
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]
     if len(spelt) >= _LEAST and spelt in (sorted(spelt), sorted(spelt, reverse=True)):
-        raise InputError(
-            "the words are in alphabetical order, which says nothing about their frequency",
-            where=about["source"],
-            found=", ".join(spelt[:4]),
-        )
+        problem = "the words are in alphabetical order, which says nothing about their frequency"
+        raise InputError(problem, where=about["source"], found=", ".join(spelt[:4]))
     ranks = {word: known[spelling] for word, spelling in matched.items()}
     return ranks, {word: spelling for word, spelling in matched.items() if word != spelling}, about

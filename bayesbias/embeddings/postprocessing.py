@@ -77,12 +77,8 @@ def postprocess(
     source = embedding if background is None else background
     where = f"embedding {embedding.name!r}"
     if len(source) < _LEAST:
-        raise InputError(
-            "too few vectors to take a mean of",
-            where=where,
-            found=f"{len(source)} words",
-            valid=f"at least {_LEAST}",
-        )
+        problem = f"too few vectors to take a mean of: at least {_LEAST} are needed"
+        raise InputError(problem, where=where, found=len(source))
     if components is not None and method != "abtt":
         raise InputError("components are for abtt", where="components", found=method)
     held = np.asarray(source.vectors, dtype=np.float64)
@@ -96,17 +92,11 @@ def postprocess(
     if method == "standardize":
         scale = held.std(axis=0)
         if not (scale > 0).all():
-            raise InputError(
-                "a dimension does not vary, so it cannot be standardized",
-                where=where,
-                found=f"dimension {int(np.argmin(scale > 0)) + 1}",
-            )
+            found = f"dimension {int(np.argmin(scale > 0)) + 1}"
+            raise InputError("a dimension does not vary", where=where, found=found)
     if method == "abtt":
-        k = (
-            max(1, round(d / 100))
-            if components is None
-            else checks.count(components, "components", most=d - 1)
-        )
+        usual = max(1, round(d / 100))
+        k = checks.count(usual if components is None else components, "components", most=d - 1)
         centered = held - mean
         variances, axes = np.linalg.eigh(centered.T @ centered)
         top = axes[:, ::-1][:, :k]
@@ -126,11 +116,8 @@ def _moved(
     vectors = moved(before)
     gone = np.linalg.norm(vectors, axis=1) <= 1e-12 * np.linalg.norm(before, axis=1)
     if gone.any():
-        raise InputError(
-            f"nothing is left of a vector after {facts['method']!r}",
-            where=f"embedding {embedding.name!r}",
-            found=embedding.words[int(np.argmax(gone))],
-        )
+        problem, found = f"nothing is left of a vector after {facts['method']!r}", np.argmax(gone)
+        raise InputError(problem, where=embedding.name, found=embedding.words[int(found)])
     lookup = embedding.lookup
     return dataclasses.replace(
         embedding,

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.formatting import number_of
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.controls import load_controls
@@ -127,33 +126,22 @@ class VectorShape:
 
     def __repr__(self) -> str:
         lines = [f"{self.name}, {self.dim} dimensions"]
-        for cosines, noun in ((self.words, "words"), (self.neutral, "neutral words")):
-            if cosines is None:
-                continue
-            carried = (
-                "too little for shares of dimensions"
-                if cosines.share_top is None
-                else f"{number_of(self.top, 'dimension')} ({', '.join(map(str, cosines.dimensions))}) "
-                f"{'carries' if self.top == 1 else 'carry'} {cosines.share_top:.0%} of it"
-            )
-            lines.append(
-                f"mean cosine of {cosines.n_words:,} {noun} {cosines.mean:.4f} (se {cosines.se:.4f}); {carried}"
-            )
+        for held, noun in ((self.words, "words"), (self.neutral, "neutral words")):
+            if held is not None:
+                mean = f"{held.n_words:,} {noun} {held.mean:.4f} (se {held.se:.4f})"
+                share = "none" if held.share_top is None else f"{held.share_top:.0%}"
+                which = ", ".join(map(str, held.dimensions))
+                lines.append(f"mean cosine of {mean}; share of dimensions {which}: {share}")
         hubs = ", ".join(f"{word} {count}" for word, count in self.hubs[:3])
-        lines.append(
-            f"hubness {self.hubness:.2f} ({self.neighbors} nearest of {self.n_compared:,} words; most often near: {hubs}; "
-            f"never: {self.never:.0%})"
-        )
+        nearest = f"{self.neighbors} nearest of {self.n_compared:,} words"
+        lines.append(f"hubness {self.hubness:.2f} ({nearest}; {hubs}; never {self.never:.0%})")
         return "VectorShape: " + "\n  ".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values as plain numbers, texts, lists and dictionaries, for JSON."""
-        out = {
-            name: plain(getattr(self, name))
-            for name in self.__dataclass_fields__
-            if name != "histogram"
-        }
-        return {**out, "mean_cosine": self.mean_cosine}
+        out = plain(self) | {"mean_cosine": self.mean_cosine}
+        out.pop("histogram")
+        return out
 
 
 def describe_vectors(
@@ -207,29 +195,25 @@ def describe_vectors(
     as_it_is = isinstance(embedding, Embedding) and words is None
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
-        raise InputError(
-            f"fewer than {_LEAST} words", where=f"embedding {held.name!r}", found=len(held)
-        )
-    dimensions = held.vectors.shape[1]
-    top = min(_LEADING, dimensions) if top is None else checks.count(top, "top", most=dimensions)
+        raise InputError(f"fewer than {_LEAST} words", where=held.name, found=len(held))
     units = _units(held.vectors)
-    others = min(len(units), _MOST_COMPARED) - 1
-    neighbors = (
-        min(_NEAREST, others)
-        if neighbors is None
-        else checks.count(neighbors, "neighbors", most=others)
-    )
+    others, d = min(len(units), _MOST_COMPARED) - 1, units.shape[1]
+    top = checks.count(min(_LEADING, d) if top is None else top, "top", most=d)
+    neighbors = min(_NEAREST, others) if neighbors is None else neighbors
+    checks.count(neighbors, "neighbors", most=others)
     contributions = dimension_shares(units)
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]
     few = held.words[:_MOST_COMPARED]
     counts = _counts_of_nearness(units[:_MOST_COMPARED], neighbors)
+    above = np.triu_indices(min(len(units), _MOST_IN_BINS), 1)
+    cosines = np.clip((units[:_MOST_IN_BINS] @ units[:_MOST_IN_BINS].T)[above], -1.0, 1.0)
     centred = counts - counts.mean()
     spread = float(np.mean(centred**2))
     order = np.argsort(-counts, kind="stable")[:5]
     return VectorShape(
         name=held.name,
-        dim=int(units.shape[1]),
+        dim=d,
         top=top,
         words=_cosines(units, top, contributions),
         neutral=_cosines(_units(held.vectors_of(aside)), top) if len(aside) >= _LEAST else None,
@@ -239,7 +223,7 @@ def describe_vectors(
         never=float(np.mean(counts == 0)),
         neighbors=neighbors,
         n_compared=len(few),
-        histogram=_in_bins(units[:_MOST_IN_BINS]),
+        histogram=np.histogram(cosines, EDGES)[0],
         provenance=dict(held.provenance),
     )
 
@@ -273,15 +257,7 @@ def _counts_of_nearness(units: Array, k: int) -> Array:
     counts = np.zeros(n)
     for first in range(0, n, 500):
         block = units[first : first + 500] @ units.T
-        block[
-            np.arange(len(block)), first + np.arange(len(block))
-        ] = -np.inf  # no word is its own neighbour
+        np.fill_diagonal(block[:, first:], -np.inf)  # no word is its own neighbor
         nearest = np.argpartition(-block, k - 1, axis=1)[:, :k]
         counts += np.bincount(nearest.ravel(), minlength=n)
     return counts
-
-
-def _in_bins(units: Array) -> npt.NDArray[np.int64]:
-    """Return how many pairs have a cosine in each bin."""
-    above = np.triu_indices(len(units), 1)
-    return np.histogram(np.clip((units @ units.T)[above], -1.0, 1.0), EDGES)[0]

@@ -4,9 +4,8 @@ import functools
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Literal
 
-__all__ = ["CASES", "FORMS", "SEPARATORS"]
+__all__ = ["CASES", "SEPARATORS"]
 
 CASES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("as given", lambda word: word),
@@ -26,12 +25,6 @@ SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 """Ways to write a phrase, in the order tried: every entry of `CASES` for the first, then for the second..."""
 
-FORMS: tuple[tuple[Literal["NFC", "NFD"], str], ...] = (
-    ("NFC", "composed letters"),
-    ("NFD", "letters and marks apart"),
-)
-"""Unicode's two ways to write a letter with a mark, tried after all else."""
-
 
 @functools.lru_cache(maxsize=100_000)
 def spellings_of(word: str) -> dict[str, str]:
@@ -45,8 +38,9 @@ def spellings_of(word: str) -> dict[str, str]:
             out.setdefault(recase(phrase), f"{way}, {case}" if way else case)
     if not word.isascii():  # letters with marks are written as one character or as two
         for spelling, rule in list(out.items()):
-            for form, change in FORMS:
-                out.setdefault(unicodedata.normalize(form, spelling), f"{rule}, {change}")
+            composed, apart = (unicodedata.normalize(f, spelling) for f in ("NFC", "NFD"))
+            out.setdefault(composed, f"{rule}, composed letters")
+            out.setdefault(apart, f"{rule}, letters and marks apart")
     return out
 
 
@@ -56,12 +50,11 @@ def matched_spellings(
     """Return asked word -> word of the source, and asked word -> rule where they differ."""
     matched, rules = {}, {}
     for word in asked:
-        for spelling, rule in spellings_of(word).items():
-            if spelling in known:
-                matched[word] = spelling
-                if spelling != word:
-                    rules[word] = rule
-                break
+        spelling, rule = next((s for s in spellings_of(word).items() if s[0] in known), ("", ""))
+        if spelling:
+            matched[word] = spelling
+        if rule and spelling != word:
+            rules[word] = rule
     return matched, rules
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, read_toml
-from bayesbias.core.formatting import Shortened, some
+from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.spelling import notes_of_shared_vectors
 
@@ -58,20 +58,13 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     >>> static_vectors(["a nurse", "The nurse is a doctor."]).shape
     (2, 128)
     """
-    texts = checks.several(texts, "text", "texts")
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            where = f"texts, number {number}"
-            raise InputError("is not a text", where=where, found=Shortened(text), valid="strings")
+    texts = checks.words(texts, "texts")
     ids = static_tokens(texts)
     empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
     if empty:
-        raise InputError(
-            "no token of some texts is known",
-            where=STATIC_EMBEDDING,
-            found=some(map(repr, empty)),
-            valid="text in a script that the English tokenizer knows",
-        )
+        found, valid = some(map(repr, empty)), "text in a script that the English tokenizer knows"
+        problem = "no token of some texts is known"
+        raise InputError(problem, where=STATIC_EMBEDDING, found=found, valid=valid)
     _, rows, scales, _ = static_model()
     out = np.empty((len(ids), rows.shape[1]), dtype=np.float32)
     for first in range(0, len(ids), 4096):  # the tokens of a million sentences would not fit memory
@@ -115,43 +108,34 @@ def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
     missing.
     """
     tokenizer, rows, _, card = static_model()
-    facts = {
-        "source": STATIC_EMBEDDING,
-        "format": STATIC_FORMAT,
-        "sha256": card["sha256"]["model.safetensors"],
-        "licence": card["licence"],
-        "made_from": card["source"],
-    }
     if asked is None:
-        asked = sorted(
-            token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1
-        )
-    spelt = {
-        word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked
-    }
+        asked = sorted(t for t in tokenizer.get_vocab() if t.isalpha() and len(t) > 1)
+    spell = tokenizer.normalizer.normalize_str
+    spelt = {word: spell(word.replace("_", " ")).strip() for word in asked}
     ids = dict(zip(asked, static_tokens(asked), strict=True))
     known = [word for word in asked if ids[word]]
     vectors = static_vectors(known)
-    partly = [
-        word
-        for word in known
-        if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
-    ]
+    matched = {word: spelt[word] for word in known if spelt[word] != word}
     notes = notes_of_shared_vectors({word: spelt[word] for word in known})
-    if partly:
+    tokens = {w: tokenizer.encode(spelt[w], add_special_tokens=False).tokens for w in known}
+    if partly := [word for word in known if "[UNK]" in tokens[word]]:
         notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
     return Embedding(
         name=STATIC_EMBEDDING,
         words=tuple(known),
         vectors=vectors,
         provenance={
-            **facts,
+            "source": STATIC_EMBEDDING,
+            "format": STATIC_FORMAT,
+            "sha256": card["sha256"]["model.safetensors"],
+            "licence": card["licence"],
+            "made_from": card["source"],
             "dim": int(vectors.shape[1]),
             "count": len(rows),
             "sha256_vectors": digest_of_vectors((spelt[word] for word in known), vectors),
         },
-        matched={word: spelt[word] for word in known if spelt[word] != word},
-        rules={word: "as the tokenizer normalizes it" for word in known if spelt[word] != word},
+        matched=matched,
+        rules=dict.fromkeys(matched, "as the tokenizer normalizes it"),
         composed=tuple(word for word in known if len(ids[word]) > 1),
         missing=tuple(word for word in asked if not ids[word]),
         notes=tuple(notes),

@@ -51,17 +51,18 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     rabbi 1.0 0.1
     priest 0.8 0.6
     """
-    checks.instance(
-        embedding, Embedding, "embedding", "an Embedding", "it comes first, then the path"
-    )
-    ending, zipped = checked_ending(path)
+    checks.instance(embedding, Embedding, "embedding", "an Embedding")
+    name = Path(checks.path(path, "path")).name
+    zipped = name.endswith(".gz")
+    ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
+    if ending in _OTHERS or (ending == ".npz" and zipped):
+        valid = ".txt, .vec or .bin (each also with .gz), or .npz"
+        raise InputError("vectors are not written so", where=path, found=ending, valid=valid)
     if ending == ".npz":
         arrays = {"words": np.array(embedding.words, dtype=np.str_), "vectors": embedding.vectors}
         with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-            for (
-                name,
-                array,
-            ) in arrays.items():  # without the time, so that equal vectors have equal bytes
+            for name, array in arrays.items():
+                # Without the time, so that equal vectors have equal bytes.
                 with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
                     np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
         return
@@ -86,18 +87,3 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
                 out.write(f"{word} {' '.join(map(repr, row.tolist()))}\n".encode())
         if zipped:
             out.close()
-
-
-def checked_ending(path: str | os.PathLike[str]) -> tuple[str, bool]:
-    """Return the ending that says how vectors are written, and whether gzipped; refuse others."""
-    name = Path(checks.path(path, "path")).name
-    plain = name.removesuffix(".gz")
-    ending = os.path.splitext(plain)[1].lower()
-    if ending in _OTHERS or (ending == ".npz" and plain != name):
-        raise InputError(
-            "vectors are not written in this format",
-            where=path,
-            found=ending,
-            valid=".txt, .vec or .bin (each also with .gz), or .npz",
-        )
-    return ending, plain != name

@@ -22,10 +22,7 @@ def test_embedding_value(vectors):
     assert "Imam" not in e
     assert len(e) == 6
     assert np.array_equal(e.vectors_of(["imam", "rabbi", "imam"]), vectors[[2, 0, 2]])
-    with pytest.raises(
-        InputError,
-        match=r"'mine': has no vector for some words; found: 'imma, x'; did you mean 'imam'",
-    ):
+    with pytest.raises(InputError, match="found: 'imma, x'; did you mean 'imam'"):
         e.vectors_of(["imma", "rabbi", "x"])
     with pytest.raises(ValueError, match="read-only"):
         e.vectors[0, 0] = 1
@@ -33,7 +30,7 @@ def test_embedding_value(vectors):
     assert np.array_equal(again["imam"], vectors[2])
     with pytest.raises(InputError, match="vectors do not fit the words"):
         Embedding("mine", ("a",), vectors)
-    with pytest.raises(InputError, match="a word occurs twice; found: 'imam'"):
+    with pytest.raises(InputError, match="a word stands twice; found: 'imam'"):
         Embedding("mine", ("imam", "imam"), vectors[:2])
 
 
@@ -73,9 +70,7 @@ def test_the_ending_says_how_vectors_are_written(tmp_path, vectors):
         assert np.array_equal(arrays["vectors"], mine.vectors)
     save_embedding(Embedding("mine", tuple(WORDS), vectors), tmp_path / "glove.6B.50d")
     assert load_embedding(tmp_path / "glove.6B.50d").provenance["format"] == "word2vec text"
-    with pytest.raises(
-        InputError, match=r"not written in this format; found: '\.parquet'; valid: .txt, .vec"
-    ):
+    with pytest.raises(InputError, match=r"not written so; found: '.parquet'"):
         save_embedding(mine, tmp_path / "d.parquet")
 
 

@@ -341,9 +341,7 @@ def test_gensim_data(tmp_path, monkeypatch, keyed, vectors, capsys):
         raise OSError("no route to host")
 
     monkeypatch.setattr(gensim.downloader, "load", offline)
-    with pytest.raises(
-        InputError, match="no route to host; valid: without a network: minilm-static"
-    ):
+    with pytest.raises(InputError, match=r"could not be downloaded \(no route to host"):
         load_embedding("glove-twitter-25", ["rabbi"])
     assert capsys.readouterr().out == ""
     (tmp_path / "glove-twitter-25").mkdir()  # what gensim once downloaded needs no network

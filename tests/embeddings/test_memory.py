@@ -50,46 +50,16 @@ def test_vectors_in_memory_go_wherever_vectors_are_taken():
     ("given", "says"),
     [
         ({}, "is empty"),
-        (
-            {"a": [1, 2], "b": [1, 2, 3]},
-            r"key 'b': is not a vector; found: 'shape \(3,\)'; valid: 2 numbers",
-        ),
-        ({"a": [1, 2], "b": ["x", "y"]}, "key 'b': holds no numbers"),
-        (
-            (["a", "b"], np.ones((3, 2))),
-            r"do not fit the words; found: '2 words and an array of shape \(3, 2\)",
-        ),
-        ((["a", "b"], [[1, 2], [3]]), "rows of several lengths"),
-        ((["a", 2], np.eye(2)), "row 2: is not a word; found: 2; valid: strings"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "key 'b': is not a vector"),
+        ((["a", "b"], np.ones((3, 2))), "do not fit the words"),
+        ((["a", 2], np.eye(2)), "row 2: is not a word; found: 2"),
         ((["a", "a"], np.eye(2)), "'a' occurs twice; found: 'row 1 and row 2'"),
-        ((["a", "b"], np.array([[1, 0], [0, np.nan]])), "row 2: the vector of 'b' holds NaN"),
         ((np.eye(2), ["a", "b"]), "the two are swapped"),
         (np.eye(3), r"an array has no words: pass \(words, matrix\)"),
-        (3, "cannot be read as word vectors; found: 'int'"),
-        (pd.DataFrame(np.eye(2)), "row 1: is not a word; found: 0; valid: strings"),
-        (
-            pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]),
-            "hold no numbers; found: 'remark'",
-        ),
-        (pd.DataFrame({"word": ["a", "b"], "vector": [[1], [1, 2]]}), "row 2: is not a vector"),
-        (
-            pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["count", 0, 1]),
-            "not dimensions; found: 'count'",
-        ),
-        (
-            pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["d1", "d2", "year"]),
-            "not dimensions; found: 'year'",
-        ),
+        (pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]), "found: 'remark'"),
+        (pd.DataFrame(np.ones((2, 3)), ["a", "b"], ["d1", "d2", "year"]), "found: 'year'"),
     ],
 )
 def test_what_is_not_a_table_of_vectors_is_refused(given, says):
     with pytest.raises(InputError, match=says):
         load_embedding(given)
-
-
-@pytest.mark.parametrize("columns", [["a", "b", "c"], ["d1", "d2", "d5"], [7, 8, 9]])
-def test_columns_that_may_be_dimensions_are_taken(columns):
-    assert load_embedding(pd.DataFrame(np.ones((2, 3)), ["a", "b"], columns)).vectors.shape == (
-        2,
-        3,
-    )

@@ -36,12 +36,8 @@ def test_each_way_by_hand() -> None:
         assert moved.vectors == pytest.approx(u * s @ axes, abs=1e-10)
         assert moved.provenance["postprocess"]["components"] == k
     told = postprocess(source, "abtt").provenance["postprocess"]
-    assert told["method"] == "abtt"
-    assert told["explained"] == pytest.approx(
-        np.linalg.svd(centred)[1][0] ** 2 / (centred**2).sum()
-    )
-    assert told["background_words"] == 50
-    assert told["background_sha256_vectors"] == source.provenance["sha256_vectors"]
+    share = np.linalg.svd(centred)[1][0] ** 2 / (centred**2).sum()
+    assert told["explained"] == pytest.approx(share)
 
 
 @pytest.mark.parametrize("method", POSTPROCESSINGS)
@@ -78,24 +74,12 @@ def test_centred_vectors_have_no_common_direction(shared) -> None:
 
 def test_what_cannot_be_postprocessed() -> None:
     source = held()
-    flat = load_embedding(
-        {w: [*v[:3], 1.0] for w, v in zip(source.words, source.vectors, strict=True)}
-    )
-    same = load_embedding(
-        {
-            **dict(zip(source.words, source.vectors, strict=True)),
-            "mean": source.vectors.mean(axis=0),
-        }
-    )
+    mean = {**dict(zip(WORDS, source.vectors, strict=True)), "mean": source.vectors.mean(axis=0)}
     for of, method, options, said in [
         (source, "centre", {}, "did you mean 'center'"),
         (load_embedding(source, WORDS[:4]), "center", {}, "too few vectors"),
-        (flat, "standardize", {}, "dimension 4"),
-        (source, "abtt", {"components": 8}, "components"),
         (source, "center", {"components": 1}, "components are for abtt"),
-        (same, "center", {}, "nothing is left of a vector after 'center'; found: 'mean'"),
+        (load_embedding(mean), "center", {}, "nothing is left of a vector.*found: 'mean'"),
     ]:
         with pytest.raises(InputError, match=said):
             postprocess(of, method, **options)
-    with pytest.raises(InputError, match="did you mean 'standardize'"):
-        load_embedding(source, postprocess="standardise")

@@ -67,7 +67,7 @@ def test_hubness_is_the_skewness_of_how_often_a_word_is_near() -> None:
 def test_a_share_of_nothing_is_none() -> None:
     shape = describe_vectors(vectors(5, WORDS, 6), top=2)
     assert shape.words.share_top is None
-    assert "too little for shares of dimensions" in repr(shape)
+    assert "none" in repr(shape)
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,5 @@ def test_what_is_told_of_the_words_asked_for() -> None:
     assert (shape.words.n_words, shape.n_compared) == (5, 5)
     assert shape.neutral.n_words > 200  # of an open vocabulary all neutral words are to be had
     assert json.dumps(shape.as_dict(), allow_nan=False)
-    for options, said in [
-        ({"top": 200}, "top"),
-        ({"neighbors": 5}, "neighbors"),
-        ({"neutral": "2020", "neighbors": 2}, "2020"),
-    ]:
-        with pytest.raises(InputError, match=said):
-            describe_vectors(
-                "minilm-static", ["clock", "grass", "table", "river", "rabbi"], **options
-            )
     with pytest.raises(InputError, match="fewer than 3 words"):
         describe_vectors(load_embedding({"a": [1.0, 0.0], "b": [0.0, 1.0]}))

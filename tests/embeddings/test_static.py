@@ -27,10 +27,6 @@ def test_static_vectors_are_means_of_tokens():
     for text, vector in zip(texts, static_vectors(texts), strict=True):
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         assert np.allclose(vector, rows[ids].mean(axis=0), atol=2e-6)
-    many = static_vectors(["a nurse", "the church bell"] * 2500)
-    assert np.allclose(
-        many, np.tile(static_vectors(["a nurse", "the church bell"]), (2500, 1)), atol=1e-7
-    )
 
 
 def test_static_vectors_are_those_of_model2vec():
@@ -54,10 +50,6 @@ def test_static_embedding_is_open_and_says_what_it_did():
     assert "homemaker" in e  # never asked for
     assert "☃" not in e
     assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])
-    with pytest.raises(InputError, match="has no vector for some words; found: '☃'"):
-        e.vectors_of(["bill", "☃"])
-    with pytest.raises(InputError, match="the word is not in the embedding"):
-        load_embedding("minilm-static", ["☃"])
     whole = load_embedding("minilm-static")
     assert len(whole) > 15_000
     assert np.array_equal(whole["church"], e["church"])
@@ -86,11 +78,6 @@ def test_any_vectors_may_have_an_open_vocabulary():
         e.vectors_of(["imam", "☃"])
     chosen = load_embedding(e, ["to", "☃"], name="mine")
     assert (chosen.name, chosen.words, chosen.missing) == ("mine", ("to",), ("☃",))
-    with pytest.raises(InputError, match="embedding 'lengths': the word is not in the embedding"):
-        load_embedding(e, ["☃"])
-    closed = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]))
-    assert not closed.open_vocabulary
-    assert "imam" not in closed
 
 
 @pytest.mark.parametrize("name", ["religion", "gender", "race"])
