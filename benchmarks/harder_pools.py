@@ -153,7 +153,7 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
     """Return how often intervals of `change`, and by moments, hold the change of a pool."""
     pool = drawn_pool(VECTORS, listed(NAMES), words=8, attributes=8, human=15, neutral=25)
     changes = dataclasses.replace(pool.grid, distances=without_a_part(pool) - pool.grid.distances)
-    pool = Pool.of(changes, pool.words, pool.attributes)
+    pool = Pool(changes, pool.words, pool.attributes)
     truth, flawless, ideal = pool.values(), pool.flawless(0.89, seed), pool.ideal_widths(0.89)
     spec, rows = load_model("change"), []
     for number in range(tables):

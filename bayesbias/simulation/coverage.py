@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,8 +29,9 @@ from bayesbias.inference.estimands import CONTRASTS, PROB
 from bayesbias.inference.laplace import ENGINES
 from bayesbias.inference.repeated import Repeated, repeated
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
-from bayesbias.scores.permutation import permutation_test
-from bayesbias.simulation.grid import YARDSTICKS, Key, by_yardstick, contrast_weights, grid_of
+from bayesbias.scores.association import weat
+from bayesbias.simulation import grid as grids
+from bayesbias.simulation.grid import YARDSTICKS, Key
 from bayesbias.simulation.scenario import (
     Scenario,
     scenario_frame,
@@ -48,20 +50,16 @@ AVERAGED = ("weat", "averages_t", "pairs_t")
 pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over single
 pairs."""
 WITHOUT_MODEL = (*AVERAGED, *YARDSTICKS)
-_BATCH = 20  # tables that a worker takes at a time
-_ANSWER = (
-    "estimate",
-    "low",
-    "high",
-    "p_value",
-    "seconds",
-    "converged",
-    "quick",
-)  # a test has a p-value and no interval
+LABELS = ["level", "name", "contrast"]
+_BATCH = 10  # tables that a worker takes at a time
+_ANSWER = ["estimate", "low", "high", "p_value", "seconds", "converged", "quick"]
 _COLUMNS = (
     "truth", "tables", "coverage", "coverage_se", "called", "called_se", "wrong_sign", "wrong_sign_se", "bias", "bias_se",
     "rmse", "rmse_se", "width", "width_se", "seconds", "converged", "quick",
 )  # fmt: skip
+
+type Draw = Callable[[int], tuple[pd.DataFrame, int]]
+"""Makes the table of a number, and the seed of its analysis; can be pickled."""
 
 
 def coverage_simulated(
@@ -128,48 +126,34 @@ def coverage_simulated(
     (['weat'], 4)
     """
     methods = checked_methods(methods)
-    checks.count(tables, "tables", most=checks.MOST_TABLES)
     settings = settings_of(prob, draws, tune, chains, engine)
     if "weat" in methods and len(scenario.words) < 2:
-        raise InputError(
-            "WEAT compares two classes",
-            where="methods",
-            found="a scenario with one",
-            hint="leave out weat",
-        )
-    truth = {(contrast,): value for contrast, value in true_contrasts(scenario).items()}
-    identity = {
-        "scenario": dataclasses.asdict(scenario),
-        "model_sha256": model_hashes([scenario.model, *methods]),
-        "methods": list(methods),
-        "seed": seed,
-        "bayesbias": own_version(),
-        **settings,
-    }
-    folder = batch_folder(out, identity, resume)
-    work = functools.partial(analyse_batch, scenario, methods, seed, settings=settings)
+        raise InputError("WEAT compares two classes", where="methods", hint="leave out weat")
+    truth = {("overall", "all", name): value for name, value in true_contrasts(scenario).items()}
+    source = {**dataclasses.asdict(scenario), "sha256": load_model(scenario.model).sha256}
+    folder = batch_folder(out, source, methods, seed, settings, resume)
     with Hands(workers, dask) as hands:
-        rows = in_batches(work, tables, folder, hands, "simulated tables", progress, _BATCH)
-    left_out = ["rmse", "rmse_se", "seconds", "converged"]
-    return accounts(rows, truth, methods, prob, ["contrast"]).drop(columns=left_out)
+        rows = analyse_tables(
+            functools.partial(simulated, scenario, seed), tables, methods, settings, hands,
+            label="simulated tables", progress=progress, folder=folder,
+            pairs=scenario_frame(*sizes_of(scenario)),
+        )  # fmt: skip
+    left_out = ["level", "name", "rmse", "rmse_se", "seconds", "converged"]
+    return accounts(rows, truth, methods, prob).drop(columns=left_out)
+
+
+def simulated(scenario: Scenario, seed: int, number: int) -> tuple[pd.DataFrame, int]:
+    """Return the table of a number and its seed: every table has its own, so they may come in any order."""
+    own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+    return simulate_table(scenario, own), own
 
 
 def settings_of(prob: float, draws: int, tune: int, chains: int, engine: str) -> dict[str, Any]:
     """Return the settings of every fit of a simulation, checked."""
     checks.sampling(draws, tune, chains)
     checks.choice(engine, ENGINES, "engine")
-    return {
-        "prob": checks.probability(prob),
-        "draws": draws,
-        "tune": tune,
-        "chains": chains,
-        "engine": engine,
-    }
-
-
-def model_hashes(methods: Sequence[str]) -> dict[str, str]:
-    """Return the hashes of the models among some methods."""
-    return {m: load_model(m).sha256 for m in methods if m not in WITHOUT_MODEL}
+    sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
+    return {"prob": checks.probability(prob), **sampling}
 
 
 def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
@@ -178,12 +162,8 @@ def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
     names = [str(method) for method in checks.several(methods, "method", "methods")]
     for name in names:
         if name not in known and not os.path.isfile(name):
-            raise InputError(
-                "unknown method",
-                found=name,
-                valid=[*known, "or a model file"],
-                hint=nearest(name, known),
-            )
+            valid = [*known, "or a model file"]
+            raise InputError("unknown method", found=name, valid=valid, hint=nearest(name, known))
     return list(dict.fromkeys(names))
 
 
@@ -198,29 +178,39 @@ def analyse_table(
 
     `laid` is the model on the pairs of the table, where many tables have the same.
     """
+    prob = settings["prob"]
     if method == "weat":
-        return _by_weat(table)
+        classes = list(dict.fromkeys(map(str, table["protected_class"])))[:2]
+        # WEAT gives no interval of a distance; the contrast it stands for is associated - different.
+        key = ("overall", "all", "associated - different")
+        return [_row(key, p_value=weat(table, classes=classes, sides=2, seed=0).p_value)]
     if method in AVERAGED:
-        return _by_t(table, method, settings["prob"])
+        return _by_t(table, method, prob)
     if method in YARDSTICKS:
-        return _by_yardstick(table, method, settings["prob"], seed)
+        grid = grids.grid_of(table, "the simulated table")
+        weights = grids.contrast_weights(grid, *grid.sizes())
+        ends = grids.by_yardstick(grid, method, weights, prob, seed)
+        return [_row(key, estimate=x, low=low, high=high) for key, (x, low, high) in ends.items()]
     if laid is not None:
-        sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
-        outcome = table[laid.reduced.design.spec.outcome].to_numpy()
-        quick = laid.intervals(outcome, {**sampling, "seed": seed}, settings["prob"])
+        sampling = {**settings, "seed": seed}
+        quick = laid.intervals(table[laid.reduced.design.spec.outcome].to_numpy(), sampling, prob)
         if quick is not None:
-            contrasts, engine = quick
-            return [
-                {"contrast": key[2], **answer, "quick": float(engine.name == "quick")}
-                for key, answer in contrasts
-            ]
-    result = fit_of(table, method, seed, settings)
-    if not any({a, b} <= set(map(str, table["connection"].unique())) for a, b in CONTRASTS):
-        return []
-    return [
-        {"contrast": key[2], **answer, "quick": float(result.engine.name == "quick")}
-        for key, answer in answers_of_fit(result, settings["prob"], ["overall"])
+            answers, engine = quick
+            return [_row(key, **own, quick=engine.name == "quick") for key, own in answers]
+    fit = fit_of(table, method, seed, settings)
+    levels = [
+        level
+        for level, about in fit.spec.results.levels.items()
+        if level in grids.LEVEL_COLUMNS and about.population
     ]
+    about = {"converged": fit.diagnostics()["ok"], "quick": fit.engine.name == "quick"}
+    answers = answers_of_fit(fit, prob, ["overall", *levels])
+    return [_row(key, **answer, **about) for key, answer in answers]
+
+
+def _row(key: Key, **answer: Any) -> dict[str, Any]:
+    names = dict(zip(LABELS, key, strict=True))
+    return names | {name: float(value) for name, value in answer.items()}
 
 
 def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, Any]) -> BiasFit:
@@ -235,194 +225,139 @@ def answers_of_fit(
     fit: BiasFit, prob: float, levels: Sequence[str]
 ) -> list[tuple[Key, dict[str, float]]]:
     """Return what a fit says of the population: the very intervals that its table of contrasts prints."""
-    out = []
-    for level in levels:
-        frame = fit.contrasts(prob=prob, estimand="population", level=level)
-        for row in frame.to_dict("records"):
-            answer = {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]}
-            key = (level, str(row["name"]), str(row["contrast"]))
-            out.append((key, {name: float(value) for name, value in answer.items()}))
-    return out
-
-
-def _by_yardstick(table: pd.DataFrame, method: str, prob: float, seed: int) -> list[dict[str, Any]]:
-    grid = grid_of(table, "the simulated table")
-    weights = contrast_weights(grid, *grid.sizes())
-    overall = {key: w for key, w in weights.items() if key[0] == "overall"}
-    answers = by_yardstick(grid, method, overall, prob, seed)
+    frames = [fit.contrasts(prob=prob, estimand="population", level=level) for level in levels]
     return [
-        {"contrast": contrast, "estimate": estimate, "low": low, "high": high}
-        for (_, _, contrast), (estimate, low, high) in answers.items()
+        (
+            (level, str(row["name"]), str(row["contrast"])),
+            {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]},
+        )
+        for level, frame in zip(levels, frames, strict=True)
+        for row in frame.to_dict("records")
     ]
-
-
-def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Test WEAT's statistic of the first two classes: X, Y are their words, A, B their stereotypes (eq. 2-3)."""
-    classes = list(dict.fromkeys(table["protected_class"]))[:2]
-    if len(classes) < 2:
-        return []
-    # A list need not be called as the class is that it belongs to.
-    associated = table[table["connection"].astype(str) == "associated"]
-    a, b = (
-        list(associated.loc[associated["protected_class"] == c, "attribute"].unique())
-        for c in classes
-    )
-    if not a or not b:
-        return []
-    # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0
-    # and 2.
-    own = table[table["attribute"].isin([*a, *b]) & table["protected_class"].isin(classes)]
-    near, far = (
-        own[own["attribute"].isin(side)].groupby("protected_word", observed=True)["distance"].mean()
-        for side in (a, b)
-    )
-    score = far - near
-    group = own.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
-    x, y = (score[group[score.index] == c].to_numpy() for c in classes)
-    # WEAT gives no interval of a distance; the contrast it stands for is associated - different.
-    p_value = permutation_test(x, y, sides=2, seed=0).p_value
-    return [{"contrast": "associated - different", "p_value": float(p_value)}]
 
 
 def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]:
     """Return the t interval of each contrast; none where there is no variance to go by."""
     from scipy import stats
 
+    means = table.pivot_table(
+        index="protected_word", columns="connection", values="distance", observed=True
+    )
     out = []
     for a, b in CONTRASTS:
-        one, two = table[table["connection"] == a], table[table["connection"] == b]
-        if method == "averages_t":
-            means = [
-                part.groupby("protected_word", observed=True)["distance"].mean()
-                for part in (one, two)
-            ]
-            difference = (means[0] - means[1]).dropna()
-            if len(difference) < 2:
-                continue
-            test, estimate = stats.ttest_1samp(difference, 0.0), float(difference.mean())
+        one, two = (table.loc[table["connection"] == c, "distance"] for c in (a, b))
+        if method == "averages_t" and {a, b} <= set(means):
+            one = (means[a] - means[b]).dropna()
+            test, estimate = stats.ttest_1samp(one, 0.0) if len(one) > 1 else None, one.mean()
         else:
-            if min(len(one), len(two)) < 2:
-                continue
-            test = stats.ttest_ind(one["distance"], two["distance"], equal_var=False)
-            estimate = float(one["distance"].mean() - two["distance"].mean())
-        low, high = map(float, test.confidence_interval(prob))
-        if np.isfinite(low):  # pairs that are all alike have no interval
-            out.append({"contrast": f"{a} - {b}", "estimate": estimate, "low": low, "high": high})
+            enough = method == "pairs_t" and min(len(one), len(two)) > 1
+            test = stats.ttest_ind(one, two, equal_var=False) if enough else None
+            estimate = one.mean() - two.mean()
+        if test is not None and np.isfinite((ends := test.confidence_interval(prob)).low):
+            key = ("overall", "all", f"{a} - {b}")  # pairs that are all alike have no interval
+            out.append(_row(key, estimate=estimate, low=ends.low, high=ends.high))
     return out
 
 
-def analyse_batch(
-    scenario: Scenario,
+def _analyse_batch(
+    draw: Draw,
     methods: Sequence[str],
-    seed: int,
+    settings: Mapping[str, Any],
+    pairs: pd.DataFrame | None,
     first: int,
     count: int,
-    settings: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    """Simulate and analyse `count` tables.
-
-    Every table has its own seed, so batches may come in any order.
-    """
     laid = {
-        method: repeated(load_model(method), scenario_frame(*sizes_of(scenario)), ["overall"])
+        method: repeated(load_model(method), pairs, ["overall"])
         for method in methods
-        if method not in WITHOUT_MODEL
+        if pairs is not None and method not in WITHOUT_MODEL
     }
     rows = []
     for number in range(first, first + count):
-        own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-        table = simulate_table(scenario, own)
+        table, seed = draw(number)
         for method in methods:
-            rows += [
-                {"table": number, "method": method, **row}
-                for row in analyse_table(table, method, own, settings, laid.get(method))
-            ]
+            start = time.perf_counter()
+            answers = analyse_table(table, method, seed, settings, laid.get(method))
+            about = {"table": number, "method": method, "seconds": time.perf_counter() - start}
+            rows += [about | answer for answer in answers]
     return rows
 
 
-def standard_error_of_share(share: float, n: int) -> float:
+def standard_error_of_share(share: Any, n: Any) -> Any:
     """Return the standard error of a share after Agresti and Coull (1998), which is not zero at 0 and 1."""
-    centre = (share * n + 2) / (n + 4)
-    return float(np.sqrt(centre * (1 - centre) / (n + 4)))
+    center = (share * n + 2) / (n + 4)
+    return np.sqrt(center * (1 - center) / (n + 4))
 
 
 def accounts(
     rows: Sequence[Mapping[str, Any]],
-    truth: Mapping[Any, float],
+    truth: Mapping[Key, float],
     methods: Sequence[str],
     prob: float,
-    labels: Sequence[str],
 ) -> pd.DataFrame:
-    """Hold answers to the truth.
+    """Compare answers with the truth.
 
     Parameters
     ----------
     rows : sequence of mappings
-        One for each table, method and quantity: ``method``, the labels, and any of ``estimate, low,
-        high, p_value, seconds, converged, quick``.
-    truth : mapping of labels (a tuple of texts) to number
+        One for each table, method and quantity: ``method, level, name, contrast``, and any of
+        ``estimate, low, high, p_value, seconds, converged, quick``.
+    truth : mapping of (level, name, contrast) to number
     methods : sequence of str
     prob : float in (0, 1)
         Of the intervals; a test calls at ``p < 1 - prob``.
-    labels : sequence of str
-        What the keys of `truth` are called.
 
     Returns
     -------
     DataFrame
-        One row per method and quantity that it has answers about: ``method``, the labels, ``truth,
-        tables, coverage, coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se,
-        rmse, rmse_se, width, width_se, seconds, converged, quick``; ``_se`` are standard errors by
-        the number of tables.
+        One row per method and quantity that it has answers about: ``method, level, name, contrast,
+        truth, tables, coverage, coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias,
+        bias_se, rmse, rmse_se, width, width_se, seconds, converged, quick``; ``_se`` are standard
+        errors by the number of tables.
     """
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=["method", *labels, *_ANSWER]).astype(
-        dict.fromkeys(_ANSWER, float)
+    names = ["method", *LABELS]
+    frame = pd.DataFrame(rows, columns=[*names, *_ANSWER]).astype(dict.fromkeys(_ANSWER, float))
+    true = pd.Series(
+        [truth.get(key, np.nan) for key in zip(*(frame[x] for x in LABELS), strict=True)]
     )
-    groups = dict(iter(frame.groupby(["method", *labels], sort=False)))
-    names = ["method", *labels]
-    keys = [(method, *key) for method in methods for key in truth if (method, *key) in groups]
-    out = [
-        dict(zip(names, key, strict=True)) | _account(groups[key], truth[key[1:]], prob)
-        for key in keys
-    ]
-    return pd.DataFrame(out).reindex(columns=[*names, *_COLUMNS])
-
-
-def _account(part: pd.DataFrame, true: float, prob: float) -> dict[str, Any]:
-    n = len(part)
-    row = {
-        "truth": true,
-        "tables": n,
-        **part[["converged", "quick"]].mean(),
-        "seconds": part["seconds"].median(),
-    }
-    if part["p_value"].notna().any():
-        row["called"] = (part["p_value"] < 1 - prob).mean()
-    else:
-        low, high, off = part["low"], part["high"], part["estimate"] - true
-        above, below = (low > 0).mean(), (high < 0).mean()
-        rmse = float(np.sqrt((off**2).mean()))
-        row |= {"called": above + below, "coverage": ((low <= true) & (true <= high)).mean()}
-        row |= {"bias": off.mean(), "width": (high - low).mean(), "rmse": rmse}
-        row |= {"wrong_sign": below if true > 0 else above} if true else {}
-        if n > 1:
-            # Of a root the error is that of the square over twice the root (delta method).
-            sds = {
-                "bias": off.std(),
-                "width": (high - low).std(),
-                "rmse": (off**2).std() / (2 * rmse or np.nan),
-            }
-            row |= {f"{name}_se": sd / np.sqrt(n) for name, sd in sds.items()}
-    shares = [name for name in ("called", "coverage", "wrong_sign") if name in row]
-    return row | {f"{name}_se": standard_error_of_share(row[name], n) for name in shares}
+    low, high, off = frame["low"], frame["high"], frame["estimate"] - true
+    is_test = frame["p_value"].notna()
+    above, below = (low > 0) * 1.0, (high < 0) * 1.0
+    each = frame[[*names, "seconds", "converged", "quick"]].assign(
+        truth=true,
+        called=(above + below).where(~is_test, (frame["p_value"] < 1 - prob) * 1.0),
+        coverage=((low <= true) & (true <= high)).astype(float).where(~is_test),
+        wrong_sign=below.where(true > 0, above).where(~is_test & (true != 0)),
+        bias=off,
+        square=off**2,
+        width=high - low,
+    )
+    groups = each.groupby(names, sort=False)
+    out, errors = groups.mean(), groups[["bias", "square", "width"]].sem()
+    out["truth"], out["tables"] = groups["truth"].first(), groups.size()
+    out["seconds"] = groups["seconds"].median()
+    out["rmse"] = np.sqrt(out["square"])
+    out["bias_se"], out["width_se"] = errors["bias"], errors["width"]
+    # Of a root the error is that of the square over twice the root (delta method).
+    out["rmse_se"] = errors["square"] / (2 * out["rmse"]).replace(0, np.nan)
+    for name in ("called", "coverage", "wrong_sign"):
+        out[f"{name}_se"] = standard_error_of_share(out[name], out["tables"])
+    keys = [(method, *key) for method in methods for key in truth if (method, *key) in out.index]
+    index = pd.MultiIndex.from_tuples(keys, names=names)
+    return out.reindex(index).reset_index()[[*names, *_COLUMNS]]
 
 
 def batch_folder(
-    out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool
+    out: str | os.PathLike[str] | None,
+    source: Mapping[str, Any],
+    methods: Sequence[str],
+    seed: int,
+    settings: Mapping[str, Any],
+    resume: bool,
 ) -> Path | None:
-    """Return the folder for finished batches, which says in ``coverage.json`` what they are batches of.
+    """Return the folder for finished batches; ``coverage.json`` in it says what they are batches of.
 
     Raises
     ------
@@ -431,87 +366,86 @@ def batch_folder(
     """
     if out is None:
         return None
-    folder, text = Path(out), json.dumps(identity, indent=2, sort_keys=True)
+    models = {m: load_model(m).sha256 for m in methods if m not in WITHOUT_MODEL}
+    identity = {"source": source, "methods": list(methods), "models": models, "seed": seed}
+    text = json.dumps(identity | {"bayesbias": own_version(), **settings}, indent=2)
+    folder = Path(out)
     state = folder / "coverage.json"
     if state.is_file():
         if not resume:
-            raise InputError(
-                "holds a run already", where=folder, hint="resume it, or name another folder"
-            )
+            hint = "resume it, or name another folder"
+            raise InputError("holds a run already", where=folder, hint=hint)
         if state.read_text(encoding="utf-8") != text:
-            raise InputError(
-                "holds a run with other settings", where=folder, hint="name another folder"
-            )
+            raise InputError("holds a run with other settings", where=folder)
     elif folder.is_dir() and any(folder.iterdir()):
-        raise InputError("the output folder is not empty", where=folder, hint="name another folder")
+        raise InputError("the output folder is not empty", where=folder)
     else:
         with whole_file(state) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return folder
 
 
-def in_batches(
-    work: Callable[[int, int], list[dict[str, Any]]],
+def analyse_tables(
+    draw: Draw,
     tables: int,
-    folder: Path | None,
+    methods: Sequence[str],
+    settings: Mapping[str, Any],
     hands: Hands,
+    *,
     label: str,
     progress: bool | None,
-    size: int,
+    folder: Path | None = None,
+    pairs: pd.DataFrame | None = None,
 ) -> list[dict[str, Any]]:
-    """Return the rows of all tables, in their order.
+    """Analyze the tables 0, 1, ... by every method, and return the rows of all in their order.
 
     Parameters
     ----------
-    work : callable
-        Takes the number of the first table and how many; can be pickled, and needs no other state.
+    draw : callable
+        Makes a table from its number.
     tables : int
-    folder : Path, optional
-        Where batches are kept, and found again.
+    methods : sequence of str
+    settings : Mapping
     hands : Hands
-        Who works; other batches may be handed to them after these.
+        Who works; other tables may be handed to them after these.
     label : str
         Of the bar.
     progress : bool, optional
-    size : int
-        Tables in a batch.
+    folder : Path, optional
+        Where batches are kept, and found again.
+    pairs : DataFrame, optional
+        The pairs of every table, where all have the same.
     """
-    counts = {first: min(size, tables - first) for first in range(0, tables, size)}
+    checks.count(tables, "tables", most=checks.MOST_TABLES)
+    counts = {first: min(_BATCH, tables - first) for first in range(0, tables, _BATCH)}
     done: dict[int, list[dict[str, Any]]] = {}
 
     def file_of(first: int) -> Path | None:
         return None if folder is None else folder / f"batch-{first:06d}-{counts[first]}.json"
 
-    for first in counts:
-        file = file_of(first)
-        if file is not None and file.is_file():
-            done[first] = json.loads(file.read_text(encoding="utf-8"))
+    def failed(error: str) -> None:
+        raise InputError(f"a batch of {label} failed: {error}")
+
     with ticking(label, tables, progress) as tick:
-        tick(sum(counts[first] for first in done))
 
         def finished(first: int, answer: tuple[str, list[dict[str, Any]]]) -> None:
             version, done[first] = answer
             if version != own_version():
                 failed(f"the worker has bayesbias {version}, here is {own_version()}")
-            file = file_of(first)
-            if file is not None:
+            if (file := file_of(first)) is not None:
                 with whole_file(file) as temporary:
                     temporary.write_text(json.dumps(done[first]), encoding="utf-8")
             tick(counts[first])
 
-        def failed(error: str) -> None:
-            raise InputError(f"a batch of {label} failed: {error}")
-
-        tasks = deque(
-            Task(
-                with_version,
-                (work, first, count),
-                then=functools.partial(finished, first),
-                fail=failed,
-            )
-            for first, count in counts.items()
-            if first not in done
-        )
+        work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
+        tasks: deque[Task] = deque()
+        for first, count in counts.items():
+            if (file := file_of(first)) is not None and file.is_file():
+                done[first] = json.loads(file.read_text(encoding="utf-8"))
+                tick(count)
+            else:
+                then = functools.partial(finished, first)
+                tasks.append(Task(with_version, (work, first, count), then=then, fail=failed))
         if hands.alone(len(tasks)):
             for task in tasks:
                 task.then(task.work(*task.arguments))

@@ -33,13 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-_SPREADS = (
-    1e-9,
-    1e9,
-)  # of pairs; no result depends on the unit, and squares of these are numbers still
-_PERMUTATIONS = (
-    2000  # drawn afresh for each block of tables where there are more than can be listed
-)
+_SPREADS = (1e-9, 1e9)  # of pairs; squares of these are numbers still
+_PERMUTATIONS = 2000  # drawn afresh for each block where there are more than can be listed
 _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations
 
@@ -110,19 +105,13 @@ class NullDistribution:
         from scipy import stats
 
         p = np.asarray(prob, dtype=float)
-        outside = ~((p >= 0) & (p <= 1))
-        if outside.any():
-            raise InputError(
-                "not a probability", where="prob", found=float(p[outside].flat[0]), valid="0 to 1"
-            )
+        if not ((p >= 0) & (p <= 1)).all():
+            raise InputError("not a probability", where="prob", found=prob, valid="0 to 1")
         n = self.n_x + self.n_y
         if n == 2:
             return np.where(p < 0.5, -self.largest, self.largest)
-        return (
-            self.largest
-            * np.sign(p - 0.5)
-            * np.sqrt(stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2))
-        )
+        share = stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2)
+        return self.largest * np.sign(p - 0.5) * np.sqrt(share)
 
     def above(self, size: float) -> float:
         """Return the exact probability that the absolute effect size is at least `size`.
@@ -142,41 +131,18 @@ class NullDistribution:
         return float(stats.beta.sf(share, 0.5, (n - 2) / 2))
 
     def summary(self) -> pd.DataFrame:
-        """Return ``quantity, simulated, mcse_simulated, exact``: standard deviation, quantiles, and shares above a size.
-
-        Errors of quantiles are those of their order statistics; that of the largest one is what it
-        is from the ceiling.
-        """
+        """Return ``quantity, simulated, exact``: standard deviation, quantiles, and shares above a size."""
         import pandas as pd
 
-        d = self.effect_sizes
-        n = self.n_x + self.n_y
+        d, n = self.effect_sizes, self.n_x + self.n_y
         # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
-        sd = float(np.sqrt(np.mean(d**2)))
-        of_sd = float(np.std(d**2)) / (2 * sd * math.sqrt(len(d)))  # delta method
-        rows = [("sd", sd, of_sd, self.largest / math.sqrt(n - 1))]
+        rows = [("sd", np.sqrt(np.mean(d**2)), self.largest / math.sqrt(n - 1))]
         for q in (0.025, 0.25, 0.5, 0.75, 0.975):
-            rows.append(
-                (
-                    f"quantile {q:.1%}",
-                    float(np.quantile(d, q)),
-                    _error_of_quantile(d, q),
-                    float(self.quantile(q)),
-                )
-            )
+            rows.append((f"quantile {q:.1%}", np.quantile(d, q), float(self.quantile(q))))
         for size in (0.5, 0.8, 1.0, 1.5):
-            share = float(np.mean(np.abs(d) >= size))
-            rows.append(
-                (
-                    f"|d| >= {size:g}",
-                    share,
-                    math.sqrt(share * (1 - share) / len(d)),
-                    self.above(size),
-                )
-            )
-        most = float(np.abs(d).max())
-        rows.append(("largest |d|", most, self.largest - most, self.largest))
-        return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
+            rows.append((f"|d| >= {size:g}", np.mean(np.abs(d) >= size), self.above(size)))
+        rows.append(("largest |d|", np.abs(d).max(), self.largest))
+        return pd.DataFrame(rows, columns=["quantity", "simulated", "exact"])
 
 
 def null_distribution(
@@ -230,14 +196,11 @@ def null_distribution(
             "this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2]
         )
     random = np.random.default_rng(checks.seed(seed, most=None))
-    n = n_x + n_y
-    d = np.empty(draws)
-    for part in _chunks(draws, 2 * n * n_attributes):
-        pairs = random.standard_normal((part.stop - part.start, n, 2, n_attributes)) * sd
-        means = pairs.mean(axis=3)
-        s = means[:, :, 0] - means[:, :, 1]
-        numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
-        d[part] = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
+    pairs = random.standard_normal((draws, n_x + n_y, 2, n_attributes)) * sd
+    means = pairs.mean(axis=3)
+    s = means[:, :, 0] - means[:, :, 1]
+    numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
+    d = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
     return NullDistribution(n_x, n_y, n_attributes, sd, denominator, draws, int(seed), largest, d)
 
 
@@ -337,28 +300,21 @@ def simulate_grid(
         # Streams are told apart by the bits of the numbers themselves.
         key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
         random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
-        cell = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
-        settings = {
-            "n_words": n,
-            "n_attributes": n_attributes,
-            "pair_sd": pair,
-            "attribute_sd": attribute,
-        }
-        for (question, method), calls in cell.items():
-            about = {**settings, "question": question, "method": method}
-            rows.append({**about, **_describe_calls(calls, difference, draws), "draws": draws})
+        calls = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
+        for question, method in METHODS:
+            about = {"n_words": n, "n_attributes": n_attributes, "pair_sd": pair}
+            about |= {"attribute_sd": attribute, "question": question, "method": method}
+            described = _describe_calls(calls.loc[question, method], difference)
+            rows.append({**about, **described, "draws": draws})
     effects = ["effect_low", "effect_high"]
     return pd.DataFrame(rows).astype(dict.fromkeys(effects, "Float64"))
 
 
-@dataclass(frozen=True, eq=False)
-class _Calls:
-    """What a method reported of each simulated table."""
+def _calls(alarm: Any, score: Floats, error: Floats, effect: Any = np.nan) -> pd.DataFrame:
+    """Return what a method reports of each table; `error` is the standard error it takes the score to have."""
+    import pandas as pd
 
-    alarm: npt.NDArray[np.bool_]
-    score: Floats
-    error: Floats  # the standard error it takes the score to have
-    effect: Floats | None = None
+    return pd.DataFrame({"alarm": alarm, "score": score, "error": error, "effect": effect})
 
 
 def _simulate_cell(
@@ -370,10 +326,13 @@ def _simulate_cell(
     difference: float,
     alpha: float,
     draws: int,
-) -> dict[tuple[str, str], _Calls]:
-    parts: list[dict[tuple[str, str], _Calls]] = []
-    for part in _chunks(draws, 2 * 2 * n * 2 * n_attributes):
-        size = part.stop - part.start
+) -> pd.DataFrame:
+    import pandas as pd
+
+    parts = []
+    at_once = max(1, 2_000_000 // (8 * n * n_attributes))  # of random numbers, 16 MB
+    for start in range(0, draws, at_once):
+        size = min(at_once, draws - start)
         # Axes: draw, table, class X or Y, word, set A or B, attribute.
         v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
         tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, n_attributes))
@@ -382,15 +341,17 @@ def _simulate_cell(
         # one.
         first += difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
         changes = tables[:, 0] + difference - tables[:, 1]
-        calls = {
-            ("classes", name): call for name, call in _ask_classes(first, alpha, random).items()
+        asked = {
+            "classes": _ask_classes(first, alpha, random),
+            "tables": _ask_tables(changes, alpha),
         }
-        calls |= {("tables", name): call for name, call in _ask_tables(changes, alpha).items()}
-        parts.append(calls)
-    return {key: _joined_calls([part[key] for part in parts]) for key in METHODS}
+        parts.append(pd.concat({question: pd.concat(calls) for question, calls in asked.items()}))
+    return pd.concat(parts).sort_index(kind="stable")
 
 
-def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> dict[str, _Calls]:
+def _ask_classes(
+    first: Floats, alpha: float, random: np.random.Generator
+) -> dict[str, pd.DataFrame]:
     """Ask of tables of shape (draws, class, word, set, attribute) whether the classes differ."""
     _, _, n, _, k = first.shape
     means = first.mean(axis=4)
@@ -400,16 +361,14 @@ def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> di
     effect = score / s.reshape(len(s), -1).std(axis=1, ddof=1)
     upper, both = _permutation_p(s.reshape(len(s), -1), random)
     out = {
-        "weat": _Calls(upper < alpha, score, error, effect),
-        "weat_two_sided": _Calls(both < alpha, score, error, effect),
+        "weat": _calls(upper < alpha, score, error, effect),
+        "weat_two_sided": _calls(both < alpha, score, error, effect),
     }
     # Associated pairs are X with A and Y with B; their mean less that of the others is half the
     # score.
-    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1).reshape(
-        len(first), -1
-    )
-    other = np.concatenate([first[:, 0, :, 1], first[:, 1, :, 0]], axis=1).reshape(len(first), -1)
-    variance = (associated.var(axis=1, ddof=1) + other.var(axis=1, ddof=1)) / (2 * n * k)
+    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1)
+    other = np.concatenate([first[:, 0, :, 1], first[:, 1, :, 0]], axis=1)
+    variance = sum(pairs.var(axis=(1, 2), ddof=1) for pairs in (associated, other)) / (2 * n * k)
     out["pairs"] = _t_test(score, 2 * np.sqrt(variance), 2 * (2 * n * k - 1), alpha)
     leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
     error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
@@ -417,7 +376,7 @@ def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> di
     return out
 
 
-def _ask_tables(changes: Floats, alpha: float) -> dict[str, _Calls]:
+def _ask_tables(changes: Floats, alpha: float) -> dict[str, pd.DataFrame]:
     """Ask of changes of shape (draws, class, word, set, attribute) whether their mean is 0."""
     units = {
         "manzini": changes.mean(axis=4),  # S(t, A_j)
@@ -428,16 +387,15 @@ def _ask_tables(changes: Floats, alpha: float) -> dict[str, _Calls]:
     for name, values in units.items():
         flat = values.reshape(len(values), -1)
         n = flat.shape[1]
-        out[name] = _t_test(
-            flat.mean(axis=1), flat.std(axis=1, ddof=1) / math.sqrt(n), n - 1, alpha
-        )
+        error = flat.std(axis=1, ddof=1) / math.sqrt(n)
+        out[name] = _t_test(flat.mean(axis=1), error, n - 1, alpha)
     return out
 
 
-def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> _Calls:
+def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> pd.DataFrame:
     from scipy import stats
 
-    return _Calls(np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error, score, error)
+    return _calls(np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error, score, error)
 
 
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
@@ -448,75 +406,40 @@ def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floa
     no ties.
     """
     n = s.shape[1] // 2
-    centred = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums
-    observed = centred[:, :n].sum(axis=1, keepdims=True)
-    slack = 1e-12 * np.abs(centred).sum(
-        axis=1, keepdims=True
-    )  # the observed partition must meet itself
+    centered = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums
+    observed = centered[:, :n].sum(axis=1, keepdims=True)
+    # The observed partition must meet itself.
+    slack = 1e-12 * np.abs(centered).sum(axis=1, keepdims=True)
     listed = math.comb(2 * n, n) <= _LISTED
-    chosen = _partitions(n) if listed else None
+    chosen = np.array(list(itertools.combinations(range(2 * n), n))) if listed else None
+    extra = 0 if listed else 1
     upper, both = np.empty(len(s)), np.empty(len(s))
     for start in range(0, len(s), _BLOCK):
-        block = slice(start, min(start + _BLOCK, len(s)))
-        if listed:
-            members = chosen
-        else:
-            order = random.random((_PERMUTATIONS - 1, 2 * n)).argpartition(n, axis=1)
-            members = np.zeros(order.shape)
-            np.put_along_axis(members, order[:, :n], 1.0, axis=1)
-        assert members is not None
-        sums = centred[block] @ members.T
-        one = (sums >= observed[block] - slack[block]).sum(axis=1)
-        two = (np.abs(sums) >= np.abs(observed[block]) - slack[block]).sum(axis=1)
-        extra = 0 if listed else 1
+        block = slice(start, start + _BLOCK)
+        if not listed:
+            keys = random.random((_PERMUTATIONS - 1, 2 * n))
+            chosen = keys.argpartition(n, axis=1)[:, :n]
+        assert chosen is not None
+        members = np.zeros((len(chosen), 2 * n))
+        np.put_along_axis(members, chosen, 1.0, axis=1)
+        sums, bar = centered[block] @ members.T, observed[block]
+        one = (sums >= bar - slack[block]).sum(axis=1)
+        two = (np.abs(sums) >= np.abs(bar) - slack[block]).sum(axis=1)
         upper[block] = (one + extra) / (len(members) + extra)
         both[block] = (two + extra) / (len(members) + extra)
     return upper, both
 
 
-def _partitions(n: int) -> Floats:
-    chosen = np.array(list(itertools.combinations(range(2 * n), n)))
-    members = np.zeros((len(chosen), 2 * n))
-    np.put_along_axis(members, chosen, 1.0, axis=1)
-    return members
-
-
-def _joined_calls(parts: list[_Calls]) -> _Calls:
-    effects = [part.effect for part in parts if part.effect is not None]
-    return _Calls(
-        np.concatenate([part.alarm for part in parts]),
-        np.concatenate([part.score for part in parts]),
-        np.concatenate([part.error for part in parts]),
-        np.concatenate(effects) if effects else None,
-    )
-
-
-def _describe_calls(calls: _Calls, difference: float, draws: int) -> dict[str, Any]:
-    count = int(calls.alarm.sum())
-    low, high = clopper_pearson(count, draws, 0.95)
-    off = difference - calls.score
-    effect = None if calls.effect is None else np.quantile(calls.effect, [0.025, 0.975])
+def _describe_calls(calls: pd.DataFrame, difference: float) -> dict[str, Any]:
+    count = int(calls["alarm"].sum())
+    low, high = clopper_pearson(count, len(calls), 0.95)
+    off, ends = difference - calls["score"], [0.025, 0.975]
     return {
-        "alarms": count / draws,
+        "alarms": count / len(calls),
         "alarms_low": low,
         "alarms_high": high,
         "truth_sd": float(np.sqrt(np.mean(off**2))),
-        "truth_low": float(np.quantile(off, 0.025)),
-        "truth_high": float(np.quantile(off, 0.975)),
-        "claimed_sd": float(np.sqrt(np.mean(calls.error**2))),
-        "effect_low": None if effect is None else float(effect[0]),
-        "effect_high": None if effect is None else float(effect[1]),
+        **dict(zip(("truth_low", "truth_high"), off.quantile(ends), strict=True)),
+        "claimed_sd": float(np.sqrt(np.mean(calls["error"] ** 2))),
+        **dict(zip(("effect_low", "effect_high"), calls["effect"].quantile(ends), strict=True)),
     }
-
-
-def _chunks(draws: int, numbers_each: int) -> list[slice]:
-    """Cut the draws so that a chunk's random numbers take at most 16 MB, or one draw does."""
-    size = max(1, 2_000_000 // numbers_each)
-    return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
-
-
-def _error_of_quantile(values: Floats, q: float) -> float:
-    """Return half the distance between the order statistics one binomial standard error below and above."""
-    by = math.sqrt(q * (1 - q) / len(values))
-    low, high = np.quantile(values, [max(0.0, q - by), min(1.0, q + by)])
-    return float(high - low) / 2

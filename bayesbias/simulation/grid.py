@@ -8,7 +8,6 @@ are, as the models do. They have no prior and shrink nothing.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -100,20 +99,6 @@ class Grid:
             self.connections,
             self.kinds,
             self.distances[np.ix_(words, attributes)],
-        )
-
-    def of_lists(self, lists: Sequence[str]) -> Grid:
-        """Return the grid of some of its lists, in their order here."""
-        kept = [j for j, name in enumerate(self.lists) if name in lists]
-        mine = np.flatnonzero(np.isin(self.list_of, kept))
-        return dataclasses.replace(
-            self,
-            lists=tuple(self.lists[j] for j in kept),
-            attributes=tuple(self.attributes[i] for i in mine),
-            list_of=np.searchsorted(kept, self.list_of[mine]),
-            connections=tuple(tuple(row[j] for j in kept) for row in self.connections),
-            kinds=tuple(self.kinds[j] for j in kept),
-            distances=self.distances[:, mine],
         )
 
     def frame(self) -> pd.DataFrame:

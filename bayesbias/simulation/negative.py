@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from bayesbias.wordlists.wordlist import WordList
 
-_BATCH = 5  # tables that a worker takes at a time
 _TRIES = 1000  # deals until one is not the real one
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
@@ -87,8 +86,8 @@ def negative_controls(
     from bayesbias.tables.distances import distance_table
     from bayesbias.wordlists.listfile import load_wordlist
 
-    checks.count(tables, "tables", most=checks.MOST_TABLES)
     settings = coverage.settings_of(prob, draws, tune, chains, engine)
+    checks.count(tables, "tables", most=checks.MOST_TABLES)
     if model in coverage.WITHOUT_MODEL:
         raise InputError("negative controls are of a model", found=model, valid=list_models())
     for kind in kinds:
@@ -97,13 +96,14 @@ def negative_controls(
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame
     if not {"associated", "different"} <= set(map(str, real["connection"].unique())):
-        raise InputError(
-            "negative controls need stereotypes of two classes or more",
-            where=words.name,
-            found=f"connections {', '.join(real['connection'].astype(str).unique())}",
-        )
-    numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
-    ways = _ways_of(real, words)
+        problem = "negative controls need stereotypes of two classes or more"
+        raise InputError(problem, where=words.name)
+    each, owners = real.drop_duplicates("protected_word"), _owners(words)
+    listed = {a: owners[a] for a in map(str, real["attribute"].unique()) if a in owners}
+    ways = {
+        "shuffled_classes": deals(each["protected_class"].astype(str).tolist()),
+        "shuffled_attributes": deals(list(listed.values())),
+    }
     for kind in kinds:
         if ways.get(kind) == 0:
             raise InputError(
@@ -111,52 +111,39 @@ def negative_controls(
                 where=f"{words.name}, {kind}",
                 valid="two words or more in some class, and as many stereotypes",
             )
+    numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
     size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
-    work = functools.partial(
-        _analyse_controls, real, words, size, model, seed, numbers, settings=settings
-    )
+    draw = functools.partial(_control, real, words, size, seed, numbers)
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
-        rows = coverage.in_batches(
-            work, len(numbers), None, hands, "negative controls", progress, _BATCH
-        )
-    out, expected = [], expected_of_deals(real, words)
-    for kind in ("real", *kinds):
-        part = pd.DataFrame([row for row in rows if row["kind"] == kind])
-        # Deals that come again tell nothing new: a share is known no better than from so many ways.
-        called = ((part["low"] > 0) | (part["high"] < 0)).mean()
-        out.append(
-            {
-                "kind": kind,
-                "tables": len(part),
-                "called": called,
-                "called_se": np.nan
-                if kind == "real"
-                else coverage.standard_error_of_share(
-                    called, max(1, min(len(part), ways.get(kind, len(part))))
-                ),
-                "mean": part["estimate"].mean(),
-                "sd": part["estimate"].std(ddof=1),
-                "width": (part["high"] - part["low"]).mean(),
-                "quick": part["quick"].mean(),
-                "expected": expected.get(kind, np.nan),
-            }
-        )
-    return pd.DataFrame(out)
+        rows = coverage.analyse_tables(
+            draw, len(numbers), [model], settings, hands,
+            label="negative controls", progress=progress,
+        )  # fmt: skip
+    found = pd.DataFrame(rows).query("level == 'overall' and contrast == 'associated - different'")
+    found = found.assign(
+        kind=[numbers[table][0] for table in found["table"]],
+        called=(found["low"] > 0) | (found["high"] < 0),
+        width=found["high"] - found["low"],
+    )
+    groups = found.groupby("kind", sort=False)
+    out = groups[["called", "width", "quick"]].mean()
+    out["tables"] = groups.size()
+    out["mean"], out["sd"] = groups["estimate"].mean(), groups["estimate"].std()
+    # Deals that come again tell nothing new: a share is known no better than from so many ways.
+    n = np.minimum(out["tables"], [ways.get(kind, np.inf) for kind in out.index])
+    out["called_se"] = coverage.standard_error_of_share(out["called"], n).where(out.index != "real")
+    out["expected"] = pd.Series(expected_of_deals(real, words), dtype=float)
+    columns = ["tables", "called", "called_se", "mean", "sd", "width", "quick", "expected"]
+    return out[columns].rename_axis("kind").reset_index()
 
 
-def _ways_of(real: pd.DataFrame, words: WordList) -> dict[str, int]:
-    """Return how many deals there are, of classes and of stereotypes."""
-    each = real.drop_duplicates("protected_word")
-    owners: dict[str, list[str]] = {}
-    held = set(map(str, real["attribute"].unique()))
+def _owners(words: WordList) -> dict[str, tuple[str, ...]]:
+    """Return the classes that each word is a stereotype of: one, or more."""
+    owners: dict[str, tuple[str, ...]] = {}
     for group in words.classes:
         for attribute in group.attributes:
-            if attribute in held:
-                owners.setdefault(attribute, []).append(group.name)
-    return {
-        "shuffled_classes": deals(each["protected_class"].astype(str).tolist()),
-        "shuffled_attributes": deals([tuple(own) for own in owners.values()]),
-    }
+            owners[attribute] = (*owners.get(attribute, ()), group.name)
+    return owners
 
 
 def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
@@ -167,8 +154,7 @@ def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     than lengths is dealt.
     """
     pairs = real[real["attribute_kind"] == "stereotype"]
-    listed = [attribute for group in words.classes for attribute in group.attributes]
-    if len(set(listed)) < len(listed):
+    if any(len(classes) > 1 for classes in _owners(words).values()):
         return {}
     near = pairs["connection"].astype(str) == "associated"
     out = {}
@@ -181,32 +167,19 @@ def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     return out
 
 
-def _analyse_controls(
+def _control(
     real: pd.DataFrame,
     words: WordList,
     size: int,
-    model: str,
     seed: int,
     numbers: Sequence[tuple[str, int]],
-    first: int,
-    count: int,
-    settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Take the meaning out of the table and fit it.
-
-    Every table has its own seed, so batches may come in any order.
-    """
-    rows = []
-    for kind, number in numbers[first : first + count]:
-        stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
-        table = without_meaning(real, words, size, kind, np.random.default_rng(stream))
-        own = int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
-        rows += [
-            {"kind": kind, **row}
-            for row in coverage.analyse_table(table, model, own, settings)
-            if row["contrast"] == "associated - different"
-        ]
-    return rows
+    place: int,
+) -> tuple[pd.DataFrame, int]:
+    """Return one of the numbered tables, and its seed: every table has its own, so they may come in any order."""
+    kind, number = numbers[place]
+    stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
+    table = without_meaning(real, words, size, kind, np.random.default_rng(stream))
+    return table, int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
 
 
 def _dealt[T](labels: list[T], rng: np.random.Generator) -> list[T]:
@@ -264,29 +237,23 @@ def without_meaning(
         at = {name: i for i, name in enumerate(names)}
         one, two = random[table["protected_word"].map(at)], random[table["attribute"].map(at)]
         return table.assign(distance=1 - np.einsum("ij,ij->i", one, two))
-    stereotype = (table["attribute_kind"] == "stereotype").to_numpy()
-    owners: dict[str, list[str]] = {}  # the classes that a word is a stereotype of: one, or more
-    for group in words.classes:
-        for attribute in group.attributes:
-            owners.setdefault(attribute, []).append(group.name)
+    stereotype = table["attribute_kind"] == "stereotype"
+    owners = _owners(words)
     if kind == "shuffled_classes":
         each = table.drop_duplicates("protected_word").sort_values("protected_word")
         dealt = _dealt(each["protected_class"].astype(str).tolist(), rng)
-        table["protected_class"] = table["protected_word"].map(
-            dict(zip(each["protected_word"], dealt, strict=True))
-        )
+        class_of = dict(zip(each["protected_word"], dealt, strict=True))
+        table["protected_class"] = table["protected_word"].map(class_of)
     else:
         # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
-        listed = np.array(sorted(set(table.loc[stereotype, "attribute"])), dtype=object)
-        given = [owners[attribute] for attribute in listed]
-        places = _dealt([tuple(classes) for classes in given], rng)
-        owners = {str(word): list(classes) for word, classes in zip(listed, places, strict=True)}
+        listed = sorted(set(map(str, table.loc[stereotype, "attribute"])))
+        places = _dealt([owners[attribute] for attribute in listed], rng)
+        owners = dict(zip(listed, places, strict=True))
+    pairs = table.loc[stereotype, ["attribute", "protected_class"]].astype(str)
+    own = [c in owners[a] for a, c in pairs.itertuples(index=False)]
     called = {group.name: group.attribute_class for group in words.classes}
-    connection, label = (
-        table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class")
-    )
-    for row in np.flatnonzero(stereotype):
-        of, own = owners[table["attribute"].iloc[row]], table["protected_class"].iloc[row]
-        connection[row] = "associated" if own in of else "different"
-        label[row] = called[own if own in of else of[0]]
-    return table.assign(connection=connection, attribute_class=label)
+    of = pairs["protected_class"].where(own, [owners[a][0] for a in pairs["attribute"]])
+    table = table.astype({"connection": object, "attribute_class": object})
+    table.loc[stereotype, "connection"] = np.where(own, "associated", "different")
+    table.loc[stereotype, "attribute_class"] = of.map(called)
+    return table

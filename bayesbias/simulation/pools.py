@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.packages import own_version
 from bayesbias.core.workers import Hands
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
@@ -25,11 +23,9 @@ from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed
 from bayesbias.simulation import coverage
 from bayesbias.simulation.grid import (
-    LEVEL_COLUMNS,
     YARDSTICKS,
     Grid,
     Key,
-    by_yardstick,
     contrast_values,
     contrast_weights,
     grid_of,
@@ -47,8 +43,6 @@ if TYPE_CHECKING:
 
 _USUAL_CONTROLS = 30
 _DRAWN_FOR_FLAWLESS = 4000
-_BATCH = 4
-_LABELS = ("level", "name", "contrast")
 
 
 def coverage_on_pools(
@@ -158,41 +152,28 @@ def coverage_on_pools(
     ['associated - different', 'associated - human']
     """
     methods = coverage.checked_methods(methods)
-    checks.count(tables, "tables", most=checks.MOST_TABLES)
     settings = coverage.settings_of(prob, draws, tune, chains, engine)
     pool = drawn_pool(
-        vectors,
-        pools,
-        words=words,
-        attributes=attributes,
-        human=human,
-        neutral=neutral,
+        vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral,
         controls=controls,
-    )
+    )  # fmt: skip
     _check_usable(methods, pool)
-    identity = {
-        "pools": pool.sha256(),
-        "words": pool.words.tolist(),
-        "attributes": pool.attributes.tolist(),
-        "model_sha256": coverage.model_hashes(methods),
-        "methods": list(methods),
-        "seed": seed,
-        "bayesbias": own_version(),
-        **settings,
-    }
-    folder = coverage.batch_folder(out, identity, resume)
-    work = functools.partial(analyse_drawn, pool, methods, seed, settings=settings)
+    sizes = {"words": pool.words.tolist(), "attributes": pool.attributes.tolist()}
+    source = {"pools": pool.sha256(), **sizes}
+    folder = coverage.batch_folder(out, source, methods, seed, settings, resume)
     with Hands(workers, dask) as hands:
-        rows = coverage.in_batches(work, tables, folder, hands, "tables drawn", progress, _BATCH)
-    frame = coverage.accounts(rows, pool.values(), methods, prob, _LABELS)
+        rows = coverage.analyse_tables(
+            functools.partial(drawn, pool, seed), tables, methods, settings, hands,
+            label="tables drawn", progress=progress, folder=folder,
+        )  # fmt: skip
+    frame = coverage.accounts(rows, pool.values(), methods, prob)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
-    keys = list(zip(*(frame[label] for label in _LABELS), strict=True))
+    keys = list(zip(*(frame[label] for label in coverage.LABELS), strict=True))
     ideal = np.array([widths[key] or np.nan for key in keys])
-    shares = [flawless[key] for key in keys]
-    errors = [coverage.standard_error_of_share(share, _DRAWN_FOR_FLAWLESS) for share in shares]
+    shares = np.array([flawless[key] for key in keys])
     for after, name, values in (
         ("coverage_se", "flawless", shares),
-        ("flawless", "flawless_se", errors),
+        ("flawless", "flawless_se", coverage.standard_error_of_share(shares, _DRAWN_FOR_FLAWLESS)),
         ("width_se", "relative_width", frame["width"] / ideal),
         ("relative_width", "relative_width_se", frame["width_se"] / ideal),
     ):
@@ -207,12 +188,11 @@ class Pool:
     grid: Grid
     words: np.ndarray
     attributes: np.ndarray
-    weights: Mapping[Key, np.ndarray]
 
-    @classmethod
-    def of(cls, grid: Grid, words: np.ndarray, attributes: np.ndarray) -> Pool:
-        """Return the pool with the contrasts of its tables."""
-        return cls(grid, words, attributes, contrast_weights(grid, words, attributes))
+    @property
+    def weights(self) -> dict[Key, np.ndarray]:
+        """The contrasts of its tables as weights of blocks."""
+        return contrast_weights(self.grid, self.words, self.attributes)
 
     def values(self) -> dict[Key, float]:
         """Return what each contrast is in the whole pool."""
@@ -239,34 +219,40 @@ class Pool:
 
     def ideal_widths(self, prob: float) -> dict[Key, float]:
         """Return the width of an interval of each contrast by one who knows its standard deviation."""
-        from scipy import stats
+        from scipy.special import ndtri
 
-        z = float(stats.norm.ppf((1 + prob) / 2))
-        of = (self.grid, self.words, self.attributes)
-        variances = {key: sampling_variance(of[0], w, *of[1:]) for key, w in self.weights.items()}
-        return {key: 2 * z * float(np.sqrt(variance)) for key, variance in variances.items()}
+        z = float(ndtri((1 + prob) / 2))
+        return {
+            key: 2 * z * sampling_variance(self.grid, w, self.words, self.attributes) ** 0.5
+            for key, w in self.weights.items()
+        }
 
     def flawless(self, prob: float, seed: int) -> dict[Key, float]:
         """Return how often the simple mean of a drawn table lies within half the ideal width of the pool's value."""
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         rows, columns = self.grid.part(*self.places(rng)).averaging()
-        means = np.empty((_DRAWN_FOR_FLAWLESS, len(rows), columns.shape[1]))
-        for number in range(_DRAWN_FOR_FLAWLESS):
-            means[number] = rows @ self.grid.distances[np.ix_(*self.places(rng))] @ columns
-        off, out = means - self.grid.means(), {}
-        for key, width in self.ideal_widths(prob).items():
-            apart = np.einsum("bkl,kl->b", off, self.weights[key])
-            out[key] = float((np.abs(apart) <= width / 2).mean())
-        return out
+        drawn = (self.places(rng) for _ in range(_DRAWN_FOR_FLAWLESS))
+        means = np.array([rows @ self.grid.distances[np.ix_(*at)] @ columns for at in drawn])
+        off, widths = means - self.grid.means(), self.ideal_widths(prob)
+        return {
+            key: float((np.abs(np.einsum("bkl,kl->b", off, w)) <= widths[key] / 2).mean())
+            for key, w in self.weights.items()
+        }
 
     def sha256(self) -> str:
         """Return the hash of the pairs."""
         import pandas as pd
 
-        rows = pd.util.hash_pandas_object(
-            self.grid.frame().astype({"connection": str}), index=False
-        )
+        frame = self.grid.frame().astype({"connection": str})
+        rows = pd.util.hash_pandas_object(frame, index=False)
         return hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()
+
+
+def drawn(pool: Pool, seed: int, number: int) -> tuple[pd.DataFrame, int]:
+    """Draw the table of a number: every table has its own seed, so they may come in any order."""
+    sequence = np.random.SeedSequence([seed, number])
+    grid = pool.grid.part(*pool.places(np.random.default_rng(sequence)))
+    return grid.frame(), int(sequence.generate_state(1)[0])
 
 
 def drawn_pool(
@@ -282,163 +268,66 @@ def drawn_pool(
     """Return the pool that tables are drawn from, and how much of it; see `coverage_on_pools`."""
     if holds_pairs(vectors):
         if pools is not None or controls is not None:
-            raise InputError(
-                "a table of pairs holds the pools already",
-                where="pools",
-                hint="leave out pools and controls",
-            )
+            raise InputError("a table of pairs holds the pools already", where="pools")
         table = as_pair_table(vectors)
     elif pools is None:
-        raise InputError(
-            "nothing to draw words from", where="pools", valid="a word list, or a table for vectors"
-        )
+        raise InputError("nothing to draw words from", where="pools", valid="a word list")
     else:
         table = distance_table(vectors, pools, controls=controls)
     where = str(table.provenance.get("name", "pools"))
     grid = grid_of(table.frame, where)
     kinds = dict(zip(grid.lists, grid.kinds, strict=True))
+    there = dict(zip(grid.lists, grid.sizes()[1].tolist(), strict=True))
     stereotypes = [name for name, kind in kinds.items() if kind not in CONTROLS]
-    sizes = [
-        dict(zip(n, size.tolist(), strict=True))
-        for n, size in zip((grid.classes, grid.lists), grid.sizes(), strict=True)
-    ]
-    of_class, of_list = (
-        _numbers(words, grid.classes, "words"),
-        _numbers(attributes, stereotypes, "attributes"),
-    )
+    of_class = _numbers(words, grid.classes, "words")
+    of_list = _numbers(attributes, stereotypes, "attributes")
     for kind, asked in (("human", human), ("neutral", neutral)):
         names = [name for name, own in kinds.items() if own == kind]
-        if asked is not None and checks.count(asked, kind, 0) and not names:
-            raise InputError(
-                f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0"
-            )
+        if asked and not names:
+            found = f"{kind} = {asked}"
+            raise InputError(f"the pools have no {kind} words", where=where, found=found)
         for name in names:
-            of_list[name] = min(_USUAL_CONTROLS, sizes[1][name] // 2) if asked is None else asked
-    for noun, drawn, there in (
-        ("words of class", of_class, sizes[0]),
-        ("attributes of list", of_list, sizes[1]),
-    ):
-        for name, n in drawn.items():
-            if n and n >= there[name]:
+            of_list[name] = min(_USUAL_CONTROLS, there[name] // 2) if asked is None else asked
+    sizes = dict(zip(grid.classes, grid.sizes()[0].tolist(), strict=True))
+    asked_of = [("words of class", of_class, sizes), ("attributes of list", of_list, there)]
+    for noun, wanted, available in asked_of:
+        for name, n in wanted.items():
+            if n and n >= available[name]:
                 raise InputError(
                     f"the pool holds no more than is to be drawn: {n} {noun} {name}",
                     where=where,
-                    found=there[name],
+                    found=available[name],
                     hint="draw fewer, or make the pool several times as large",
                 )
-    grid = grid.of_lists([name for name in grid.lists if of_list[name]])
-    pool = Pool.of(
+    kept = [name for name in grid.lists if of_list[name]]
+    grid = grid_of(table.frame[table.frame["attribute_class"].astype(str).isin(kept)], where)
+    pool = Pool(
         grid,
         np.array([of_class[c] for c in grid.classes]),
         np.array([of_list[j] for j in grid.lists]),
     )
     if not pool.weights:
-        raise InputError(
-            "the pools make no two connections that are contrasted",
-            where=where,
-            found=list(grid.lists),
-            valid="two protected classes, or control words",
-        )
+        problem = "the pools make no two connections that are contrasted"
+        raise InputError(problem, where=where, found=list(grid.lists))
     return pool
 
 
 def _numbers(given: int | Sequence[int], names: Sequence[str], where: str) -> dict[str, int]:
     """Return a number for each name: one for all, or one for each."""
-    numbers = [
-        checks.count(n, where, 2) for n in (given if isinstance(given, list | tuple) else [given])
-    ]
-    if len(numbers) not in (1, len(names)):
-        raise InputError(
-            "needs one number, or one for each", where=where, found=numbers, valid=names
-        )
-    return dict(zip(names, numbers * (len(names) if len(numbers) == 1 else 1), strict=True))
-
-
-def analyse_drawn(
-    pool: Pool,
-    methods: Sequence[str],
-    seed: int,
-    first: int,
-    count: int,
-    settings: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Draw and analyse `count` tables.
-
-    Every table has its own seed, so batches may come in any order.
-    """
-    rows = []
-    for number in range(first, first + count):
-        sequence = np.random.SeedSequence([seed, number])
-        grid = pool.grid.part(*pool.places(np.random.default_rng(sequence)))
-        own = int(sequence.generate_state(1)[0])
-        for method in methods:
-            start = time.perf_counter()
-            answers, about = _answers(grid, pool.weights, method, own, settings)
-            about = {
-                "table": number,
-                "method": method,
-                **about,
-                "seconds": time.perf_counter() - start,
-            }
-            rows += [
-                {**about, **dict(zip(_LABELS, key, strict=True)), **answer}
-                for key, answer in answers.items()
-            ]
-    return rows
-
-
-def _answers(
-    grid: Grid,
-    weights: Mapping[Key, np.ndarray],
-    method: str,
-    seed: int,
-    settings: Mapping[str, Any],
-) -> tuple[dict[Key, dict[str, float]], dict[str, Any]]:
-    """Return what a method says of each contrast, and of a fit whether it converged."""
-    if method in YARDSTICKS:
-        ends = by_yardstick(grid, method, weights, settings["prob"], seed)
-        return {
-            key: dict(zip(("estimate", "low", "high"), x, strict=True)) for key, x in ends.items()
-        }, {}
-    table = grid.frame()
-    if method in coverage.AVERAGED:
-        rows = coverage.analyse_table(table, method, seed, settings)
-        return {("overall", "all", row.pop("contrast")): row for row in rows}, {}
-    fit = coverage.fit_of(table, method, seed, settings)
-    # The levels of the model that pools have values of, and what each is called here.
-    names = {column: level for level, column in LEVEL_COLUMNS.items()}
-    levels = {
-        level: names[about.by]
-        for level, about in fit.spec.results.levels.items()
-        if about.by in names and about.population
-    }
-    levels["overall"] = "overall"
-    found = coverage.answers_of_fit(fit, settings["prob"], list(levels))
-    answers = {(levels[level], name, contrast): answer for (level, name, contrast), answer in found}
-    return answers, {
-        "converged": fit.diagnostics()["ok"],
-        "quick": float(fit.engine.name == "quick"),
-    }
+    numbers = [given] * len(names) if isinstance(given, int) else list(given)
+    if len(numbers) != len(names):
+        problem = "needs one number, or one for each"
+        raise InputError(problem, where=where, found=numbers, valid=names)
+    return {name: checks.count(n, where, 2) for name, n in zip(names, numbers, strict=True)}
 
 
 def _check_usable(methods: Sequence[str], pool: Pool) -> None:
     """Refuse what can say nothing of tables from the pool, before the work and not in it."""
     table = pool.grid.part(*pool.places(np.random.default_rng(0))).frame()
-    for method in methods:
-        if method in coverage.WITHOUT_MODEL:
-            continue
-        spec = load_model(method)
+    for spec in (load_model(m) for m in methods if m not in coverage.WITHOUT_MODEL):
         Design.of(trimmed(spec, table) if spec.trim else spec, table)
         if spec.results.group != "connection":
-            raise InputError(
-                f"gives results by {spec.results.group}, and not by connection",
-                where=spec.label,
-                valid="a model of pairs of words",
-            )
+            problem = f"gives results by {spec.results.group}, and not by connection"
+            raise InputError(problem, where=spec.label, valid="a model of pairs of words")
     if "weat" in methods and len(pool.grid.classes) < 2:
-        raise InputError(
-            "WEAT compares two classes",
-            where="methods",
-            found="pools of one",
-            hint="leave out weat",
-        )
+        raise InputError("WEAT compares two classes", where="methods", hint="leave out weat")

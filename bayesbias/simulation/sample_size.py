@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands
+from bayesbias.inference import reliability
 from bayesbias.inference.estimands import PROB, asked_rows
-from bayesbias.inference.estimates import describe_draws, error_of_share
+from bayesbias.inference.estimates import describe_draws
+from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.reliability import (
-    LEFT_OUT,
-    MEASURES,
-    Components,
-    numbers_of_words,
-    score_components,
-)
-from bayesbias.simulation.coverage import analyse_batch, in_batches, settings_of
+from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import (
     Scenario,
     scenario_frame,
@@ -38,7 +32,6 @@ from bayesbias.simulation.scenario import (
 if TYPE_CHECKING:
     import pandas as pd
 
-_BATCH = 5  # simulated tables that a worker takes at a time
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
 _MOST_WORDS = 10_000  # beyond which no list of words goes
 
@@ -110,71 +103,58 @@ def sample_size(
     (10, 10)
     """
     import pandas as pd
-    from scipy import stats
+    from scipy.special import ndtri
 
     scenario = Scenario.for_claims() if scenario is None else scenario
     checks.positive(width, "width")
     checks.count(check, "check", 0, checks.MOST_TABLES)
-    settings = settings_of(prob, 500, 500, 2, engine)
-    words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
+    settings = coverage.settings_of(prob, 500, 500, 2, engine)
     checks.choice(contrast, true_contrasts(scenario), "contrast")
-    z = 2 * stats.norm.ppf(0.5 + prob / 2)
-    classes = len(scenario.words)
     rows: list[dict[str, Any]] = []
-    with ticking("combinations", len(words) * len(attributes), progress) as tick:
-        for n_words, n_attributes in itertools.product(words, attributes):
-            sized = dataclasses.replace(
-                scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
-            )
-            pairs, sd = _known_sd(sized, contrast)
-            row = {
-                "words": n_words,
-                "attributes": n_attributes,
-                "pairs": pairs,
-                "known_width": z * sd,
-            }
-            rows.append({**row, "enough": bool(z * sd <= width), "sized": sized})
-            tick(1)
+    sized: dict[tuple[int, int], Scenario] = {}
+    for n, m in itertools.product(_tried(words, "words"), _tried(attributes, "attributes")):
+        classes = len(scenario.words)
+        own = dataclasses.replace(scenario, words=(n,) * classes, attributes=(m,) * classes)
+        pairs, sd = _known_sd(own, contrast)
+        sized[n, m] = own
+        known = 2 * float(ndtri(0.5 + prob / 2)) * sd
+        row = {"words": n, "attributes": m, "pairs": pairs, "known_width": known}
+        rows.append({**row, "enough": known <= width})
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
+    passed = not check
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         for row in (row for row in rows if row["enough"] and check):
-            label = f"simulating {row['words']} x {row['attributes']}"
-            work = functools.partial(
-                analyse_batch, row["sized"], [scenario.model], seed, settings=settings
-            )
-            analysed = in_batches(work, check, None, hands, label, progress, _BATCH)
-            widths = [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
-            row["simulated_width"] = float(np.mean(widths))
+            if passed:
+                row["enough"] = None
+                continue
+            own = sized[row["words"], row["attributes"]]
+            analyzed = coverage.analyse_tables(
+                functools.partial(coverage.simulated, own, seed), check, [own.model], settings, hands,
+                label=f"simulating {row['words']} x {row['attributes']}", progress=progress,
+                pairs=scenario_frame(*sizes_of(own)),
+            )  # fmt: skip
+            mine = [r for r in analyzed if (r["level"], r["contrast"]) == ("overall", contrast)]
+            widths = pd.Series([r["high"] - r["low"] for r in mine])
+            row["simulated_width"], row["simulated_se"] = widths.mean(), widths.sem()
             if check >= _FEWEST_FOR_80:
-                row["simulated_80"] = float(np.quantile(widths, 0.8))
-            if check > 1:
-                row["simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
-            row["enough"] = row["simulated_width"] <= width
-            if row["enough"]:
-                break
-    for row in rows:
-        if check and row["enough"] and "simulated_width" not in row:
-            row["enough"] = None
+                row["simulated_80"] = widths.quantile(0.8)
+            row["enough"] = passed = bool(row["simulated_width"] <= width)
+    rows.sort(key=lambda row: (True, None, False).index(row["enough"]))
     columns = ["words", "attributes", "pairs", "known_width", "enough"]
     columns += ["simulated_width", "simulated_se", "simulated_80"]
-    rows.sort(key=lambda row: (True, None, False).index(row["enough"]))
-    return pd.DataFrame(rows).reindex(columns=columns).astype({"enough": "boolean"})
+    return pd.DataFrame(rows, columns=columns).astype({"enough": "boolean"})
 
 
-def _tried(numbers: Iterable[int], name: str) -> list[int]:
+def _tried(numbers: Sequence[int], name: str) -> list[int]:
     """Return the numbers to try, each once."""
-    given = [checks.count(n, name) for n in checks.several(numbers, "number", name)]
-    if not given:
+    if not (given := [checks.count(n, name) for n in numbers]):
         raise InputError("no number to try", where=name, valid="whole numbers of at least 1")
     return list(dict.fromkeys(given))
 
 
 def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
     """Return the number of pairs, and the exact posterior SD of a contrast were the spreads known."""
-    from bayesbias.inference.likelihood import NotCollapsible, collapse
-    from bayesbias.inference.linear import conditional_moments
-
     design, given = true_parameters(scenario)
     try:
         reduced = collapse(design)
@@ -250,14 +230,11 @@ class ReliabilityPlan:
         return row.to_dict() if row["enough"] else None
 
     def __repr__(self) -> str:
-        best = (
-            "none of those tried"
-            if self.best is None
-            else "{words:g} x {attributes:g}".format(**self.best)
-        )
+        best = self.best and f"{self.best['words']:g} x {self.best['attributes']:g}"
         return (
-            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with {self.listed_words:.3g} words x "
-            f"{self.listed_attributes:.3g} attributes; for {self.target:g}: {best}>"
+            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with "
+            f"{self.listed_words:.3g} words x {self.listed_attributes:.3g} attributes; "
+            f"for {self.target:g}: {best or 'none of those tried'}>"
         )
 
 
@@ -315,51 +292,40 @@ def plan_reliability(
     import pandas as pd
 
     checks.between(target, "target", 0, 1)
-    prob = checks.probability(prob)
-    checks.choice(measure, MEASURES, "measure")
-    usual = "against_zero" if "against_zero" in MEASURES[measure] else MEASURES[measure][0]
-    kind = checks.choice(coefficient or usual, MEASURES[measure], "coefficient", measure)
-    words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
-    parts = score_components(fit.design, fit.table, fit.draws())[measure, kind]
-    if not isinstance(parts, Components):
-        raise FitError(
-            f"{fit.spec.label} gives {measure} no coefficient that is {kind.replace('_', ' ')}: {LEFT_OUT[parts]}"
-        )
-    k, m = numbers_of_words(fit.table)
+    checks.probability(prob)
+    kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]
+    usual = "against_zero" if "against_zero" in kinds else kinds[0]
+    kind = checks.choice(coefficient or usual, kinds, "coefficient", measure)
+    parts = reliability.score_components(fit.design, fit.table, fit.draws())[measure, kind]
+    if not isinstance(parts, reliability.Components):
+        what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"
+        raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")
+    k, m = reliability.numbers_of_words(fit.table)
+    tried = _tried(words, "words"), _tried(attributes, "attributes")
     if measure == "word":
-        k, words = 1.0, [1]
+        k, tried = 1.0, ([1], tried[1])
     chains = int(fit.idata["posterior"].sizes["chain"])
 
     def described(k: float, m: float) -> dict[str, float]:
         draws = parts.coefficient(k, m)
-        (summary,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
-        reached = float((draws >= target).mean())
-        errors = {f"mcse_{of}": summary[f"mcse_{of}"] for of in ("mean", "sd", "low", "high")}
-        errors["mcse_p_reached"] = float(
-            error_of_share(np.array(reached), np.array(summary["ess_bulk"]))
-        )
-        out = {name: summary[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
-        return {**out, "p_reached": reached, **errors}
+        (row,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
+        out = {name: row[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+        return {**out, "p_reached": float((draws >= target).mean())}
 
     def mean(k: float, m: float) -> float:
         return float(parts.coefficient(k, m).mean())
 
-    rows = [
-        {"words": k, "attributes": m, **described(k, m)}
-        for k, m in itertools.product(words, attributes)
-    ]
+    rows = [{"words": n, "attributes": a, **described(n, a)} for n, a in itertools.product(*tried)]
     for row in rows:
         row["enough"] = row["mean"] >= target
     # A list is easier found the fewer words it takes, whichever they are.
     rows.sort(key=lambda row: (not row["enough"], row["words"] + row["attributes"], -row["mean"]))
-    of_words = 1 if measure == "word" else math.inf
-    endless_words, endless_attributes = mean(of_words, m), mean(k, math.inf)
-    short = {"attributes": endless_words < target, "words": endless_attributes < target}
-    limit = (
-        "both"
-        if all(short.values())
-        else next((name for name, is_short in short.items() if is_short), "")
+    endless_words, endless_attributes = (
+        mean(1 if measure == "word" else math.inf, m),
+        mean(k, math.inf),
     )
+    short = endless_words < target, endless_attributes < target
+    limits = {(True, True): "both", (True, False): "attributes", (False, True): "words"}
     return ReliabilityPlan(
         measure=measure,
         coefficient=kind,
@@ -373,16 +339,11 @@ def plan_reliability(
         fewest_attributes=_fewest(lambda n: mean(k, n) >= target),
         endless_words=endless_words,
         endless_attributes=endless_attributes,
-        limit=limit,
+        limit=limits.get(short, ""),
     )
 
 
 def _fewest(enough: Callable[[int], bool]) -> int | None:
     """Return the smallest number that is enough, where more are never worse; None where none is."""
-    if not enough(_MOST_WORDS):
-        return None
-    low, high = 0, _MOST_WORDS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    fewest = 1 + bisect.bisect_left(range(1, _MOST_WORDS + 1), True, key=enough)
+    return fewest if fewest <= _MOST_WORDS else None

@@ -25,17 +25,22 @@ QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False
 MEAN, *_ = RELIGION_REDDIT  # the name of the parameter of the means of connections
 
 
-def test_a_report_counts_what_its_rows_say():
-    """Four intervals of a difference of 1: two hold it, three leave out zero, one of them on the wrong side."""
-    ends = [(0.5, 1.5), (-0.2, 1.2), (2.0, 3.0), (-2.0, -1.0)]
-    rows = [
-        {"method": "m", "contrast": "a - b", "estimate": (low + high) / 2, "low": low, "high": high}
+LABEL = {"level": "overall", "name": "all", "contrast": "a - b"}
+KEY = tuple(LABEL.values())
+
+
+def intervals(ends, **more) -> list[dict]:
+    return [
+        {"method": "m", **LABEL, "estimate": (low + high) / 2, "low": low, "high": high, **more}
         for low, high in ends
     ]
-    rows += [{"method": "weat", "contrast": "a - b", "p_value": p} for p in (0.01, 0.2, 0.1, 0.12)]
-    report = accounts(rows, {("a - b",): 1.0}, ["m", "weat"], 0.89, ["contrast"]).set_index(
-        "method"
-    )
+
+
+def test_a_report_counts_what_its_rows_say():
+    """Four intervals of a difference of 1: two hold it, three leave out zero, one of them on the wrong side."""
+    rows = intervals([(0.5, 1.5), (-0.2, 1.2), (2.0, 3.0), (-2.0, -1.0)])
+    rows += [{"method": "weat", **LABEL, "p_value": p} for p in (0.01, 0.2, 0.1, 0.12)]
+    report = accounts(rows, {KEY: 1.0}, ["m", "weat", "absent"], 0.89).set_index("method")
     row = report.loc["m"]
     assert row[["coverage", "called", "wrong_sign"]].tolist() == [0.5, 0.75, 0.25]
     assert row["bias"] == pytest.approx((1.0 + 0.5 + 2.5 - 1.5) / 4 - 1)
@@ -43,42 +48,25 @@ def test_a_report_counts_what_its_rows_say():
     assert row["bias_se"] == pytest.approx(np.std([1.0, 0.5, 2.5, -1.5], ddof=1) / 2)
     assert (report.loc["weat", "called"], report.loc["weat", "tables"]) == (0.5, 4)
     assert np.isnan(report.loc["weat", "coverage"])
-    none = accounts(rows, {("a - b",): 0.0}, ["m"], 0.89, ["contrast"]).iloc[0]
+    none = accounts(rows, {KEY: 0.0}, ["m"], 0.89).iloc[0]
     assert none["coverage"] == 0.25
     assert np.isnan(none["wrong_sign"])  # there is no direction to be wrong about
+    below = accounts(rows[:3], {KEY: -1.0, ("class", "x", "a - b"): 0.0}, ["m"], 0.89)
+    assert len(below) == 1
+    assert below["wrong_sign"][0] == pytest.approx(2 / 3)  # above zero, where the truth is below
+    assert below["rmse"][0] == pytest.approx(np.sqrt((2.0**2 + 1.5**2 + 3.5**2) / 3))
+    assert below["coverage_se"][0] == standard_error_of_share(0.0, 3) > 0
 
 
-def test_seconds_convergence_and_error_are_those_of_the_answers():
-    ends = [(0.5, 1.5, 0.1, True), (-0.2, 1.2, 0.3, False), (2.0, 3.0, 9.0, True)]
-    rows = [
-        {"method": "m", "level": "class", "name": "x", "contrast": "a - b", "estimate": (low + high) / 2, "low": low,
-         "high": high, "seconds": seconds, "converged": ok}
-        for low, high, seconds, ok in ends
-    ]  # fmt: skip
-    labels = ["level", "name", "contrast"]
-    truth = {("class", "x", "a - b"): -1.0, ("class", "y", "a - b"): 0.0}
-    report = accounts(rows, truth, ["m", "absent"], 0.89, labels)
-    assert report[["method", *labels]].to_numpy().tolist() == [["m", "class", "x", "a - b"]]
-    row = report.iloc[0]
-    assert row["coverage"] == 0
-    assert row["wrong_sign"] == pytest.approx(2 / 3)  # above zero, where the truth is below
-    assert row["rmse"] == pytest.approx(np.sqrt((2.0**2 + 1.5**2 + 3.5**2) / 3))
-    assert (row["seconds"], row["converged"]) == (0.3, pytest.approx(2 / 3))
-    assert row["coverage_se"] == standard_error_of_share(0.0, 3) > 0
-
-
-@pytest.mark.slow
+@pytest.mark.claim
 def test_errors_are_those_of_other_tables():
     """Of accounts of many sets of tables, each quantity varies as its error says."""
     rng = np.random.default_rng(shifted(4))
     n, sets, found = 60, 200, []
     for _ in range(sets):
         estimate, half = rng.normal(0.1, 0.2, n), rng.uniform(0.1, 0.4, n)
-        rows = [
-            {"method": "m", "contrast": "c", "estimate": e, "low": e - h, "high": e + h}
-            for e, h in zip(estimate, half, strict=True)
-        ]
-        found.append(accounts(rows, {("c",): 0.05}, ["m"], 0.89, ["contrast"]).iloc[0])
+        rows = intervals(zip(estimate - half, estimate + half, strict=True))
+        found.append(accounts(rows, {KEY: 0.05}, ["m"], 0.89).iloc[0])
     frame = pd.DataFrame(found)
     for name in ("coverage", "wrong_sign", "rmse", "width", "bias"):
         ratio = frame[name].std(ddof=1) / frame[f"{name}_se"].mean()
@@ -88,52 +76,22 @@ def test_errors_are_those_of_other_tables():
 
 @pytest.mark.slow
 def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
-    once = coverage_simulated(
-        SMALL, tables=4, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK
-    )
     monkeypatch.setattr(coverage, "_BATCH", 2)
-    parts = coverage_simulated(
-        SMALL,
-        tables=4,
-        methods=("crossed", "pairs_t"),
-        seed=shifted(3),
-        out=tmp_path / "run",
-        **QUICK,
-    )
-    assert once.equals(parts)
+    asked = {"tables": 4, "methods": ("crossed", "pairs_t"), "seed": shifted(3), **QUICK}
+    parts = coverage_simulated(SMALL, out=tmp_path / "run", **asked)
     # Resumed after losing a batch: only that batch is made again.
     (tmp_path / "run/batch-000002-2.json").unlink()
     kept = (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns
-    again = coverage_simulated(
-        SMALL,
-        tables=4,
-        methods=("crossed", "pairs_t"),
-        seed=shifted(3),
-        out=tmp_path / "run",
-        resume=True,
-        **QUICK,
-    )
-    assert again.equals(once)
+    resumed = coverage_simulated(SMALL, out=tmp_path / "run", resume=True, **asked)
+    assert resumed.equals(parts)
     assert (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns == kept
     with pytest.raises(InputError, match="holds a run already"):
-        coverage_simulated(
-            SMALL,
-            tables=4,
-            methods=("crossed", "pairs_t"),
-            seed=shifted(3),
-            out=tmp_path / "run",
-            **QUICK,
-        )
+        coverage_simulated(SMALL, out=tmp_path / "run", **asked)
+    changed = asked | {"methods": ("pairs_t",)}
     with pytest.raises(InputError, match="other settings"):
-        coverage_simulated(
-            SMALL,
-            tables=4,
-            methods=("pairs_t",),
-            seed=shifted(3),
-            out=tmp_path / "run",
-            resume=True,
-            **QUICK,
-        )
+        coverage_simulated(SMALL, out=tmp_path / "run", resume=True, **changed)
+    monkeypatch.undo()
+    assert coverage_simulated(SMALL, **asked).equals(parts)
 
 
 def test_t_interval_equals_scipy():
@@ -269,14 +227,12 @@ def test_pair_tests_miss_the_truth_where_pairs_share_an_attribute(simulated):
 def test_weat_is_the_one_of_the_baseline():
     """And a table with a distance below 0, which normal noise makes now and then, is no reason to stop."""
     table = simulate_table(SMALL, 4)
-    expected = weat(
-        table.assign(distance=table["distance"].clip(0, 2)), classes=("class0", "class1"), sides=2
-    )
-    assert (table["distance"] > 0).all()
-    assert coverage._by_weat(table)[0]["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
-    wild = table.copy()
-    wild.loc[0, "distance"] = -0.2
-    assert 0 < coverage._by_weat(wild)[0]["p_value"] <= 1
+    expected = weat(table, classes=("class0", "class1"), sides=2)
+    (answer,) = coverage.analyse_table(table, "weat", 1, {"prob": PROB})
+    assert answer["p_value"] == expected.p_value
+    table.loc[0, "distance"] = -0.2
+    (answer,) = coverage.analyse_table(table, "weat", 1, {"prob": PROB})
+    assert 0 < answer["p_value"] <= 1
 
 
 def test_a_method_without_an_answer_gives_none():

@@ -104,11 +104,6 @@ def test_parts_hold_the_words_they_are_asked_for(table):
     rows = table.set_index(["protected_word", "attribute"])["distance"]
     for row in part.frame().itertuples():
         assert row.distance == rows[row.protected_word, row.attribute]
-    fewer = grid.of_lists(["class2", "neutral"])
-    assert fewer.lists == ("class2", "neutral")
-    assert [fewer.connections[k][0] for k in range(3)] == ["different", "different", "associated"]
-    assert fewer.attributes == (*(f"a2.{i}" for i in range(3)), *(f"neutral.{i}" for i in range(3)))
-    assert fewer.means() == pytest.approx(grid.means()[:, [2, 4]])
 
 
 def test_what_is_no_grid_is_refused_or_left_out(table):

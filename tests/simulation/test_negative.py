@@ -119,17 +119,10 @@ def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
 def test_every_negative_control_is_fitted_with_a_seed_of_its_own(monkeypatch):
     seen = []
 
-    def answer(table, model, seed, settings):
+    def answer(table, model, seed, settings, laid):
         seen.append(seed)
-        return [
-            {
-                "contrast": "associated - different",
-                "estimate": 0.0,
-                "low": -1.0,
-                "high": 1.0,
-                "quick": 1.0,
-            }
-        ]
+        label = {"level": "overall", "contrast": "associated - different"}
+        return [{**label, "estimate": 0.0, "low": -1.0, "high": 1.0, "quick": 1.0}]
 
     monkeypatch.setattr(coverage, "analyse_table", answer)
     for seed in (1, 2):
