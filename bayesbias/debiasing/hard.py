@@ -91,31 +91,24 @@ def hard_debias(
         equalized, of_sets = _to_equalize(job.sets, overlap)
         notes += of_sets
         taken = {word for group in equalized for word in group}
-        both = [word for word in job.neutralized if word in taken]
-        if both:
-            valid = "words outside the definitional sets, or equalize=False"
+        if both := [word for word in job.neutralized if word in taken]:
             problem = "a word cannot be both neutralized and equalized"
-            raise InputError(problem, where="neutralize", found=some(both), valid=valid)
-    rows = [row[word] for word in job.neutralized]
-    if rows:
+            raise InputError(problem, where="neutralize", found=some(both))
+    if rows := [row[word] for word in job.neutralized]:
         rest = unit[rows] - _within(unit[rows], basis)
         # Once more, since the first pass leaves rounding errors of the size of the part taken away.
         rest -= _within(rest, basis)
         length = np.linalg.norm(rest, axis=1)
         gone = [word for word, size in zip(job.neutralized, length, strict=True) if size < 1e-8]
         if gone:
-            problem, where = (
-                "some words lie wholly in the subspace",
-                f"embedding {job.embedding.name!r}",
-            )
-            raise InputError(problem, where=where, found=some(gone), hint="leave them out")
+            problem, hint = "some words lie wholly in the subspace", "leave them out"
+            raise InputError(problem, where=job.embedding.name, found=some(gone), hint=hint)
         out[rows] = rest / length[:, None]
     for group in equalized:
         mine = [row[word] for word in group]
         out[mine] = _equalized(unit[mine], basis, group)
-    return with_account(
-        job, out, "hard", equalized, notes, {"equalize": equalize, "overlap": overlap}
-    )
+    settings = {"equalize": equalize, "overlap": overlap}
+    return with_account(job, out, "hard", equalized, notes, settings)
 
 
 def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
@@ -129,17 +122,10 @@ def _to_equalize(
     """Return the sets as they are equalized, none sharing a word, and what was done to get there."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
-        broken = [
-            "/".join(group)
-            for i, group in enumerate(sets)
-            if any(last[word] != i for word in group)
-        ]
-        notes = (
-            [f"equal no more, since a later set took words of them: {', '.join(broken)}"]
-            if broken
-            else []
-        )
-        return tuple(sets), notes
+        lost = [any(last[word] != i for word in group) for i, group in enumerate(sets)]
+        broken = ["/".join(group) for group, gone in zip(sets, lost, strict=True) if gone]
+        note = f"equal no more, since a later set took words of them: {', '.join(broken)}"
+        return tuple(sets), [note] if broken else []
     merged: list[tuple[str, ...]] = []
     joined = 0
     for group in sets:

@@ -79,29 +79,22 @@ def soft_debias(
     checks.not_negative(lam, "lam")
     job = prepare(embedding, wordlist, sets, k, neutralize)
     if not job.neutralized:
-        raise InputError(
-            "soft debiasing needs words to neutralize", where="neutralize", found="none"
-        )
-    transform, solved = _soft_map(
-        job.unit, job.unit[[job.row[word] for word in job.neutralized]], job.basis, float(lam)
-    )
+        raise InputError("soft debiasing needs words to neutralize", where="neutralize")
+    mine = [job.row[word] for word in job.neutralized]
+    transform, solved = _soft_map(job.unit, job.unit[mine], job.basis, float(lam))
     out = job.unit @ transform.T
     length = np.linalg.norm(out, axis=1, keepdims=True)
     if length.min() < 1e-8:
         word = job.embedding.words[int(length.argmin())]
         raise FitError(f"lam: the map leaves nothing of the vector of {word!r}; take a smaller one")
     out = out / length
-    mine = [job.row[word] for word in job.neutralized]
     was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
     share = left / was if was else 1.0
-    notes = [*job.notes, _said(share)]
+    note = f"the neutralized words keep {share:.2%} of their length in the subspace"
+    if share > _HARDLY:
+        note += ": hardly anything was removed; try a larger lam"
     settings = {"lam": float(lam), **solved, "kept_in_subspace": share}
-    return with_account(job, out, "soft", (), notes, settings)
-
-
-def _said(share: float) -> str:
-    text = f"the neutralized words keep {share:.2%} of their length in the subspace"
-    return text if share <= _HARDLY else f"{text}: hardly anything was removed; try a larger lam"
+    return with_account(job, out, "soft", (), [*job.notes, note], settings)
 
 
 def _soft_map(
@@ -112,28 +105,24 @@ def _soft_map(
     _, sizes, axes = np.linalg.svd(np.linalg.qr(unit, mode="r"))
     kept = sizes > 1e-10 * sizes[0]
     sizes, axes = sizes[kept], axes[: len(sizes)][kept]
-    p = (neutral @ axes.T) / sizes
-    b = (basis @ axes.T) / sizes
-    _, strength, directions = np.linalg.svd(b, full_matrices=False)
-    p_matrix, g, e = p.T @ p, strength**2, directions
-    pull = float(np.linalg.norm(p_matrix, 2) * g.max())
+    scaled, s = (neutral @ axes.T) / sizes, np.diag(sizes**2)
+    _, strength, e = np.linalg.svd((basis @ axes.T) / sizes, full_matrices=False)
+    p, g = scaled.T @ scaled, strength**2
+    pull = float(np.linalg.norm(p, 2) * g.max())
     if lam * pull > _STIFFEST:
-        valid = (
-            f"0 to {_STIFFEST / pull:.2g} for these vectors, beyond which next to nothing changes"
-        )
-        raise InputError(
-            "is more than double precision allows", where="lam", found=lam, valid=valid
-        )
-    x = _unbounded(np.diag(sizes**2), p_matrix, g, e, lam)
+        valid = f"0 to {_STIFFEST / pull:.2g} for these vectors"
+        problem = "is more than double precision allows"
+        raise InputError(problem, where="lam", found=lam, valid=valid)
+    x = _unbounded(s, p, g, e, lam)
     least = float(np.linalg.eigvalsh(x)[0])
-    solved: dict[str, Any] = {"solver": "closed form", "steps": 0}
+    solver, steps = "closed form", 0
     if least < -1e-10 * float(sizes[0]) ** 2:
-        x, steps = _bounded(x, np.diag(sizes**2), p_matrix, (e.T * g) @ e, lam)
-        solved = {"solver": "accelerated projected gradients", "steps": steps}
+        x, steps = _bounded(x, s, p, (e.T * g) @ e, lam)
+        solver = "accelerated projected gradients"
     a = x / np.outer(sizes, sizes)
     values, vectors = np.linalg.eigh((a + a.T) / 2)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    solved["kept_dimensions"] = int(kept.sum())
+    solved = {"solver": solver, "steps": steps, "kept_dimensions": int(kept.sum())}
     return np.eye(d) + axes.T @ (root - np.eye(len(sizes))) @ axes, solved
 
 
@@ -186,6 +175,4 @@ def _bounded(
             if off < accuracy * size:
                 return x, count
             tick(1)
-    raise FitError(
-        f"lam: the soft method did not converge in {most:,} steps with {lam:g}; try a smaller lam"
-    )
+    raise FitError(f"lam: no convergence in {most:,} steps with {lam:g}; try a smaller lam")

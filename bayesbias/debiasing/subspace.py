@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.loading import load_embedding
@@ -24,9 +25,7 @@ from bayesbias.wordlists.wordlist import WordList
 __all__ = ["Debiased"]
 
 _SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
-_TIED = (
-    1e-9  # singular values closer than this, relative to the first, leave a subspace undetermined
-)
+_TIED = 1e-9  # singular values closer than this, relative to the first, leave it undetermined
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,8 +58,8 @@ class Debiased:
     >>> result = hard_debias({"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]}, sets=[["he", "she"]],
     ...                      neutralize=["nurse"])
     >>> result
-    Debiased: mapping, hard debiased; subspace of 1 component, which explains 100% within 1 set
-      1 word neutralized, 1 set equalized; 1 of 3 vectors changed, 2 did not
+    Debiased: mapping, hard debiased; subspace of 1 component (100% of the variance within 1 set)
+      1 word neutralized, 1 set equalized; 1 of 3 vectors changed
     >>> np.round(result.embedding.vectors @ result.embedding["nurse"], 3)
     array([0.285, 0.285, 1.   ])
     """
@@ -78,42 +77,23 @@ class Debiased:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        k, n = len(self.subspace), len(self.sets)
-        composed = len(self.embedding.composed)
+        components = number_of(len(self.subspace), "component")
+        words, sets = number_of(len(self.neutralized), "word"), number_of(len(self.sets), "set")
+        total, composed = len(self.changed) + len(self.unchanged), len(self.embedding.composed)
         pieces = f" ({composed:,} listed words were built from subwords)" if composed else ""
         return (
             f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
-            f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
-            f"within {number_of(n, 'set')}\n"
-            f"  {number_of(len(self.neutralized), 'word')} neutralized, {number_of(len(self.equalized), 'set')} equalized; "
-            f"{self._changes()}{pieces}"
-        )
-
-    def _changes(self) -> str:
-        total = len(self.changed) + len(self.unchanged)
-        if not self.unchanged:
-            return f"all {total:,} vectors changed"
-        if not self.changed:
-            return f"none of the {total:,} vectors changed"
-        return (
-            f"{len(self.changed):,} of {total:,} vectors changed, {len(self.unchanged):,} did not"
+            f"{components} ({self.explained.sum():.0%} of the variance within {sets})\n"
+            f"  {words} neutralized, {number_of(len(self.equalized), 'set')} equalized; "
+            f"{len(self.changed):,} of {total:,} vectors changed{pieces}"
         )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result without the vectors as plain dictionaries and lists, for JSON."""
-        return {
-            "method": self.method,
-            "explained": [float(v) for v in self.explained],
-            "subspace": self.subspace.tolist(),
-            "sets": [list(s) for s in self.sets],
-            "equalized": [list(s) for s in self.equalized],
-            "neutralized": list(self.neutralized),
-            "n_changed": len(self.changed),
-            "n_unchanged": len(self.unchanged),
-            "unchanged": list(self.unchanged[:100]),
-            "settings": dict(self.settings),
-            "notes": list(self.notes),
-        }
+        names = ("method", "explained", "subspace", "sets", "equalized", "neutralized")
+        out = {name: plain(getattr(self, name)) for name in (*names, "settings", "notes")}
+        counts = {"n_changed": len(self.changed), "n_unchanged": len(self.unchanged)}
+        return {**out, **counts, "unchanged": list(self.unchanged[:100])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +126,9 @@ def prepare(
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = np.array(vectors.vectors, dtype=float)
     length = np.linalg.norm(unit, axis=1, keepdims=True)
-    if not (np.isfinite(length) & (length > 0)).all():
-        bad = vectors.words[int(np.flatnonzero(~(np.isfinite(length) & (length > 0)))[0])]
+    if len(bad := np.flatnonzero(~(np.isfinite(length) & (length > 0)))):
         raise InputError(
-            "a vector has no direction", where=f"embedding {vectors.name!r}", found=bad
+            "a vector has no direction", where=vectors.name, found=vectors.words[bad[0]]
         )
     unit /= length
     notes: list[str] = []
@@ -163,11 +142,9 @@ def prepare(
         if len(known) > 1:
             present.append(known)
     if not present:
-        raise InputError(
-            "no definitional set has two words in the vocabulary",
-            where=f"embedding {vectors.name!r}",
-            found="; ".join("/".join(group) for group in listed[:4]),
-        )
+        problem = "no definitional set has two words in the vocabulary"
+        found = "; ".join("/".join(group) for group in listed[:4])
+        raise InputError(problem, where=f"embedding {vectors.name!r}", found=found)
     basis, explained = _subspace(unit, row, present, k)
     neutral = _neutralized(neutralize, words, vectors, spelling, present, notes)
     settings = {
@@ -186,23 +163,18 @@ def _definitional_sets(
     words: WordList | None, sets: Iterable[Sequence[str]] | None
 ) -> tuple[tuple[str, ...], ...]:
     if sets is None:
-        if words is None:
+        if words is None or not words.definitional_sets:
             raise InputError(
-                "nothing says what to debias",
+                "there are no definitional sets",
+                where=words.origin if words else None,
                 valid="a word list with definitional_sets, or in Python sets=[[...], ...]",
-            )
-        if not words.definitional_sets:
-            raise InputError(
-                "the word list has no definitional sets",
-                where=words.origin,
-                valid="definitional_sets = [[...], ...] before the first class of the list, or in Python sets=[[...], ...]",
             )
         return words.definitional_sets
     out = tuple(tuple(checks.words(group, "sets")) for group in checks.several(sets, "set", "sets"))
     for group in out:
         if len(group) < 2 or len(set(group)) < len(group):
             problem = "a definitional set has two different words or more"
-            raise InputError(problem, where="sets", found=group, valid='["he", "she"]')
+            raise InputError(problem, where="sets", found=group)
     if not out:
         raise InputError("no definitional set is given", where="sets", found=[])
     return out
@@ -250,19 +222,13 @@ def _subspace(
     _, lengths, directions = np.linalg.svd(np.concatenate(parts), full_matrices=False)
     rank = int((lengths > 1e-10).sum())  # of vectors of length 1
     if rank == 0:
-        raise InputError(
-            "the words of each definitional set have the same vector, so there is no subspace"
-        )
+        raise InputError("the words of each definitional set have the same vector")
     if k is None:
         k = min(max(map(len, sets)) - 1, rank)
     k = checks.count(k, "k", most=rank)
     if k < rank and lengths[k - 1] - lengths[k] < _TIED * lengths[0]:
-        raise InputError(
-            f"components {k} and {k + 1} explain the same, so that it is open which belongs to the subspace",
-            where="k",
-            found=int(k),
-            hint="take one more or one less",
-        )
+        problem = f"components {k} and {k + 1} explain the same"
+        raise InputError(problem, where="k", found=int(k), hint="take one more or one less")
     basis = directions[:k]
     # LAPACK is free to turn the signs; one of the two is chosen, for accounts that can be compared.
     signs = np.sign(basis[np.arange(k), np.abs(basis).argmax(axis=1)])
@@ -281,31 +247,21 @@ def _neutralized(
     if not isinstance(neutralize, str):
         lacking = [word for word in neutralize if word not in spelling]
         if lacking:
-            raise InputError(
-                "words to neutralize are not in the vocabulary",
-                where=f"embedding {vectors.name!r}",
-                found=some(lacking),
-                hint=nearest(str(lacking[0]), vectors.words) if len(vectors) < 10_000 else None,
-            )
+            problem = "words to neutralize are not in the vocabulary"
+            raise InputError(problem, where=f"embedding {vectors.name!r}", found=some(lacking))
         return tuple(dict.fromkeys(spelling[word] for word in neutralize))
     if neutralize == "all_others":
-        kept = in_sets | {
-            spelling.get(word, word) for word in (words.protected_words if words else ())
-        }
+        protected = words.protected_words if words else ()
+        kept = in_sets | {spelling.get(word, word) for word in protected}
         return tuple(word for word in vectors.words if word not in kept)
     checks.choice(neutralize, ("attributes", "all_others"), "choice", "neutralize")
     if words is None:
-        raise InputError(
-            "without a word list there are no attributes to neutralize",
-            where="neutralize",
-            valid='"all_others", or a list of words',
-        )
-    lost = [word for word in words.attribute_words if word not in spelling]
-    if lost:
+        problem, valid = "without a word list there are no attributes", "all_others, or words"
+        raise InputError(problem, where="neutralize", valid=valid)
+    if lost := [word for word in words.attribute_words if word not in spelling]:
         notes.append(f"not in the vocabulary, so not neutralized: {', '.join(lost)}")
     known = dict.fromkeys(spelling[word] for word in words.attribute_words if word in spelling)
-    held = [word for word in known if word in in_sets]
-    if held:
+    if held := [word for word in known if word in in_sets]:
         notes.append(f"in a definitional set, so not neutralized: {', '.join(held)}")
     return tuple(word for word in known if word not in in_sets)
 

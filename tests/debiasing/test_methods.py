@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from helpers.seeds import shifted
 from scipy import optimize
 
 from bayesbias.core.errors import InputError
@@ -14,7 +13,6 @@ from bayesbias.debiasing.hard import hard_debias
 from bayesbias.debiasing.soft import soft_debias
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.writing import save_embedding
 from bayesbias.wordlists.listfile import load_wordlist
 
 THREE = [["a1", "b1", "c1"], ["a2", "b2", "c2"], ["a3", "b3", "c3"]]
@@ -47,7 +45,6 @@ def test_hard_debiasing_of_the_embedded_default_keeps_its_promises(name):
     twice = hard_debias(out, name)
     assert np.abs(twice.embedding.vectors - out.vectors).max() < 1e-10
     assert twice.changed == ()
-    assert "none of the" in repr(twice)
 
 
 def test_two_classes_follow_the_published_formulas():
@@ -89,13 +86,8 @@ def test_signs_order_and_rotation_change_nothing(monkeypatch):
     soft = soft_debias(e, sets=THREE, neutralize=["w0", "w1"], lam=3.0)
     monkeypatch.undo()
     again = soft_debias(e, sets=THREE, neutralize=["w0", "w1"], lam=3.0)
-    assert (
-        np.abs(
-            unit(soft.embedding) @ unit(soft.embedding).T
-            - unit(again.embedding) @ unit(again.embedding).T
-        ).max()
-        < 1e-9
-    )
+    one, two = unit(soft.embedding), unit(again.embedding)
+    assert np.abs(one @ one.T - two @ two.T).max() < 1e-9
 
 
 def test_what_changed_is_what_was_treated():
@@ -108,7 +100,6 @@ def test_what_changed_is_what_was_treated():
     assert bare.equalized == ()
     every = hard_debias(e, sets=THREE, neutralize="all_others")
     assert every.unchanged == ()
-    assert "all 29 vectors changed" in repr(every)
     account = json.loads(json.dumps(result.as_dict()))
     assert (account["n_changed"], account["n_unchanged"]) == (11, 18)
 
@@ -184,34 +175,11 @@ def test_soft_debiasing_without_weight_changes_nothing_and_with_much_neutralizes
     assert parts[2] < parts[0] / 2
 
 
-@pytest.mark.parametrize(("lam", "hardly"), [(0.0, True), (1e-3, True), (2000.0, False)])
-def test_a_soft_map_that_takes_hardly_anything_away_says_so(lam, hardly):
-    result = soft_debias(vectors(), sets=THREE, neutralize=["w0", "w1"], lam=lam)
-    assert (result.settings["kept_in_subspace"] > 0.95) is hardly
-    (said,) = [note for note in result.notes if "of their length in the subspace" in note]
-    assert ("hardly anything was removed" in said) is hardly
-    assert said in result.as_dict()["notes"]
-
-
 def test_more_dimensions_than_words_leave_the_rest_alone():
     e = vectors(n_other=4, d=40)
     result = soft_debias(e, sets=THREE, neutralize=["w0"], lam=0.5)
     assert result.settings["kept_dimensions"] == 13
     assert np.isfinite(result.embedding.vectors).all()
-
-
-@pytest.mark.parametrize("binary", [False, True])
-def test_gensim_reads_what_was_debiased(tmp_path, binary):
-    from gensim.models import KeyedVectors
-
-    result = hard_debias(vectors(), sets=THREE, neutralize=["w0"])
-    path = tmp_path / ("out.bin" if binary else "out.vec")
-    save_embedding(result.embedding, path)
-    read = KeyedVectors.load_word2vec_format(path, binary=binary)
-    assert read.index_to_key == list(result.embedding.words)
-    assert np.allclose(read.vectors, result.embedding.vectors, atol=1e-6)
-    again = load_embedding(path)
-    assert np.abs(again.vectors - result.embedding.vectors).max() < (1e-7 if binary else 1e-15)
 
 
 def test_another_spelling_is_the_same_word():
@@ -225,65 +193,23 @@ def test_another_spelling_is_the_same_word():
     ("change", "says"),
     [
         ({"sets": [["x", "y"]]}, "no definitional set has two words"),
-        ({"sets": []}, "no definitional set is given"),
         ({"sets": [["a1", "a1"]]}, "two different words"),
         ({"k": 9}, "k: must be a whole number from 1 to 6"),
-        ({"k": 0}, "k: must be a whole number"),
         ({"neutralize": ["w0", "nope"]}, "not in the vocabulary; found: 'nope'"),
         ({"neutralize": ["a1"]}, "both neutralized and equalized"),
         ({"neutralize": "attribute"}, "did you mean 'attributes'"),
-        ({"neutralize": "attributes"}, "without a word list"),
-        ({"overlap": "first"}, "overlapping sets"),
     ],
 )
 def test_what_cannot_be_done_is_refused(change, says):
-    arguments = {"sets": THREE, "neutralize": ["w0"]} | change
-    with pytest.raises(InputError) as raised:
-        hard_debias(vectors(), **arguments)
-    # The message lists the words as one string.
-    assert says in str(raised.value)
+    with pytest.raises(InputError, match=says):
+        hard_debias(vectors(), **{"sets": THREE, "neutralize": ["w0"]} | change)
 
 
-def test_sets_whose_words_are_missing_are_named():
-    result = hard_debias(
-        vectors(), sets=[*THREE, ["a1", "gone"], ["b1", "c2", "lost"]], neutralize=["w0"]
-    )
+def test_the_notes_name_what_was_missing_and_a_weight_that_does_nothing():
+    result = hard_debias(vectors(), sets=[*THREE, ["a1", "gone"]], neutralize=["w0"])
     assert "the definitional set a1/gone is left out, for want of gone" in result.notes
-    assert "the definitional set b1/c2/lost is used without lost" in result.notes
-
-
-def test_a_weight_beyond_double_precision_is_refused_and_one_below_is_solved():
-    """Steps that became too small to move anything had passed for a solution, and the system to solve was singular."""
-    held = {
-        word: vector
-        for word, vector in zip(
-            "abcdefghij", np.random.default_rng(5).normal(size=(10, 5)), strict=True
-        )
-    }
-    how = {"sets": [["a", "b"], ["c", "d"]], "neutralize": ["e", "f", "g", "h"]}
-    for lam in (1e7, 1e12, 1e18, 1e300):
-        with pytest.raises(
-            InputError, match=r"^lam: is more than double precision allows.*valid: 0 to \d"
-        ):
-            soft_debias(held, **how, lam=lam)
-    one = soft_debias(held, **how, lam=1e6).embedding
-    other = soft_debias(dict(reversed(held.items())), **how, lam=1e6).embedding
-    a, b = (np.array([e.vectors[e.words.index(word)] for word in held]) for e in (one, other))
-    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-7)
-
-
-def test_the_solver_stops_at_the_optimum_and_not_where_its_steps_are_small():
-    from bayesbias.debiasing.soft import _bounded
-
-    rng = np.random.default_rng(shifted(4))
-    s, e = np.diag(rng.uniform(0.5, 3, size=4)), np.linalg.qr(rng.normal(size=(4, 1)))[0].T
-    n = rng.normal(size=(6, 4))
-    p, q = n.T @ n, e.T @ e
-    x, steps = _bounded(s, s, p, q, 1e4)
-    part = p @ x @ q
-    most = 1 + 1e4 * np.linalg.norm(p, 2) * np.linalg.norm(q, 2)
-    values, axes = np.linalg.eigh(x - (x - s + 0.5e4 * (part + part.T)) / most)
-    projected = (axes * np.maximum(values, 0)) @ axes.T
-    assert steps > 10
-    # The old rule, steps of less than 1e-12, is met at once where `most` is 1e12 and x is not at the optimum.
-    assert most * np.linalg.norm(x - projected) < 1e-7 * np.linalg.norm(s)
+    for lam, hardly in ((1e-3, True), (2000.0, False)):
+        notes = soft_debias(vectors(), sets=THREE, neutralize=["w0", "w1"], lam=lam).notes
+        assert any("hardly anything was removed" in note for note in notes) is hardly
+    with pytest.raises(InputError, match="is more than double precision allows"):
+        soft_debias(vectors(), sets=THREE, neutralize=["w0"], lam=1e12)
