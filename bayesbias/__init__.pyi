@@ -45,7 +45,7 @@ from .inference.cross_validation import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
 from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
 from .studies.sentences.seat import seat as seat
-from .studies.debiasing.comparing import compare as compare
+from .studies.debiasing.comparison import compare as compare
 from .studies.wefat.result import wefat as wefat
 from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
 from .studies.sentiment.published import paired_test as paired_test

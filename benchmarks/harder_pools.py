@@ -18,7 +18,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.simulation.coverage import answers_of_fit
 from bayesbias.simulation.grid import by_yardstick
 from bayesbias.simulation.pools import Pool, drawn_pool
-from bayesbias.studies.debiasing.fits import fit_changes
+from bayesbias.studies.debiasing.comparison import fit_changes
 
 VECTORS = "minilm-static"
 RELIGION = {
@@ -162,7 +162,7 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
         own = int(sequence.generate_state(1)[0])
         settings = {"draws": 500, "tune": 500, "chains": 2, "seed": own, "engine": "quick"}
         frame = part.frame().rename(columns={"distance": "change"})
-        fit = fit_changes(frame, "change", spec, {**settings, "pointwise": False, "progress": False}, "x").fit
+        fit = fit_changes(frame, spec, {**settings, "pointwise": False, "progress": False}, "x").fit
         ends = {
             key: (answer["low"], answer["high"])
             for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])

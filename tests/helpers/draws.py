@@ -13,9 +13,8 @@ import pytest
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
-from bayesbias.studies.debiasing import fits as change_fits
-from bayesbias.studies.debiasing.comparing import compare
-from bayesbias.studies.debiasing.comparison import Comparison
+from bayesbias.studies.debiasing import comparison
+from bayesbias.studies.debiasing.comparison import Comparison, compare
 from bayesbias.tables.pair_table import PairTable
 
 
@@ -102,7 +101,7 @@ def made_up_comparison(
         return dataclasses.replace(made, provenance={**made.provenance, **about})
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(change_fits, "fit", fit)
+        patch.setattr(comparison, "fit", fit)
         return compare(
             before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False, **settings
         )

@@ -10,12 +10,9 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.core.errors import InputError
 from bayesbias.studies.debiasing import geometry as module
 from bayesbias.studies.debiasing.geometry import Left, Related, find_geometry, left_of
 from bayesbias.tables.change import join_pairs
-
-NOTHING = Related(np.nan, np.nan, np.nan)
 
 
 def crossed_pairs(
@@ -161,22 +158,14 @@ def test_intervals_hold_the_truth_at_least_as_often_as_they_say(
 )
 def test_thresholds(least, largest, pairs, left):
     assert left_of(Related(*least), largest, pairs) is left
-    assert left.destroyed == (left in (Left.MOSTLY_DESTROYED, Left.UNRELATED))
-    assert not left.destroyed or left.marked
 
 
 def test_without_control_words_nothing_can_be_known():
     pairs = crossed_pairs(np.random.default_rng(1)).assign(connection="associated")
     found = find_geometry(pairs)
-    assert (found.left, found.n_pairs, found.least.value) == (
-        Left.NO_CONTROLS,
-        0,
-        pytest.approx(np.nan, nan_ok=True),
-    )
+    assert (found.left, found.n_pairs) == (Left.NO_CONTROLS, 0)
     few = crossed_pairs(np.random.default_rng(1), words=2, attributes=2)
     assert find_geometry(few).left is Left.TOO_FEW
-    with pytest.raises(InputError, match="prob"):
-        find_geometry(pairs, 1.5)
 
 
 def test_one_word_has_an_interval_over_attributes_alone():
@@ -216,53 +205,27 @@ def treated(vectors: Mapping[str, np.ndarray], words: bb.WordList, how: str) -> 
     rng = np.random.default_rng(1)
     noise = unit({word: rng.normal(size=vector.size) for word, vector in vectors.items()})
     protected = [word for word in words.protected_words if word in vectors]
-    names = list(vectors)
     if how == "hard":
         return bb.hard_debias(vectors, words).embedding
-    if how == "hard without equalizing":
-        return bb.hard_debias(vectors, words, equalize=False).embedding
-    if how == "soft":
-        return bb.soft_debias(vectors, words).embedding
-    if how == "quarter noise":
-        return {word: 3 * vector + noise[word] for word, vector in unit(vectors).items()}
     if how == "half noise":
         return {word: vector + noise[word] for word, vector in unit(vectors).items()}
     if how == "noise":
         return noise
-    if how == "shuffled":
-        return dict(
-            zip(names, (vectors[names[i]] for i in rng.permutation(len(names))), strict=True)
-        )
     if how == "protected words shuffled":
-        return {
-            **vectors,
-            **dict(zip(protected, (vectors[w] for w in rng.permutation(protected)), strict=True)),
-        }
-    if how == "protected words made one":
-        return {
-            **vectors,
-            **dict.fromkeys(protected, np.mean([vectors[w] for w in protected], axis=0)),
-        }
-    if how == "scaled":
-        return {word: 3 * vector for word, vector in vectors.items()}
-    assert how == "copied"
-    return dict(vectors)
+        moved = [vectors[word] for word in rng.permutation(protected)]
+        return {**vectors, **dict(zip(protected, moved, strict=True))}
+    assert how == "scaled"
+    return {word: 3 * vector for word, vector in vectors.items()}
 
 
 @pytest.mark.parametrize(
     ("how", "left"),
     [
         ("hard", Left.KEPT),
-        ("hard without equalizing", Left.KEPT),
-        ("soft", Left.KEPT),
-        ("quarter noise", Left.KEPT),
         ("half noise", Left.MOSTLY_DESTROYED),
         ("noise", Left.UNRELATED),
-        ("shuffled", Left.UNRELATED),
         ("protected words shuffled", Left.UNRELATED),
-        ("protected words made one", Left.UNRELATED),
         ("scaled", Left.IDENTICAL),
-        ("copied", Left.IDENTICAL),
     ],
 )
 @pytest.mark.slow
@@ -273,7 +236,7 @@ def test_what_is_left_of_real_vectors(listed, how, left):
     assert found.left is left, found
     if how == "noise":  # the yardstick is what two unrelated sets give
         assert found.rms == pytest.approx(found.rms_unrelated, rel=0.05)
-    if how in ("protected words shuffled", "protected words made one"):
+    if how == "protected words shuffled":
         # Control words that lie near everything keep the plain correlation up: not by it can this be seen.
         assert found.correlation.low > module.UNRELATED
         assert found.least == found.relations

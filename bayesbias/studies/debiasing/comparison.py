@@ -1,61 +1,86 @@
-"""Original against debiased as a value: what changed, for whom, and what changed by construction.
+"""Debiased tables compared with the original, pair by pair: the fits, and what they say.
 
-Questions that are kept apart:
+The tables are joined pair by pair and the *differences* are modeled, so that what they share, such as words that are close to
+everything, cancels. Methods that follow each other in the ranking are compared the same way.
+
+These questions are kept apart:
 
 - did distances change (`Comparison.changes`), and did the gaps between connections (`Comparison.contrasts`)?
-- what is left of the gaps afterwards (the columns ``after``, ``verdict_after``), and of everything else
-  (`Comparison.geometry`)? Vectors turned into noise have no gap either.
-- what could not have come out otherwise, because the method forces it (`Construction`)?
+- what is left of the gaps afterwards (the columns ``after`` and ``verdict_after``), and of everything else
+  (`Comparison.geometry`)? Vectors that became noise have no gap either.
+- what does the method force, whatever the vectors were (`Construction`)?
 """
-
-from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known, ends_as_known
-from bayesbias.core.errors import FitError, InputError, nearest
-from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.inference.estimates import (
-    COLUMNS,
-    beside,
-    chosen_rows,
-    contrast_draws,
-    draws_with,
-    error_of_share,
-    joined_chains,
-    joined_rows,
-    keys_of_rows,
-    labelled_draws,
-    relabelled,
-)
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.progress import ticking
+from bayesbias.inference import estimates as rows
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE
+from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.spec import Results
-from bayesbias.studies.debiasing.construction import Construction, Forced, control_changes
-from bayesbias.studies.debiasing.fits import (
-    ChangesFit,
-    chosen_estimands,
-    described_changes,
-    draws_of_changes,
-)
+from bayesbias.models.loading import DEFAULT_MODEL, load_model
+from bayesbias.models.spec import ModelSpec
+from bayesbias.studies.debiasing.construction import EXACT, Construction, Forced, find_construction
 from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
-from bayesbias.tables.change import pairs_by_level
+from bayesbias.tables.change import JOINED, common_pairs, join_pairs, pairs_by_level
+from bayesbias.tables.covariates import with_covariates_known
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import COLUMNS, PairTable
+from bayesbias.tables.reading import as_pair_table, holds_tables
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
+__all__ = ["Comparison", "Method", "compare"]
 
-__all__ = ["Comparison", "Method"]
-
-_MOST_SHOWN = 6  # lines of methods, so that a comparison and what is wrong with it take eight
-_BETWEEN_METHODS = ["method", "next", "estimand", *COLUMNS, "p_nearer_zero", "mcse_p_nearer_zero"]
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
+_PAIR_OF_INTEREST = [("associated", "different")]
+_NO_GAP = f"the tables do not contain {OF_INTEREST}, by which methods are ranked"
+# The columns of a ranking, and those of `Comparison.contrasts` that they are.
+_RANKED = {
+    "gap": "after", "gap_low": "after_low", "gap_high": "after_high", "verdict_after": "verdict_after",
+    "change": "mean", "change_low": "hpdi_low", "change_high": "hpdi_high",
+    "by_construction": "by_construction",
+    "mcse_gap": "mcse_after", "mcse_gap_low": "mcse_after_low", "mcse_gap_high": "mcse_after_high",
+    "mcse_change": "mcse_mean", "mcse_change_low": "mcse_low", "mcse_change_high": "mcse_high",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChangesFit:
+    """A fit of differences, and the connections in which all differences are one number.
+
+    These have nothing to infer, and a noise of zero has no posterior. They are left out of the fit and reported as they are.
+    """
+
+    fit: BiasFit | None
+    exact: Mapping[str, float]
+
+    def draws(
+        self, pairs: pd.DataFrame, estimand: str, shape: tuple[int, ...], levels: Mapping[str, str]
+    ) -> xr.DataArray:
+        """Return draws of the mean change, labeled ``level, name, connection, estimand``.
+
+        `levels` maps the levels below overall to their columns; `shape` is (chain, draw) where nothing was fitted.
+        """
+        drawn: dict[tuple[str, ...], np.ndarray] = {}
+        if self.fit is not None:
+            for level in ("overall", *levels):
+                means = self.fit.draws_of("means", level=level, estimand=estimand)
+                keys = rows.keys_of_rows(means, "level", "name", "connection")
+                drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+                shape = means.shape[:2]
+        found = list(pairs_by_level(pairs, levels))
+        columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
+        return rows.keyed_draws(np.stack(columns, axis=-1), found, "connection", estimand)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,11 +95,9 @@ class Method:
     account : Mapping
         Of the join; see `join_pairs`.
     change : BiasFit or None
-        The fit of ``change``; None where every connection is exact.
+        The fit of ``change``; None if every connection is exact.
     exact : Mapping of str to float
-        Connections in which every pair changed by the same number (zero where nothing was treated). They
-        have nothing to infer, and a noise of zero would have no posterior; they are left out of the fit and
-        reported as they are.
+        Connections in which every pair changed by the same number. They are not fitted.
     after : BiasFit
         The fit of the debiased distances.
     construction : Construction
@@ -93,15 +116,8 @@ class Method:
         """What is left of the geometry of control words."""
         return find_geometry(self.pairs)
 
-    @property
-    def control_rms(self) -> float | None:
-        """Root mean square change of the pairs with control words; None where there are none."""
-        controls = control_changes(self.pairs)
-        return None if controls.empty else float(controls["rms_change"].iloc[0])
-
     def __repr__(self) -> str:
-        flags = f" [{', '.join(self.construction.flags)}]" if self.construction.flags else ""
-        return f"Method: {self.name}, {len(self.pairs):,} pairs{flags}"
+        return f"Method({self.name!r}, {len(self.pairs):,} pairs)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +130,7 @@ class Comparison:
         The fit of the original distances, on the joined pairs.
     methods : Mapping of str to Method
     between : Mapping of (str, str) to fit of differences
-        For methods that follow each other in the ranking, what tells the second from the first.
+        For methods that follow each other in the ranking: the first minus the second.
     provenance : Mapping
 
     Examples
@@ -123,8 +139,10 @@ class Comparison:
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
     >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
-    >>> list(found.methods), found.changes().columns.tolist()[:3]
-    (['debiased'], ['method', 'level', 'name'])
+    >>> found
+    Comparison(religion in minilm-static, debiased)
+    >>> found.changes().columns.tolist()[:3]
+    ['method', 'level', 'name']
     """
 
     study = "debiasing"  # whose sections show it, see bayesbias.output
@@ -133,13 +151,16 @@ class Comparison:
     methods: Mapping[str, Method]
     between: Mapping[tuple[str, str], ChangesFit]
     provenance: Mapping[str, Any]
-    # Made once and asked for by every view of the result; no part of what it is.
-    _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     def changes(
-        self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
+        self,
+        prob: float = PROB,
+        rope: float = ROPE,
+        estimand: str | None = None,
+        method: str | None = None,
+        level: str | None = None,
     ) -> pd.DataFrame:
-        """Change of the mean distance (debiased minus original) per connection, overall and at each level of the models.
+        """Estimate the change of the mean distance (debiased minus original) of each connection.
 
         Parameters
         ----------
@@ -148,186 +169,139 @@ class Comparison:
         rope : float > 0
             Half-width of the region of practical equivalence, in cosine distance.
         estimand : {"population", "listed_words"}, optional
-            By default both, one after the other.
+            By default both.
         method : str, optional
             By default all.
+        level : str, optional
+            ``overall``, or a level of both models. By default all.
 
         Returns
         -------
         DataFrame
-            ``method, level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
-            p_below_zero, p_in_rope, rope, n_pairs, exact, verdict``. Positive: farther than before. `exact` rows
-            are known without inference: all their pairs changed by one number.
+            ``method, level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`, ``n_pairs`` and
+            ``exact``: known without inference, since all pairs changed by one number. Positive: farther than before.
         """
-        import pandas as pd
-
-        frames = []
-        for name in self.chosen_methods(method):
-            item = self.methods[name]
-            for which in chosen_estimands(estimand):
-                frame = described_changes(self._changes_of(name, which), prob, rope)
-                # The rows of the draws are those of the counts.
-                frame["n_pairs"] = list(pairs_by_level(item.pairs, self.levels_of(name)).values())
-                frame["exact"] = frame["connection"].isin(list(item.exact))
-                frames.append(frame)
-        return pd.concat(frames, ignore_index=True)
+        frame = _described(self._changes_draws(estimand, method, level), prob, rope)
+        counts = {
+            (name, *key): n
+            for name, item in self.methods.items()
+            for key, n in pairs_by_level(item.pairs, self._levels(item, "listed_words")).items()
+        }
+        keys = zip(
+            *(frame[name] for name in ("method", "level", "name", "connection")), strict=True
+        )
+        frame["n_pairs"] = [counts[key] for key in keys]
+        labels = zip(frame["method"], frame["connection"], strict=True)
+        return frame.assign(exact=[label in self.methods[name].exact for name, label in labels])
 
     def contrasts(
-        self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
+        self,
+        prob: float = PROB,
+        rope: float = ROPE,
+        estimand: str | None = None,
+        method: str | None = None,
+        level: str | None = None,
     ) -> pd.DataFrame:
-        """Return changes of the gaps between connections, with the gaps before and after.
+        """Estimate the changes of the gaps between connections, with the gaps before and after.
 
         Parameters are those of `changes`.
 
         Returns
         -------
         DataFrame
-            ``method, level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
-            p_below_zero, p_in_rope, rope, verdict`` of the change (positive ``associated - different``: a gap that
-            made stereotypes lie nearer closed), then ``before, before_low, before_high, after, after_low,
-            after_high`` of the gap itself from the fits of either table, ``verdict_after``, and ``by_construction``: how
-            much of the gap after could not have come out otherwise, a value of `Forced`. Of ``associated - different``
-            overall it is ``wholly`` where all sets of words are equalized and ``partly`` where some are, of all else ``no``: of
-            one class or word that contrast compares different attributes and stays open, and a class whose stereotypes lie
-            near everything keeps its gap.
+            ``method, level, name, contrast, estimand`` and the columns of `bayesbias.inference.estimates` of the change (positive
+            ``associated - different``: a gap that made stereotypes closer became smaller). Then ``before, before_low,
+            before_high, after, after_low, after_high`` of the gap itself, from the fits of either table, ``verdict_after``, and
+            ``by_construction``: how much of the gap after the method forces, a value of `Forced`. It is ``no`` for all but
+            ``associated - different`` overall, since within one class or word that contrast compares different attributes.
+
+        Raises
+        ------
+        FitError
+            If the tables have no two connections that are contrasted with each other.
         """
-        import pandas as pd
-
-        frames = []
-        for name in self.chosen_methods(method):
-            for which in chosen_estimands(estimand):
-                frame = self._contrasts_of(name, which, prob, rope)
-                if frame is not None:
-                    frames.append(frame)
-        if not frames:
-            raise FitError("the tables hold no two connections that are contrasted with each other")
-        return pd.concat(frames, ignore_index=True)
-
-    def _contrasts_of(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
-        """Return the contrasts of one method and estimand; kept, since every view of the result asks again."""
-        key = ("contrasts", name, which, prob, rope)
-        if key not in self._kept:
-            self._kept[key] = self._contrasts_made(name, which, prob, rope)
-        kept = self._kept[key]
-        return None if kept is None else kept.copy()
-
-    def _contrasts_made(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
-        item = self.methods[name]
-        draws = self._gaps_of(name, which)
-        if not draws.sizes["row"]:
-            return None
-        frame = described_changes(draws, prob, rope)
-        rows = keys_of_rows(draws, "level", "name", "contrast")
-        gaps = {
-            "before": self.original.contrasts(prob, rope, which),
-            "after": item.after.contrasts(prob, rope, which),
-        }
-        for label, gap in gaps.items():
-            gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
-            frame = frame.assign(**{key: of.to_numpy() for key, of in beside(gap, label).items()})
-        frame["verdict_after"] = gap["verdict"].to_numpy()
-        # Of one class or word the contrast is between different attributes, which construction does not tie.
+        frame = _described(self._contrasts_draws(estimand, method, level), prob, rope)
+        keys = ["level", "name", "contrast", "estimand"]
+        before = self.original.contrasts(prob, rope, estimand, level).set_index(keys)
+        gaps = []
+        for name in dict.fromkeys(frame["method"]):
+            after = self.methods[name].after.contrasts(prob, rope, estimand, level).set_index(keys)
+            columns = {**rows.beside(before, "before"), **rows.beside(after, "after")}
+            gap = pd.DataFrame({**columns, "verdict_after": after["verdict"]})
+            gaps.append(gap.reset_index().assign(method=name))
+        frame = frame.merge(pd.concat(gaps), how="left", on=["method", *keys])
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
-        forced = item.construction.forced.value
-        frame["by_construction"] = [forced if each else Forced.NO.value for each in tied]
-        return frame
+        forced = {name: item.construction.forced.value for name, item in self.methods.items()}
+        return frame.assign(
+            by_construction=frame["method"].map(forced).where(tied, Forced.NO.value)
+        )
 
-    def ranking(self, prob: float = PROB, rope: float = ROPE, estimand: str = "population") -> pd.DataFrame:
+    def ranking(
+        self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
+    ) -> pd.DataFrame:
         """Rank the methods by what they leave of the gap between associated and different attributes.
 
-        A method that destroys the vectors closes every gap: it stands last and has no rank. Neighbours are told apart by a
-        fit of the *difference of their distances*, in which all that they share cancels; two separate intervals that
-        overlap would tell nothing.
+        A method that destroys the vectors closes every gap, so it comes last and has no rank. Neighbors are compared by a fit
+        of the *difference of their distances*, in which all that they share cancels.
 
         Returns
         -------
         DataFrame
-            Best first: ``rank`` (missing where the geometry of the control words is mostly destroyed or unrelated),
-            ``method, estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change, change_low,
-            change_high, control_rms`` (root mean square change of the pairs with control words, the price), ``geometry,
-            controls, controls_low, controls_high`` (what is left of the geometry, and the lower of the two
-            correlations that say so; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
+            Best first: ``rank`` (missing if the geometry of control words is destroyed), ``method, estimand, gap, gap_low,
+            gap_high`` (after debiasing), ``verdict_after, change, change_low, change_high, control_rms`` (root mean square change
+            of the pairs with control words), ``geometry, controls, controls_low, controls_high`` (what is left of the geometry,
+            and the lower of its two correlations; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
             ``verdict_next``, both missing in the last row.
+
+        Raises
+        ------
+        FitError
+            If the tables have no associated and different attributes.
 
         Notes
         -----
         With M the middle of the two gaps and D their difference, drawn from its own fit, the quantity compared is
-        ``|M + D/2| - |M - D/2|``: what the gap of one lies farther from zero than that of the other. M scatters as the gap of
+        ``|M + D/2| - |M - D/2|``: how much farther from zero the gap of one is than that of the other. M varies as the gap of
         the second does, and independently of D.
         """
-        import pandas as pd
-
-        rows = []
+        gaps = self.contrasts(prob, rope, estimand, level="overall")
+        gaps = gaps[gaps["contrast"] == OF_INTEREST].set_index("method")
+        if gaps.empty:
+            raise FitError(_NO_GAP)
         order = self.provenance["order"]
-        ranks = self.ranks(prob)
-        for name in order:
-            item, geometry = self.methods[name], self.geometry_of(name, prob)
-            frame = self._contrasts_of(name, estimand, prob, rope)
-            row = (
-                None
-                if frame is None
-                else frame[(frame["level"] == "overall") & (frame["contrast"] == OF_INTEREST)]
-            )
-            if row is None or row.empty:
-                raise FitError(f"methods are ranked by {OF_INTEREST}, which the tables do not hold")
-            gap: Any = next(iter(row.itertuples()))
-            rows.append(
-                {
-                    "rank": ranks[name],
-                    "method": name,
-                    "estimand": estimand,
-                    "gap": gap.after,
-                    "gap_low": gap.after_low,
-                    "gap_high": gap.after_high,
-                    "verdict_after": gap.verdict_after,
-                    "change": gap.mean,
-                    "change_low": gap.hpdi_low,
-                    "change_high": gap.hpdi_high,
-                    "control_rms": item.control_rms,
-                    "geometry": geometry.left.value,
-                    "controls": geometry.least.value,
-                    "controls_low": geometry.least.low,
-                    "controls_high": geometry.least.high,
-                    "by_construction": gap.by_construction,
-                    **{f"mcse_gap{end}": getattr(gap, f"mcse_after{end}") for end in ("", "_low", "_high")},
-                    "mcse_change": gap.mcse_mean,
-                    "mcse_change_low": gap.mcse_low,
-                    "mcse_change_high": gap.mcse_high,
-                }
-            )
-        frame = pd.DataFrame(rows)
-        following = self.between_methods(prob, rope, estimand).set_index("method")
-        # What has no rank is held against none, whichever of two it is.
-        held = [
-            name
-            if name in following.index and None not in (ranks[name], ranks[following["next"][name]])
-            else None
-            for name in order
-        ]
-        frame["p_nearer_zero_than_next"] = [following["p_nearer_zero"].get(name) for name in held]
-        frame["verdict_next"] = [following["verdict"].get(name) for name in held]
-        return frame.astype({"rank": "Int64", "p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
-
-    def ranks(self, prob: float = PROB) -> dict[str, int | None]:
-        """Return the rank of each method in the order of the ranking; None where the geometry is destroyed."""
-        ranked = itertools.count(1)
-        return {
-            name: None if self.geometry_of(name, prob).left.destroyed else next(ranked)
-            for name in self.provenance["order"]
-        }
+        geometries = [self.geometry_of(name, prob) for name in order]
+        places, ranked = itertools.count(1), [not each.left.destroyed for each in geometries]
+        ranks = [next(places) if each else None for each in ranked]
+        least = [each.least for each in geometries]
+        frame = pd.DataFrame(
+            {
+                "rank": pd.array(ranks, "Int64"),
+                "method": order,
+                "estimand": estimand,
+                **{name: gaps.loc[order, column].to_numpy() for name, column in _RANKED.items()},
+                "control_rms": pd.array([each.rms for each in geometries], "Float64"),
+                "geometry": [each.left.value for each in geometries],
+                "controls": [each.value for each in least],
+                "controls_low": [each.low for each in least],
+                "controls_high": [each.high for each in least],
+            }
+        )
+        # A method without a rank is compared with none.
+        compared = np.array([a and b for a, b in itertools.pairwise(ranked)] + [False])
+        between = self.between_methods(prob, rope, estimand).reindex(range(len(order)))
+        frame["p_nearer_zero_than_next"] = (
+            between["p_nearer_zero"].where(compared).astype("Float64")
+        )
+        frame["verdict_next"] = between["verdict"].astype(object).where(compared, None)
+        return frame
 
     def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
         """Return what a method leaves of the geometry of control words, with intervals of a probability."""
-        of_method = self._of(method)
-        if prob == PROB:
-            return of_method.geometry
-        if ("geometry", method, prob) not in self._kept:
-            self._kept["geometry", method, prob] = find_geometry(of_method.pairs, prob)
-        geometry: Geometry = self._kept["geometry", method, prob]
-        return geometry
+        item = self.methods[method]
+        return item.geometry if prob == PROB else find_geometry(item.pairs, prob)
 
     def geometry(self, prob: float = PROB, method: str | None = None) -> pd.DataFrame:
-        """Say how much each method leaves of the distances to control words, and of the gap beside their spread.
+        """Describe what each method leaves of the distances to control words.
 
         Parameters
         ----------
@@ -341,79 +315,47 @@ class Comparison:
         DataFrame
             ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``, ``relations`` and
             ``slope`` of distances after on those before (see `Geometry`), each with its ``_low`` and ``_high``;
-            ``rms`` and, as its yardstick, ``rms_unrelated``; ``sd_before, sd_after, largest, prob``; and ``gap_before``
+            ``rms`` and, to compare with, ``rms_unrelated``; ``sd_before, sd_after, largest, prob``; and ``gap_before``
             and ``gap_after``, each with ``_low`` and ``_high``: the overall gap between associated and different
             attributes, for new words, in standard deviations of the distances to control words before, or after.
-            Missing where there are no control words, or no such gap.
+            Missing if there are no control words, or no such gap.
         """
-        import pandas as pd
-
-        rows = []
+        ends = [f"gap_{when}{end}" for when in ("before", "after") for end in ("", "_low", "_high")]
+        unknown = dict.fromkeys([*ends, *(f"mcse_{end}" for end in ends)], np.nan)
+        out = []
         for name in self.chosen_methods(method):
-            geometry = self.geometry_of(name, prob)
-            row: dict[str, Any] = {"method": name, "left": geometry.left.value}
-            row |= {key: getattr(geometry, key) for key in ("n_words", "n_attributes", "n_pairs")}
-            for key in ("correlation", "relations", "slope"):
-                related = getattr(geometry, key)
-                row |= {key: related.value, f"{key}_low": related.low, f"{key}_high": related.high}
-            row |= {
-                key: getattr(geometry, key)
-                for key in ("rms", "rms_unrelated", "sd_before", "sd_after", "largest")
-            }
-            rows.append({**row, "prob": prob, **self._gap_in_sds(name, geometry, prob)})
-        return pd.DataFrame(rows)
-
-    def _gap_in_sds(self, name: str, geometry: Geometry, prob: float) -> dict[str, float]:
-        frame = self._contrasts_of(name, "population", prob, ROPE)
-        rows = [] if frame is None else frame[frame["level"] == "overall"].to_dict("records")
-        gap: Any = next((row for row in rows if row["contrast"] == OF_INTEREST), None)
-        return {
-            f"{error}gap_{when}{end}": float("nan")
-            if gap is None or not sd > 0
-            else gap[f"{error}{when}{end}"] / sd
-            for error in ("", "mcse_")
-            for when, sd in (("before", geometry.sd_before), ("after", geometry.sd_after))
-            for end in ("", "_low", "_high")
-        }
+            found, item = self.geometry_of(name, prob), self.methods[name]
+            row = {"method": name, **found.as_row(), "prob": prob, **unknown}
+            tables = (
+                ("before", self.original, found.sd_before),
+                ("after", item.after, found.sd_after),
+            )
+            for when, fitted, sd in tables if self.has_gap else ():
+                gaps = fitted.contrasts(prob, ROPE, "population", "overall")
+                gap = rows.beside(gaps.set_index("contrast").loc[OF_INTEREST], f"gap_{when}")
+                row |= {column: value / sd for column, value in gap.items() if sd > 0}
+            out.append(row)
+        return pd.DataFrame(out)
 
     def between_methods(
         self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
     ) -> pd.DataFrame:
-        """Say of each method how much nearer to zero its gap lies than that of the next in the ranking.
+        """Compare each method with the next in the ranking.
 
         Returns
         -------
         DataFrame
-            ``method, next, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope,
-            rope`` of what the gap of the first lies farther from zero than that of the second (see the notes of
-            `ranking`), ``p_nearer_zero`` (of the first; a tie counts for both) and ``verdict``. Empty where there is
-            one method.
+            ``method, next, estimand`` and the columns of `bayesbias.inference.estimates`, of how much farther from zero the gap
+            of the first is than that of the second (see the notes of `ranking`), and ``p_nearer_zero`` (of the first; a tie
+            counts half). Empty if there is one method.
         """
-        import pandas as pd
-
-        if len(self.methods) < 2:
-            return pd.DataFrame(columns=_BETWEEN_METHODS)
-        draws = self.draws_of("between_methods", estimand=estimand)
-        frame = described_changes(draws, prob, rope)
-        flat = joined_chains(draws.to_numpy())
+        draws = self._draws_between(estimand)
+        frame = _described(draws, prob, rope)
+        flat = rows.joined_chains(draws.to_numpy())
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
-        frame["mcse_p_nearer_zero"] = error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
-        return frame
-
-    def results_of(self, method: str) -> Results:
-        """Return what the changes of a method hold for: as the model of changes says, or where none was fitted that of gaps."""
-        item = self._of(method)
-        return (item.after if item.change is None else item.change).spec.results
-
-    def levels_of(self, method: str) -> dict[str, str]:
-        """Return the levels below overall at which a change and the gaps before and after are known, and their columns."""
-        known = self.original.spec.results.levels
-        levels = self.results_of(method).levels
-        return {
-            name: level.by
-            for name, level in levels.items()
-            if name in known and known[name].by == level.by and known[name].population
-        }
+        return frame.assign(
+            mcse_p_nearer_zero=rows.error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
+        )
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
@@ -436,133 +378,329 @@ class Comparison:
             "contrasts": self._contrasts_draws,
             "between_methods": self._draws_between,
         }
-        return draws_with(self, makers, table, arguments)
+        return rows.draws_with(self, makers, table, arguments)
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Return what covariates about words do to the changes: `BiasFit.slopes` of each method, with ``method`` in front.
+        """Return the slopes of the changes on covariates: `BiasFit.slopes` of each method, with ``method`` in front.
 
         Raises
         ------
         FitError
-            For a model of changes without slopes, or where no change had to be fitted.
+            If the model of changes has no slopes, or no change had to be fitted.
         """
-        import pandas as pd
-
         fits = {name: item.change for name, item in self.methods.items() if item.change is not None}
         if not fits:
-            raise FitError("every change is known exactly, and has no slope")
-        frames = [fit.slopes(prob) for fit in fits.values()]
-        for name, frame in zip(fits, frames, strict=True):
-            frame.insert(0, "method", name)
-        return pd.concat(frames, ignore_index=True)
+            raise FitError("every change is known exactly, so that there are no slopes")
+        frames = {name: each.slopes(prob) for name, each in fits.items()}
+        return pd.concat(frames, names=["method"]).reset_index("method").reset_index(drop=True)
 
     @property
     def has_slopes(self) -> bool:
         """Whether the model of the changes has slopes on covariates about words."""
-        return any(
-            item.change is not None and item.change.spec.covariates() for item in self.methods.values()
-        )
+        return any(item.change and item.change.spec.covariates() for item in self.methods.values())
 
-    def _changes_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
-        names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
-        return joined_rows([self._changes_of(name, which) for name in names for which in estimands])
-
-    def _contrasts_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
-        names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
-        parts = [self._gaps_of(name, which) for name in names for which in estimands]
-        if not any(part.sizes["row"] for part in parts):
-            raise FitError("the tables hold no two connections that are contrasted with each other")
-        return joined_rows(parts)
-
-    def _changes_of(self, name: str, estimand: str) -> xr.DataArray:
-        """Draws of the mean changes of one method; kept, since every view of the result asks again."""
-        key = ("changes", name, estimand)
-        if key not in self._kept:
-            item = self.methods[name]
-            posterior = item.after.idata["posterior"]
-            shape = posterior.sizes["chain"], posterior.sizes["draw"]
-            changes, levels = ChangesFit(item.change, item.exact), self.levels_of(name)
-            draws = draws_of_changes(changes, item.pairs, estimand, shape, levels)
-            self._kept[key] = relabelled(draws, method=[name] * draws.sizes["row"])
-        return self._kept[key]
-
-    def _gaps_of(self, name: str, estimand: str) -> xr.DataArray:
-        draws = contrast_draws(self._changes_of(name, estimand))
-        return relabelled(draws, method=[name] * draws.sizes["row"])
-
-    def _draws_between(self, estimand: str) -> xr.DataArray:
-        order = self.provenance["order"]
-        parts = [self._draws_of_two(a, b, estimand) for a, b in itertools.pairwise(order)]
-        posterior = self.original.idata["posterior"]
-        shape = posterior.sizes["chain"], posterior.sizes["draw"]
-        return labelled_draws(
-            np.stack(parts, axis=-1) if parts else np.empty((*shape, 0)),
-            {"method": order[:-1], "next": order[1:], "estimand": estimand},
-        )
-
-    def _draws_of_two(self, name: str, following: str, estimand: str) -> np.ndarray:
-        """Draws of what the gap of one method lies farther from zero than that of the next."""
-        of = [("associated", "different")]
-        first, second = (
-            contrast_draws(self.methods[each].after.draws_of("means", level="overall", estimand=estimand), of)
-            for each in (name, following)
-        )
-        if not first.sizes["row"]:
-            raise FitError(f"methods are ranked by {OF_INTEREST}, which the tables do not hold")
-        # All fits have one seed, and draw their effects from the same random numbers: draws of the same place go together
-        # by that alone. Half a chain apart they do not.
-        gap = np.roll(second.to_numpy()[..., 0], second.sizes["draw"] // 2, axis=1)
-        mine = first.to_numpy()[..., 0]
-        changes = draws_of_changes(
-            self.between[name, following], self.methods[following].pairs, estimand, gap.shape
-        )
-        apart = contrast_draws(chosen_rows(changes, level="overall"), of).to_numpy()[..., 0]
-        half = float(mine.mean()) / 2 + float(gap.mean()) / 2 + gap - gap.mean()
-        return np.abs(half + apart / 2) - np.abs(half - apart / 2)
+    @property
+    def has_gap(self) -> bool:
+        """Whether the tables have associated and different attributes."""
+        return {"associated", "different"} <= set(self.original.table["connection"].astype(str))
 
     def diagnostics(self) -> dict[str, Any]:
-        """Say whether the samplers can be believed: `BiasFit.diagnostics` of every fit, ``ok`` and ``problems``."""
-        fits = {name: fit.diagnostics() for name, fit in self.fits().items()}
-        problems = [f"{name}: {text}" for name, fit in fits.items() for text in fit["problems"]]
+        """Return `BiasFit.diagnostics` of every fit, and ``ok`` and ``problems`` of all of them."""
+        fits = {name: each.diagnostics() for name, each in self.fits().items()}
+        problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
 
-    def __repr__(self) -> str:
-        lines = [f"Comparison: {len(self.methods)} debiased against {self.provenance['original']}"]
-        shown = len(self.methods) if len(self.methods) <= _MOST_SHOWN else _MOST_SHOWN - 1
-        for name, item in list(self.methods.items())[:shown]:
-            flags = f" [{', '.join(item.construction.flags)}]" if item.construction.flags else ""
-            flags += f" [controls {item.geometry.left.label}]" if item.geometry.left.marked else ""
-            frame = self._contrasts_of(name, "population", PROB, ROPE)
-            text = f"{len(item.pairs):,} pairs"
-            if frame is not None:
-                row: Any = next(iter(frame.itertuples()))
-                text = (
-                    f"{row.contrast} changed by {as_known(row, 'mean', signed=True)} "
-                    f"[{', '.join(ends_as_known(row, signed=True))}], {row.verdict}; now {row.verdict_after}"
-                )
-            lines.append(f"  {name}: {text}{flags}")
-        if shown < len(self.methods):
-            lines.append(f"  and {len(self.methods) - shown} more")
-        if not (state := self.diagnostics())["ok"]:
-            lines.append("  NOT TO BE TRUSTED YET: " + state["problems"][0])
-        return "\n".join(lines)
-
     def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name: the original, then of each method the change and what is after, then neighbors."""
+        """Return every fit by its name: the original, the change and the table of each method, then neighbors."""
         out = {"original": self.original}
         for name, item in self.methods.items():
             out |= {f"{name}, change": item.change} if item.change is not None else {}
             out[f"{name}, after"] = item.after
-        out |= {f"{a} against {b}": c.fit for (a, b), c in self.between.items() if c.fit is not None}
-        return out
-
-    def _of(self, method: str) -> Method:
-        return self.methods[checks.choice(method, self.methods, "method", "method")]
+        return out | {
+            f"{a} against {b}": each.fit
+            for (a, b), each in self.between.items()
+            if each.fit is not None
+        }
 
     def chosen_methods(self, method: str | None = None) -> list[str]:
-        """Return the names of all methods, or the one that is asked for, which must be there."""
-        if method is not None and method not in self.methods:
-            raise InputError(
-                "no such method", found=method, valid=list(self.methods), hint=nearest(method, self.methods)
+        """Return the names of all methods, or the one asked for."""
+        if method is None:
+            return list(self.methods)
+        return [checks.choice(method, self.methods, "method", "method")]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.provenance['original']}, {', '.join(self.methods)})"
+
+    # -- draws --------------------------------------------------------------------------------------------------------
+
+    def _levels(self, item: Method, estimand: str, level: str | None = None) -> dict[str, str]:
+        """Return the levels below overall that both models have under an estimand, and their columns."""
+        changes = (item.after if item.change is None else item.change).spec.results.levels
+        distances = self.original.spec.results.levels
+        return {
+            name: about.by
+            for name, about in changes.items()
+            if level in (None, name)
+            and name in distances
+            and distances[name].by == about.by
+            and (estimand == "listed_words" or (about.population and distances[name].population))
+        }
+
+    def _changes_draws(
+        self, estimand: str | None, method: str | None, level: str | None
+    ) -> xr.DataArray:
+        if level is not None:
+            checks.choice(level, ["overall", *self.original.spec.results.levels], "level", "level")
+        return rows.joined_rows(
+            [
+                self._changes_of(name, which, level)
+                for name in self.chosen_methods(method)
+                for which in _chosen_estimands(estimand)
+            ]
+        )
+
+    def _changes_of(self, name: str, estimand: str, level: str | None) -> xr.DataArray:
+        item = self.methods[name]
+        posterior = item.after.idata["posterior"]
+        shape = posterior.sizes["chain"], posterior.sizes["draw"]
+        changes, levels = ChangesFit(item.change, item.exact), self._levels(item, estimand, level)
+        draws = changes.draws(item.pairs, estimand, shape, levels)
+        if level is not None:
+            draws = rows.chosen_rows(draws, level=level)
+        return rows.relabelled(draws, method=[name] * draws.sizes["row"])
+
+    def _contrasts_draws(
+        self, estimand: str | None, method: str | None, level: str | None
+    ) -> xr.DataArray:
+        means = self._changes_draws(estimand, method, level)
+        parts = []
+        for name in self.chosen_methods(method):
+            draws = rows.contrast_draws(rows.chosen_rows(means, method=name))
+            parts.append(rows.relabelled(draws, method=[name] * draws.sizes["row"]))
+        if not any(part.sizes["row"] for part in parts):
+            raise FitError("the tables have no two connections that are contrasted with each other")
+        return rows.joined_rows(parts)
+
+    def _draws_between(self, estimand: str) -> xr.DataArray:
+        order = self.provenance["order"]
+        posterior = self.original.idata["posterior"]
+        draws = np.empty((posterior.sizes["chain"], posterior.sizes["draw"], len(order) - 1))
+        for at, (first, second) in enumerate(itertools.pairwise(order)):
+            mine, gap = (
+                rows.contrast_draws(
+                    self.methods[name].after.draws_of("means", level="overall", estimand=estimand),
+                    _PAIR_OF_INTEREST,
+                ).to_numpy()
+                for name in (first, second)
             )
-        return list(self.methods) if method is None else [method]
+            if not mine.shape[-1]:
+                raise FitError(_NO_GAP)
+            pairs = self.methods[second].pairs
+            apart = self.between[first, second].draws(pairs, estimand, gap.shape[:2], {})
+            half = rows.contrast_draws(apart, _PAIR_OF_INTEREST).to_numpy() / 2
+            middle = mine.mean() / 2 + gap.mean() / 2 + gap - gap.mean()
+            draws[..., at] = (np.abs(middle + half) - np.abs(middle - half))[..., 0]
+        labels = {"method": order[:-1], "next": order[1:], "estimand": estimand}
+        return rows.labelled_draws(draws, labels)
+
+
+def _chosen_estimands(estimand: str | None) -> tuple[str, ...]:
+    return ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
+
+
+def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
+    """Return `estimates`; where all draws are one number there is no uncertainty."""
+    frame = rows.estimates(draws, prob, rope)
+    flat = rows.joined_chains(draws.to_numpy())
+    known = np.ptp(flat, axis=0) == 0
+    frame.loc[known, ["ess_bulk", "r_hat"]] = float(len(flat)), 1.0
+    frame.loc[known, ["sd", *(name for name in frame if name.startswith("mcse_"))]] = 0.0
+    return frame
+
+
+# -- fitting ----------------------------------------------------------------------------------------------------------
+
+
+def compare(
+    original: PairTable | pd.DataFrame | str | os.PathLike[str],
+    debiased: Any,
+    model: str | os.PathLike[str] | ModelSpec = "change",
+    *,
+    level_model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    seed: int | None = None,
+    cores: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare debiased tables with the original, pair by pair.
+
+    Parameters
+    ----------
+    original : PairTable, DataFrame or path
+        Distances before; see `load_distances`.
+    debiased : PairTable, DataFrame or path, or a mapping of names to them
+        Distances after. Only pairs that all tables have are compared.
+    model : str, path or ModelSpec
+        For the differences; its outcome must be ``change``. A covariate that it has slopes on is a column of the original.
+    level_model : str, path or ModelSpec
+        For the distances of either table, which give the gaps before and after.
+    draws, tune, chains, seed, cores
+        As in `fit`.
+    progress : bool, optional
+        A bar on the terminal; by default if standard error is one.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If tables cannot be joined (see `join_pairs`) or the model has another outcome.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion", controls="2021")
+    >>> vectors = bb.hard_debias("minilm-static", "religion").embedding
+    >>> after = bb.distance_table(vectors, "religion", controls="2021")
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
+    >>> found.methods["debiased"].construction.flags
+    ('equalized', 'controls_moved')
+    """
+    spec, level_spec = load_model(model), load_model(level_model)
+    if spec.outcome != "change":
+        raise InputError(
+            "expected a model with the outcome 'change'", where=spec.label, found=spec.outcome
+        )
+    whole = as_pair_table(original)
+    tables = _tables_by_name(debiased)
+    first = with_covariates_known(whole, spec.covariates())
+    # Pairs left out since their words have no covariate are not missing from the original.
+    gone = _keys(whole.frame).difference(_keys(first.frame), sort=False)
+    known = set(whole.coverage.notes)
+    notes = [note for note in first.coverage.notes if note not in known]
+    joined = {}
+    for name, table in tables.items():
+        kept = table.frame[~_keys(table.frame).isin(gone)].reset_index(drop=True)
+        pairs, account = join_pairs(first, replace(table, frame=kept), name)
+        joined[name] = pairs, {**account, "notes": [*notes, *account["notes"]]}
+    of_method, accounts = common_pairs(joined)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    settings = {"draws": draws, "tune": tune, "chains": chains, "seed": seed, "cores": cores}
+    settings["pointwise"] = False
+    covariates = first.provenance.get("covariates", {})
+    with ticking("fitting", 3 * len(tables), progress) as tick:
+        before = _fit_distances(
+            next(iter(of_method.values())), "original", first, level_spec, settings
+        )
+        tick(1)
+        methods = {}
+        for name, pairs in of_method.items():
+            try:
+                change = fit_changes(
+                    pairs, spec, settings, f"{name} against the original", covariates
+                )
+                tick(1)
+                after = _fit_distances(pairs, "debiased", tables[name], level_spec, settings)
+            except FitError as error:
+                raise FitError(f"method {name!r}: {error}") from error
+            tick(1)
+            found = find_construction(pairs)
+            methods[name] = Method(
+                name, pairs, accounts[name], change.fit, change.exact, after, found
+            )
+        order = _best_first(methods)
+        between = {}
+        for a, b in itertools.pairwise(order):
+            apart = of_method[a].assign(
+                change=of_method[a]["debiased"].to_numpy() - of_method[b]["debiased"].to_numpy()
+            )
+            between[a, b] = fit_changes(apart, spec, settings, f"{a} against {b}", covariates)
+            tick(1)
+    fitted = {"original": before, **{name: item.after for name, item in methods.items()}}
+    of_tables = {name: dict(each.provenance["table"]) for name, each in fitted.items()}
+    provenance = {
+        "original": str(of_tables["original"].get("name", "original")),
+        "tables": of_tables,
+        "model": {"name": spec.name, "sha256": spec.sha256},
+        "level_model": {"name": before.spec.name, "sha256": before.spec.sha256},
+        "sampler": before.provenance["sampler"],
+        "versions": before.provenance["versions"],
+        "order": order,
+    }
+    return Comparison(before, methods, between, provenance)
+
+
+def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
+    if not holds_tables(debiased):
+        return {"debiased": as_pair_table(debiased)}
+    names = checks.names(debiased, "method")
+    if not names or "original" in names:
+        raise InputError(
+            "debiased: expected tables by name, none of them 'original'", found=list(names)
+        )
+    return dict(zip(names, map(as_pair_table, debiased.values()), strict=True))
+
+
+def _keys(frame: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(frame[["protected_word", "attribute"]].astype(str))
+
+
+def _fit_distances(
+    pairs: pd.DataFrame,
+    column: str,
+    source: PairTable,
+    spec: ModelSpec,
+    settings: Mapping[str, Any],
+) -> BiasFit:
+    """Fit the distances before or after debiasing alone, with the table's own coverage."""
+    table = pairs.assign(distance=pairs[column]).drop(columns=list(JOINED))
+    own = [name for name in table.columns if name not in COLUMNS]
+    table = table[[*COLUMNS, *own]]
+    return fit(PairTable(table, source.coverage, source.provenance), spec, **settings)
+
+
+def fit_changes(
+    pairs: pd.DataFrame,
+    spec: ModelSpec,
+    settings: Mapping[str, Any],
+    name: str,
+    covariates: Mapping[str, Any] | None = None,
+) -> ChangesFit:
+    """Fit the changes; a connection whose changes are all equal is known exactly and not fitted.
+
+    `covariates` is what the provenance of the original says of its covariates.
+    """
+    by_connection = pairs.groupby("connection", observed=True, sort=False)["change"]
+    exact = {
+        str(connection): 0.0 if abs(part.mean()) <= EXACT else float(part.mean())
+        for connection, part in by_connection
+        if np.ptp(part.to_numpy()) <= EXACT
+    }
+    rest = pairs[~pairs["connection"].isin(list(exact))].reset_index(drop=True)
+    if rest.empty:
+        return ChangesFit(None, exact)
+    rest["connection"] = rest["connection"].cat.remove_unused_categories()
+    about: dict[str, Any] = {"name": name, "repeats": "keep"}
+    about |= {"covariates": dict(covariates)} if covariates else {}
+    return ChangesFit(fit(PairTable(rest, Coverage({}, {}), about), spec, **settings), exact)
+
+
+def _best_first(methods: Mapping[str, Method]) -> list[str]:
+    """Order the methods by what they leave of the overall gap for new words; without a gap they keep their order.
+
+    Methods that destroyed the geometry come last, since noise has no gap.
+    """
+
+    def left(name: str) -> tuple[bool, float]:
+        item = methods[name]
+        means = item.after.draws_of("means", level="overall")
+        gaps = rows.contrast_draws(means, _PAIR_OF_INTEREST)
+        gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
+        return item.geometry.left.destroyed, gap
+
+    return sorted(methods, key=left)

@@ -1,26 +1,20 @@
-"""What a debiasing method forces to come out, whatever the vectors were, found in the distances alone.
+"""What a debiasing method forces, whatever the vectors were, found in the distances alone.
 
-A method that makes the distances of two words equal makes *associated = different* true by construction: that
-it holds afterwards is no evidence of success. What can still be learned is listed beside what cannot.
+A method that makes the distances of two words equal makes *associated = different* true by construction, so that this is no
+evidence of success.
 """
-
-from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.files import records
-from bayesbias.core.formatting import number_of
 from bayesbias.inference.estimands import ROPE
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Construction", "Forced", "control_changes", "find_construction"]
 
@@ -28,6 +22,8 @@ EXACT = 1e-6
 """Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 _NEARER_THAN = 0.9
+_WHEN = ("original", "debiased")
+_MOVED = ("n_pairs", "mean_change", "rms_change", "max_change")
 
 
 class Forced(enum.StrEnum):
@@ -46,14 +42,6 @@ class Forced(enum.StrEnum):
 
     def __bool__(self) -> bool:
         return self is not Forced.NO
-
-    @property
-    def label(self) -> str:
-        """What is said of it beside a number; empty where nothing is forced."""
-        return _LABELS[self]
-
-
-_LABELS = {Forced.NO: "", Forced.PARTLY: "partly by construction", Forced.WHOLLY: "by construction"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,8 +67,6 @@ class Construction:
         Stereotypes: ``attribute, attribute_class, before, after`` (mean distance to all protected words),
         ``nearer_than`` (share of control words that lie farther from everything than it does, afterwards) and
         ``near_everything`` (at least 0.9 of them).
-    means : DataFrame
-        Raw means per connection: ``connection, n_pairs, before, after``.
     share : float
         Share of protected words in complete sets.
 
@@ -99,18 +85,12 @@ class Construction:
     sets: pd.DataFrame
     controls: pd.DataFrame
     attributes: pd.DataFrame
-    means: pd.DataFrame
     share: float
 
     @property
     def found(self) -> bool:
         """Whether distances were made equal by construction, wholly or partly."""
         return bool({"equalized", "equalized_partly"} & set(self.flags))
-
-    @property
-    def forces_gap(self) -> bool:
-        """Whether associated = different overall holds whatever the vectors were: all sets of words are equalized."""
-        return self.forced is Forced.WHOLLY
 
     @property
     def forced(self) -> Forced:
@@ -121,19 +101,7 @@ class Construction:
         return Forced.PARTLY if "equalized_partly" in self.flags and self.share else Forced.NO
 
     def __repr__(self) -> str:
-        sets = f"; {number_of(len(self.sets), 'set')} of words" if len(self.sets) else ""
-        return f"Construction: {', '.join(self.flags) or 'nothing found'}{sets}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return flags and evidence as plain dictionaries and lists, for JSON."""
-        return {
-            "found": self.found,
-            "flags": list(self.flags),
-            "share_of_words": self.share,
-            "evidence": {
-                name: records(getattr(self, name)) for name in ("sets", "controls", "attributes", "means")
-            },
-        }
+        return f"Construction({', '.join(self.flags) or 'nothing found'})"
 
 
 def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
@@ -160,72 +128,58 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     >>> find_construction(bb.tables.join_pairs(before, before)[0]).found
     False
     """
-    import pandas as pd
-
     rope = checks.positive(rope, "rope")
     check_joined(pairs, "protected_class")
     pairs = pairs.drop_duplicates(["protected_word", "attribute"])
     control = pairs["connection"].isin(CONTROLS)
-    word_class = dict(
-        zip(pairs["protected_word"].astype(str), pairs["protected_class"].astype(str), strict=True)
+    class_of = pairs.astype({"protected_class": str}).set_index("protected_word")["protected_class"]
+    class_of = {str(word): own for word, own in class_of.items()}
+    classes = set(class_of.values())
+    (before, after), (control_before, control_after) = (
+        [part.pivot(index="protected_word", columns="attribute", values=when) for when in _WHEN]
+        for part in (pairs[~control], pairs[control])
     )
-    classes = set(word_class.values())
-    grids = {
-        (kind, when): part.pivot(index="protected_word", columns="attribute", values=when)
-        for kind, part in (("stereotype", pairs[~control]), ("control", pairs[control]))
-        for when in ("original", "debiased")
-    }
-    rows = []
-    for group in _tied(grids["stereotype", "original"], grids["stereotype", "debiased"]):
-        before, after = (
-            grids["stereotype", when].loc[group].dropna(axis=1) for when in ("original", "debiased")
-        )
-        gap = np.ptp(after.to_numpy(), axis=0)
+    rows: list[dict[str, Any]] = []
+    for group in _tied(before, after):
+        was, gap = _gaps(before, group), _gaps(after, group)
         equal = gap <= EXACT
-        row: dict[str, Any] = {
-            "words": tuple(group),
-            "classes": tuple(dict.fromkeys(word_class[word] for word in group)),
-            "complete": {word_class[word] for word in group} == classes and bool(equal.all()),
-            "n_attributes": len(gap),
-            "n_equal": int(equal.sum()),
-            "gap_before": float(np.ptp(before.to_numpy(), axis=0)[equal].max(initial=0.0)),
-            "gap_after": float(gap[equal].max(initial=0.0)),
-            "control_gap_before": 0.0,
-            "control_gap_after": 0.0,
-            "control_gap_word": "",
-        }
-        if control.any():
-            was, now = (
-                grids["control", when].reindex(group).dropna(axis=1) for when in ("original", "debiased")
-            )
-            if now.shape[1]:
-                spread = np.ptp(now.to_numpy(), axis=0)
-                row |= {
-                    "control_gap_before": float(np.ptp(was.to_numpy(), axis=0).max()),
-                    "control_gap_after": float(spread.max()),
-                    "control_gap_word": str(now.columns[int(spread.argmax())]),
-                }
-        rows.append(row)
+        own_classes = tuple(dict.fromkeys(class_of[word] for word in group))
+        control_gap = _gaps(control_after, group)
+        rows.append(
+            {
+                "words": tuple(group),
+                "classes": own_classes,
+                "complete": set(own_classes) == classes and bool(equal.all()),
+                "n_attributes": len(gap),
+                "n_equal": int(equal.sum()),
+                "gap_before": float(max(was[equal], default=0.0)),
+                "gap_after": float(max(gap[equal], default=0.0)),
+                "control_gap_before": float(max(_gaps(control_before, group), default=0.0)),
+                "control_gap_after": float(max(control_gap, default=0.0)),
+                "control_gap_word": str(control_gap.idxmax()) if len(control_gap) else "",
+            }
+        )
     columns = ["words", "classes", "complete", "n_attributes", "n_equal", "gap_before", "gap_after"]
     columns += ["control_gap_before", "control_gap_after", "control_gap_word"]
-    sets = pd.DataFrame(rows, columns=columns)
     drift = _drift(pairs[control])
-    bound = {word for row in rows if row["complete"] for word in row["words"]}
-    share = len(bound) / len(word_class)
+    share = len({w for row in rows if row["complete"] for w in row["words"]}) / len(class_of)
     flags = []
     if rows and len(classes) > 1:
         flags.append("equalized" if share == 1 else "equalized_partly")
-        tied = {word for row in rows for word in row["words"]}
-        if (drift.loc[drift["protected_word"].isin(tied), "max_change"].abs() > rope).any():
+        tied = drift["protected_word"].isin([word for row in rows for word in row["words"]])
+        if (drift.loc[tied, "max_change"].abs() > rope).any():
             flags.append("controls_moved")
     moved = pairs["change"].abs() > EXACT
     if control.any() and moved.any() and not moved[control].any():
         flags.append("controls_untouched")
-    means = pairs.groupby("connection", observed=True, sort=True)[["original", "debiased"]]
-    frame = means.mean().rename(columns={"original": "before", "debiased": "after"})
-    frame.insert(0, "n_pairs", means.size())
-    frame = frame.reset_index().astype({"connection": str})
-    return Construction(tuple(flags), sets, drift, _nearness(pairs, control), frame, share)
+    sets = pd.DataFrame(rows, columns=columns)
+    return Construction(tuple(flags), sets, drift, _nearness(pairs, control), share)
+
+
+def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
+    """Return the largest difference between words, for each attribute that all of them have."""
+    own = grid.reindex(words).dropna(axis=1)
+    return own.max() - own.min()
 
 
 def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
@@ -247,7 +201,7 @@ def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
 
 
 def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Say how far the distances to control words moved: what a method costs those whom nobody meant to treat.
+    """Describe how far the distances to control words moved: what a method costs beyond its purpose.
 
     Parameters
     ----------
@@ -257,54 +211,41 @@ def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``controls`` (``all``, then each kind that the table holds), ``n_pairs, mean_change, rms_change, max_change``
+        ``controls`` (``all``, then each kind that the table has), ``n_pairs, mean_change, rms_change, max_change``
         (largest in size, with its sign), and its ``protected_word`` and ``attribute``; empty without controls.
     """
-    import pandas as pd
-
     mine = pairs[pairs["connection"].isin(CONTROLS)]
-    kinds = [("all", mine), *((name, mine[mine["connection"] == name]) for name in CONTROLS)]
-    rows = [
-        {"controls": name, **_described_change(part), **_worst_pair(part)}
-        for name, part in kinds
-        if len(part)
-    ]
-    columns = ["controls", "n_pairs", "mean_change", "rms_change", "max_change"]
-    return pd.DataFrame(rows, columns=[*columns, "protected_word", "attribute"])
+    kinds = {"all": mine, **{name: mine[mine["connection"] == name] for name in CONTROLS}}
+    rows = [{"controls": name, **_moved(part)} for name, part in kinds.items() if len(part)]
+    return pd.DataFrame(rows, columns=["controls", *_MOVED, "protected_word", "attribute"])
 
 
 def _drift(controls: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
+    groups = controls.groupby(["protected_word", "connection"], observed=True, sort=False)
     rows = [
         {
-            "protected_word": str(word),
             "protected_class": str(part["protected_class"].iloc[0]),
             "connection": str(connection),
-            **_described_change(part),
-            "attribute": _worst_pair(part)["attribute"],
+            **_moved(part),
         }
-        for (word, connection), part in controls.groupby(
-            ["protected_word", "connection"], observed=True, sort=False
-        )
+        for (_, connection), part in groups
     ]
-    columns = ["protected_word", "protected_class", "connection", "n_pairs", "mean_change", "rms_change"]
-    return pd.DataFrame(rows, columns=[*columns, "max_change", "attribute"])
+    columns = ["protected_word", "protected_class", "connection", *_MOVED, "attribute"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _described_change(part: pd.DataFrame) -> dict[str, Any]:
+def _moved(part: pd.DataFrame) -> dict[str, Any]:
+    """Describe the changes of some pairs, and name the pair that changed most."""
     change = part["change"].to_numpy()
-    return {
-        "n_pairs": len(part),
-        "mean_change": float(change.mean()),
-        "rms_change": float(np.sqrt(np.mean(change**2))),
-        "max_change": float(change[np.abs(change).argmax()]),
-    }
-
-
-def _worst_pair(part: pd.DataFrame) -> dict[str, str]:
-    worst = int(np.abs(part["change"].to_numpy()).argmax())
-    return {name: str(part[name].iloc[worst]) for name in ("protected_word", "attribute")}
+    most = int(np.abs(change).argmax())
+    described = (
+        len(part),
+        float(change.mean()),
+        float(np.sqrt(np.mean(change**2))),
+        float(change[most]),
+    )
+    words = {name: str(part[name].iloc[most]) for name in ("protected_word", "attribute")}
+    return {**dict(zip(_MOVED, described, strict=True)), **words}
 
 
 def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:
@@ -318,10 +259,6 @@ def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:
         )
         .reset_index()
     )
-    if control.any():
-        others = pairs[control].groupby("attribute", observed=True)["debiased"].mean().to_numpy()
-        table["nearer_than"] = [(others > value).mean() for value in table["after"]]
-    else:
-        table["nearer_than"] = 0.0
-    table["near_everything"] = table["nearer_than"] >= _NEARER_THAN
-    return table
+    others = pairs[control].groupby("attribute", observed=True)["debiased"].mean().to_numpy()
+    table["nearer_than"] = [(others > x).mean() if len(others) else 0.0 for x in table["after"]]
+    return table.assign(near_everything=table["nearer_than"] >= _NEARER_THAN)

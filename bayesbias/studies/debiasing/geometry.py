@@ -5,23 +5,20 @@ the rest is still there: they hardly move where only the association is taken ou
 where the vectors are.
 """
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
 from bayesbias.core import checks
 from bayesbias.inference.estimands import PROB
 from bayesbias.studies.debiasing.construction import EXACT
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Geometry", "Left", "Related", "find_geometry"]
 
@@ -53,8 +50,8 @@ class Left(enum.StrEnum):
 
     @property
     def label(self) -> str:
-        """The same for a reader."""
-        return _LABELS[self]
+        """The same in words."""
+        return self.value.replace("_", " ")
 
     @property
     def destroyed(self) -> bool:
@@ -65,17 +62,6 @@ class Left(enum.StrEnum):
     def marked(self) -> bool:
         """Whether the ranking says so beside the method."""
         return self not in (Left.KEPT, Left.PARTLY_KEPT)
-
-
-_LABELS = {
-    Left.IDENTICAL: "identical",
-    Left.KEPT: "kept",
-    Left.PARTLY_KEPT: "partly kept",
-    Left.MOSTLY_DESTROYED: "MOSTLY DESTROYED",
-    Left.UNRELATED: "UNRELATED",
-    Left.TOO_FEW: "not known",
-    Left.NO_CONTROLS: "not known",
-}
 
 
 @dataclass(frozen=True)
@@ -134,8 +120,8 @@ class Geometry:
     n_attributes: int
     n_pairs: int
     correlation: Related
-    slope: Related
     relations: Related
+    slope: Related
     rms: float
     rms_unrelated: float
     sd_before: float
@@ -147,10 +133,19 @@ class Geometry:
         """The lower of the two correlations: that by which is decided."""
         return _least(self.correlation, self.relations)
 
+    def as_row(self) -> dict[str, Any]:
+        """Return the fields as columns of a table; the ends of an interval are ``_low`` and ``_high``."""
+        row: dict[str, Any] = {"left": self.left.value}
+        for name in [field.name for field in fields(self)][1:]:
+            value = getattr(self, name)
+            if isinstance(value, Related):
+                row |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                row[name] = value
+        return row
+
     def __repr__(self) -> str:
-        r = self.least
-        correlation = "" if np.isnan(r.value) else f", correlation {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
-        return f"Geometry: {self.left.label}; {self.n_pairs:,} control pairs{correlation}"
+        return f"Geometry({self.left.value}, correlation {self.least.value:.2f})"
 
 
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
@@ -186,26 +181,26 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     controls = pairs[pairs["connection"].isin(CONTROLS)]
     controls = controls.drop_duplicates(["protected_word", "attribute"])
     before, after = (
-        controls.pivot(index="protected_word", columns="attribute", values=when).to_numpy(dtype=float)
+        controls.pivot(index="protected_word", columns="attribute", values=when).to_numpy(
+            dtype=float
+        )
         for when in ("original", "debiased")
     )
-    unknown = Related(np.nan, np.nan, np.nan)
     if controls.empty:
-        nothing = float("nan")
+        unknown, nan = Related(np.nan, np.nan, np.nan), float("nan")
         left = left_of(unknown, largest, 0)
-        return Geometry(left, 0, 0, 0, unknown, unknown, unknown, nothing, nothing, nothing, nothing, largest)
+        return Geometry(left, 0, 0, 0, unknown, unknown, unknown, nan, nan, nan, nan, largest)
     correlation = _related(before, after, _correlation, prob, z=True)
     relations = _related(before, after, _correlation, prob, z=True, centred=True)
-    slope = _related(before, after, _slope, prob, z=False)
     sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))
     return Geometry(
-        left=left_of(_least(correlation, relations), largest, len(controls)),
-        n_words=before.shape[0],
-        n_attributes=before.shape[1],
-        n_pairs=len(controls),
-        correlation=correlation,
-        slope=slope,
-        relations=relations,
+        left_of(_least(correlation, relations), largest, len(controls)),
+        before.shape[0],
+        before.shape[1],
+        len(controls),
+        correlation,
+        relations,
+        _related(before, after, _slope, prob, z=False),
         rms=float(np.sqrt((controls["change"] ** 2).mean())),
         rms_unrelated=float(np.hypot(controls["change"].mean(), np.hypot(sd_before, sd_after))),
         sd_before=sd_before,
@@ -283,10 +278,14 @@ def _slope(sums: np.ndarray) -> np.ndarray:
 
 
 def _related(
-    x: np.ndarray, y: np.ndarray, statistic: _Statistic, prob: float, *, z: bool, centred: bool = False
+    x: np.ndarray,
+    y: np.ndarray,
+    statistic: _Statistic,
+    prob: float,
+    *,
+    z: bool,
+    centred: bool = False,
 ) -> Related:
-    from scipy import stats
-
     if min(x.shape) < (3 if centred else 1) or max(x.shape) < 3:
         return Related(np.nan, np.nan, np.nan)
     # About the mean, so that no digits are lost in the sums of squares.
@@ -301,21 +300,15 @@ def _related(
     if np.isnan(value):
         return Related(value, value, value)
     without: list[np.ndarray] = []
-    for axis in (0, 1):
-        if x.shape[axis] < 2:
-            continue
-        if centred:
-            left = [
-                of_table(np.delete(x, i, axis), np.delete(y, i, axis)).sum(axis=(1, 2))
-                for i in range(x.shape[axis])
-            ]
-            without.append(np.stack(left, axis=1))
-        else:
+    for axis, size in enumerate(x.shape):
+        if size > 1 and centred:  # means are taken out of what is left
+            tables = [of_table(np.delete(x, i, axis), np.delete(y, i, axis)) for i in range(size)]
+            without.append(np.stack([table.sum(axis=(1, 2)) for table in tables], axis=1))
+        elif size > 1:
             without.append(whole[:, None] - sums.sum(axis=2 - axis))
     crossed = len(without) == 2
     if crossed:
-        there = sums[_N] > 0
-        without.append(whole[:, None] - sums[:, there])
+        without.append(whole[:, None] - sums[:, sums[_N] > 0])
     parts = [_jackknife(_scaled(statistic(each), z)) for each in without]
     variance = max(parts[0] + parts[1] - parts[2], parts[2]) if crossed else parts[0]
     fewest = min(size for size in x.shape if size > 1)

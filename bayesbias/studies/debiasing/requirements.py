@@ -1,22 +1,22 @@
 """What a comparison must meet, such as ``gap<0.02, controls>0.9``: a question that a script can ask.
 
-A requirement is met where the whole interval meets it, by more than two Monte Carlo errors: an
-upper limit is compared with the upper end, a lower limit with the lower end. For sizes (gaps,
-changes of controls) the upper limit is compared with the end that lies farther from zero, and the
-lower limit with the nearer one, or with zero where the interval includes it.
+A requirement is met where the whole interval meets it, by more than two Monte Carlo errors: an upper limit is compared with the
+upper end, a lower limit with the lower end. For sizes (gaps, changes of controls) the upper limit is compared with the end that
+lies farther from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
 """
-
-from __future__ import annotations
 
 import math
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from bayesbias.core.errors import InputError, nearest
+import pandas as pd
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.studies.debiasing.comparison import OF_INTEREST, Comparison
+from bayesbias.studies.debiasing.comparison import OF_INTEREST, Comparison, Method
 from bayesbias.studies.debiasing.construction import Forced
 
 __all__ = ["Check", "Requirement", "check_requirements", "read_requirements"]
@@ -38,13 +38,13 @@ GAPS = ("gap", "gap_sd", "class_gap")
 
 
 class Ends(NamedTuple):
-    """The ends of an interval with their Monte Carlo errors, and the class that it is of."""
+    """The ends of an interval, the class that it is of, and the Monte Carlo errors of the ends."""
 
     low: float
     high: float
+    protected_class: str = ""
     error_low: float = 0.0
     error_high: float = 0.0
-    protected_class: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,33 +108,18 @@ class Check:
     def line(self) -> str:
         """Method, requirement and value in one line."""
         of = f" for {self.protected_class}" if self.protected_class else ""
-        parts = [
-            *([] if math.isnan(self.value) else [f"{self.value:.4g}{of}"]),
-            *([self.why] if self.why else []),
-        ]
-        return f"{self.method}: {self.requirement} is {'met' if self.met else 'NOT met'} ({'; '.join(parts)})"
+        value = "" if math.isnan(self.value) else f"{self.value:.4g}{of}"
+        about = "; ".join(filter(None, (value, self.why)))
+        return f"{self.method}: {self.requirement} is {'met' if self.met else 'NOT met'} ({about})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, for JSON."""
-        fields = {
-            name: getattr(self, name) for name in ("method", "met", "why", "value", "low", "high")
+        """Return the fields, for JSON; None for what is not known."""
+        fields = {**asdict(self), **asdict(self.requirement), "requirement": str(self.requirement)}
+        fields["by_construction"] = self.by_construction.value
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in fields.items()
         }
-        fields |= {name: None for name in ("value", "low", "high") if math.isnan(fields[name])}
-        wanted = self.requirement
-        about = {
-            "requirement": str(wanted),
-            "name": wanted.name,
-            "sign": wanted.sign,
-            "limit": wanted.limit,
-        }
-        forced = {
-            "by_construction": self.by_construction.value,
-            "protected_class": self.protected_class or None,
-        }
-        return {**fields, **about, **forced}
-
-    def __bool__(self) -> bool:
-        return self.met
 
 
 def read_requirements(text: str) -> tuple[Requirement, ...]:
@@ -152,26 +137,14 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
     """
     out = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\w+)\s*(<=|>=|<|>)\s*([-+.\deE]+)\s*", part)
-        try:
-            limit = float(match[3]) if match else math.nan
-        except ValueError:
-            limit = math.nan
-        if match is None or not math.isfinite(limit):
-            valid = "NAME < NUMBER, with <, <=, > or >=, a decimal point, and commas between requirements"
+        match = re.fullmatch(r"\s*(\w+)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*", part)
+        if match is None:
             raise InputError(
-                "not a requirement", where="requirement", found=part.strip(), valid=valid
+                "requirement: expected NAME < NUMBER, with <, <=, > or >=, and commas between several",
+                found=part.strip(),
             )
-        if match[1] not in MEANINGS:
-            names = list(MEANINGS)
-            raise InputError(
-                "unknown name",
-                where="requirement",
-                found=match[1],
-                valid=", ".join(names),
-                hint=nearest(match[1], names),
-            )
-        out.append(Requirement(match[1], match[2], limit))
+        checks.choice(match[1], MEANINGS, "name", "requirement")
+        out.append(Requirement(match[1], match[2], float(match[3])))
     return tuple(out)
 
 
@@ -180,16 +153,14 @@ def check_requirements(
 ) -> tuple[Check, ...]:
     """Say which requirements each method of a comparison meets.
 
-    An upper limit of a gap is not met where the vectors are destroyed, since noise has no gap.
-    Where the method forces the gap to zero whatever the vectors were, the check says so: that it is
-    met is no evidence.
+    An upper limit of a gap is not met where the vectors are destroyed, since noise has no gap. Where the method forces the gap to
+    zero whatever the vectors were, the check says so: that it is met is no evidence.
 
     Parameters
     ----------
     comparison : Comparison
     requirements : str or tuple of Requirement
-        Such as ``"gap<0.02, controls>0.9"``. Names: ``gap, gap_sd, class_gap, controls, slope,
-        moved, pairs, human, neutral``.
+        Such as ``"gap<0.02, controls>0.9"``. Names: ``gap, gap_sd, class_gap, controls, slope, moved, pairs, human, neutral``.
     prob : float in (0, 1)
         Probability of the intervals.
 
@@ -214,44 +185,35 @@ def check_requirements(
     """
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
     return tuple(
-        _checked(comparison, method, each, prob) for method in comparison.methods for each in wanted
+        _check(comparison, name, each, prob) for name in comparison.methods for each in wanted
     )
 
 
-def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: float) -> Check:
+def _check(comparison: Comparison, method: str, wanted: Requirement, prob: float) -> Check:
     item, name, upper = comparison.methods[method], wanted.name, wanted.sign.startswith("<")
-    intervals = _intervals(comparison, method, name, prob)
-    compared = [(_compared(ends, upper, name in SIZES), ends) for ends in intervals]
+    compared = [
+        (*_compared(ends, upper, name in SIZES), ends)
+        for ends in _intervals(comparison, item, name, prob)
+        if not math.isnan(ends.low)
+    ]
     if not compared:
-        return Check(
-            method, wanted, math.nan, False, "it is not known: the tables hold too few such words"
-        )
-    (value, error), ends = (max if upper else min)(compared, key=lambda each: each[0][0])
+        why = "it is not known: the tables have too few such words"
+        return Check(method, wanted, math.nan, False, why)
+    value, error, ends = (max if upper else min)(compared, key=operator.itemgetter(0))
     forced = item.construction.forced if name in ("gap", "gap_sd") else Forced.NO
-    about: dict[str, Any] = {
-        "low": ends.low,
-        "high": ends.high,
-        "by_construction": forced,
-        "protected_class": ends.protected_class,
-    }
-    fit = item.after if name in GAPS else item.change if name in ("human", "neutral") else None
-    if fit is not None and not fit.diagnostics()["ok"]:
-        return Check(method, wanted, value, False, "the sampler has not converged", **about)
-    if upper and name in GAPS and comparison.geometry_of(method, prob).left.destroyed:
-        return Check(
-            method,
-            wanted,
-            value,
-            False,
-            "noise has no gap either, and the vectors are destroyed",
-            **about,
-        )
     meets = SIGNS[wanted.sign]
     met = meets(value + (2 if upper else -2) * error, wanted.limit)
-    why = "by construction: no evidence" if met and forced else ""
-    if not met and meets(value, wanted.limit):
+    fit = item.after if name in GAPS else item.change if name in ("human", "neutral") else None
+    why = ""
+    if fit is not None and not fit.diagnostics()["ok"]:
+        met, why = False, "the sampler has not converged"
+    elif upper and name in GAPS and comparison.geometry_of(method, prob).left.destroyed:
+        met, why = False, "noise has no gap either, and the vectors are destroyed"
+    elif met and forced:
+        why = "by construction: no evidence"
+    elif not met and meets(value, wanted.limit):
         why = "too close to call: raise --draws"
-    return Check(method, wanted, value, met, why, **about)
+    return Check(method, wanted, value, met, why, *ends[:2], forced, ends.protected_class)
 
 
 def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
@@ -262,43 +224,35 @@ def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
     return max(sizes) if upper else 0.0 if ends.low <= 0 <= ends.high else min(sizes), error
 
 
-def _intervals(comparison: Comparison, method: str, name: str, prob: float) -> list[Ends]:
-    """Return the interval of a quantity, or of ``class_gap`` one for each class; none where it is not known."""
-    item, geometry = comparison.methods[method], comparison.geometry_of(method, prob)
-    if name in ("gap", "class_gap"):
-        if not {"associated", "different"} <= set(map(str, item.pairs["connection"].unique())):
-            return []
-        rows = comparison.contrasts(prob, ROPE, "population", method)
-        rows = rows[
-            (rows["level"] == ("overall" if name == "gap" else "class"))
-            & (rows["contrast"] == OF_INTEREST)
-        ]
-        ends = [
-            _row(row, "after_low", "after_high", name == "class_gap")
-            for row in rows.to_dict("records")
-        ]
-    elif name == "gap_sd":
-        ends = [
-            _row(row, "gap_after_low", "gap_after_high")
-            for row in comparison.geometry(prob, method).to_dict("records")
-        ]
-    elif name in ("human", "neutral"):
-        rows = comparison.changes(prob, ROPE, "population", method)
-        rows = rows[(rows["level"] == "overall") & (rows["connection"] == name)]
-        ends = [_row(row, "hpdi_low", "hpdi_high") for row in rows.to_dict("records")]
-    elif name == "pairs":
+def _intervals(comparison: Comparison, item: Method, name: str, prob: float) -> list[Ends]:
+    """Return the interval of a quantity, or of ``class_gap`` one for each class."""
+    geometry = comparison.geometry_of(item.name, prob)
+    if name == "pairs":
         share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])
-        ends = [Ends(share, share)]
-    elif name == "moved":
-        ends = [Ends(item.geometry.rms, item.geometry.rms)]
-    else:
+        return [Ends(share, share)]
+    if name == "moved":
+        return [Ends(geometry.rms, geometry.rms)]
+    if name in ("controls", "slope"):
         related = geometry.least if name == "controls" else geometry.slope
-        ends = [Ends(related.low, related.high)]
-    return [each for each in ends if not math.isnan(each.low)]
+        return [Ends(related.low, related.high)]
+    if name in ("human", "neutral"):
+        rows = comparison.changes(prob, ROPE, "population", item.name, "overall")
+        return _ends(rows[rows["connection"] == name], "hpdi_low", "hpdi_high")
+    if not comparison.has_gap:
+        return []
+    if name == "gap_sd":
+        return _ends(comparison.geometry(prob, item.name), "gap_after_low", "gap_after_high")
+    level = "overall" if name == "gap" else "class"
+    rows = comparison.contrasts(prob, ROPE, "population", item.name, level)
+    return _ends(rows[rows["contrast"] == OF_INTEREST], "after_low", "after_high")
 
 
-def _row(row: dict[Any, Any], low: str, high: str, of_class: bool = False) -> Ends:
-    errors = (row.get(f"mcse_{end.removeprefix('hpdi_')}", 0.0) for end in (low, high))
-    first, second = (0.0 if math.isnan(error) else error for error in errors)
-    name = str(row["name"]) if of_class else ""
-    return Ends(row[low], row[high], first, second, protected_class=name)
+def _ends(rows: pd.DataFrame, low: str, high: str) -> list[Ends]:
+    ends = rows[[low, high]].assign(
+        of=rows["name"].where(rows["level"] == "class", "") if "level" in rows else "",
+        **{
+            f"mcse_{end}": rows[f"mcse_{end.removeprefix('hpdi_')}"].fillna(0.0)
+            for end in (low, high)
+        },
+    )
+    return [Ends(*row) for row in ends.itertuples(index=False)]

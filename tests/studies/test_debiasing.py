@@ -1,0 +1,378 @@
+"""Debiased tables against the original: what changed, what is left, and what the method forces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import monte_carlo as mc
+from helpers.changes import NONE, changed, destroyed_comparison, table
+from helpers.draws import made_up_comparison
+from helpers.seeds import shifted
+
+import bayesbias as bb
+from bayesbias.core.errors import BayesbiasError, FitError, InputError
+from bayesbias.inference.estimates import contrast_draws
+from bayesbias.studies.debiasing.comparison import Comparison, compare
+from bayesbias.studies.debiasing.construction import control_changes, find_construction
+from bayesbias.tables.change import common_pairs, join_pairs
+from bayesbias.tables.reading import as_pair_table
+
+PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
+GAP = "associated - different"
+
+
+def methods() -> dict[str, pd.DataFrame]:
+    before = table()
+    return {
+        "strong": changed(before, {**NONE, "associated": 0.1}, 1),
+        "weak": changed(before, {**NONE, "associated": 0.03}, 2),
+        "same": before,
+    }
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Comparison:
+    return compare(table(), methods(), draws=500, tune=500, chains=2, seed=shifted(1))
+
+
+@pytest.fixture(scope="module")
+def made() -> Comparison:
+    after = {name: as_pair_table(frame) for name, frame in methods().items()}
+    return made_up_comparison(as_pair_table(table()), after, draws=400)
+
+
+@pytest.fixture(scope="module")
+def destroyed() -> Comparison:
+    return destroyed_comparison()
+
+
+def overall(frame: pd.DataFrame, label: str) -> pd.DataFrame:
+    return frame[frame["level"] == "overall"].set_index(label)
+
+
+# -- joining ----------------------------------------------------------------------------------------------------------
+
+
+def test_tables_are_joined_pair_by_pair_in_any_order():
+    before, after = table(), changed(table(), NONE, 3)
+    frame, account = join_pairs(before, after.sample(frac=1, random_state=0))
+    assert np.allclose(frame["change"], after["distance"] - before["distance"], atol=1e-15)
+    before = before[before["protected_word"] != "x-word0"]
+    after = after[~after["attribute"].isin(["human1", "neutral2"])]
+    frame, account = join_pairs(before, after, "soft")
+    assert len(frame) == 7 * 22
+    assert (account["only_in_original"], account["only_in_debiased"]) == (7 * 2, 22)
+    assert account["words_only_in_original"] == ["human1", "neutral2"]
+
+
+def test_only_pairs_that_all_tables_have_are_compared():
+    before = table()
+    cut = changed(before, NONE, 1).query("attribute != 'neutral5'").iloc[::-1]
+    joined = {"a": join_pairs(before, changed(before, NONE, 2)), "b": join_pairs(before, cut)}
+    frames, _ = common_pairs(joined)
+    keys = ["protected_word", "attribute"]
+    assert len(frames["a"]) == 184
+    pd.testing.assert_frame_equal(frames["a"][keys], frames["b"][keys])
+
+
+@pytest.mark.parametrize(
+    ("debiased", "said"),
+    [
+        ({}, "expected tables by name"),
+        ({"original": table()}, "expected tables by name"),
+        ({"a": table().assign(distance=-1.0)}, "out of range"),
+        (
+            table().assign(attribute=lambda f: "other-" + f["attribute"]),
+            "no pair of protected word",
+        ),
+        (table().replace({"protected_class": {"x": "z"}}), "another protected class"),
+    ],
+)
+def test_tables_that_cannot_be_compared(debiased, said):
+    with pytest.raises(BayesbiasError, match=said):
+        compare(table(), debiased, draws=50, tune=50, chains=2, seed=1)
+
+
+def test_a_model_of_distances_is_none_of_changes():
+    with pytest.raises(InputError, match="the outcome 'change'"):
+        compare(table(), table(), "default")
+
+
+# -- tables and their draws -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("which", "arguments"),
+    [
+        ("changes", {}),
+        ("changes", {"method": "weak", "estimand": "listed_words"}),
+        ("contrasts", {"method": "same", "estimand": "population", "prob": 0.5}),
+        ("contrasts", {"level": "class"}),
+        ("between_methods", {"estimand": "listed_words"}),
+    ],
+)
+def test_the_draws_behind_every_row(made, which, arguments):
+    draws, frame = made.draws_of(which, **arguments), getattr(made, which)(**arguments)
+    assert draws.shape == (2, 400, len(frame))
+    labels = list(draws.coords)
+    assert labels == list(frame.columns[: len(labels)])
+    assert all(draws[name].to_numpy().tolist() == frame[name].tolist() for name in labels)
+    flat = draws.to_numpy().reshape(-1, len(frame))
+    np.testing.assert_allclose(flat.mean(axis=0), frame["mean"], atol=1e-12)
+    np.testing.assert_allclose((flat < 0).mean(axis=0), frame["p_below_zero"], atol=1e-12)
+    inside = (flat >= frame["hpdi_low"].to_numpy()) & (flat <= frame["hpdi_high"].to_numpy())
+    moving = np.ptp(flat, axis=0) > 0
+    expected = arguments.get("prob", 0.89)
+    np.testing.assert_allclose(inside.mean(axis=0)[moving], expected, atol=0.003)
+
+
+def test_changes_are_given_at_the_levels_that_both_models_have(made):
+    changes, gaps = (
+        frame.set_index(["level", "name"]).sort_index()
+        for frame in (made.changes(method="weak"), made.contrasts(method="weak"))
+    )
+    assert set(changes.loc[("attribute_set", "x"), "connection"]) == {"associated", "different"}
+    own = changes.loc[("attribute_set", "x")].query("connection == 'associated'")
+    assert set(own["n_pairs"]) == {4 * 6}
+    assert set(gaps.loc[("attribute_set", "y"), "contrast"]) == {GAP}
+    after = {"a": as_pair_table(methods()["weak"])}
+    other = made_up_comparison(as_pair_table(table()), after, level_model="crossed")
+    rows = other.contrasts().groupby("estimand")["level"].agg(set)
+    assert rows["listed_words"] == {"overall", "class", "word"}
+    assert rows["population"] == {"overall", "word"}  # crossed has no classes of new words
+
+
+def test_gaps_before_and_after_are_those_of_the_fits(made):
+    frame = made.contrasts(method="weak", estimand="population")
+    keys = ["level", "name", "contrast"]
+    for when, fit in (("before", made.original), ("after", made.methods["weak"].after)):
+        gap = (
+            fit.contrasts(estimand="population")
+            .set_index(keys)
+            .loc[list(map(tuple, frame[keys].values))]
+        )
+        assert frame[when].tolist() == gap["mean"].tolist()
+        assert frame[f"{when}_low"].tolist() == gap["hpdi_low"].tolist()
+    assert frame["verdict_after"].tolist() == gap["verdict"].tolist()
+
+
+def test_neighbors_of_the_ranking_are_compared_by_their_own_fit(made):
+    ranking, between = made.ranking(), made.between_methods()
+    order = ranking["method"].tolist()
+    assert list(zip(between["method"], between["next"], strict=True)) == list(made.between)
+    assert between["method"].tolist() == order[:-1]
+    assert between["verdict"].tolist() == ranking["verdict_next"].tolist()[:-1]
+    assert ranking[["p_nearer_zero_than_next", "verdict_next"]].iloc[-1].isna().all()
+    first, second = order[:2]
+    means = {
+        name: made.methods[name].after.draws_of("means", level="overall", estimand="population")
+        for name in order
+    }
+    a, b = (
+        contrast_draws(means[name], [("associated", "different")]).to_numpy()[..., 0]
+        for name in (first, second)
+    )
+    apart = made.between[first, second].fit.draws_of(
+        "means", level="overall", estimand="population"
+    )
+    apart = contrast_draws(apart, [("associated", "different")]).to_numpy()[..., 0]
+    middle = (a.mean() + b.mean()) / 2 + b - b.mean()
+    expected = np.abs(middle + apart / 2) - np.abs(middle - apart / 2)
+    found = made.draws_of("between_methods").to_numpy()[..., 0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    alone = Comparison(
+        made.original, {"weak": made.methods["weak"]}, {}, {**made.provenance, "order": ["weak"]}
+    )
+    assert len(alone.between_methods()) == 0
+    assert alone.ranking()["rank"].tolist() == [1]
+
+
+def test_a_method_is_no_nearer_to_zero_because_it_comes_first(destroyed):
+    row = destroyed.between_methods().set_index("method").loc["copy"]
+    assert row["verdict"] == "above"
+    assert row["p_nearer_zero"] < 0.05
+    ranks = destroyed.ranking().set_index("method")["rank"]
+    assert ranks[["kept", "copy"]].notna().all()
+    assert ranks[["noise", "mostly noise"]].isna().all()
+
+
+def test_the_gap_in_sds_of_controls(destroyed):
+    frame = destroyed.geometry().set_index("method")
+    gaps = destroyed.contrasts(estimand="population", level="overall")
+    gaps = gaps[gaps["contrast"] == GAP].set_index("method")
+    for name, item in destroyed.methods.items():
+        controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
+        for when, column in (("before", "original"), ("after", "debiased")):
+            sd = controls[column].to_numpy().std()
+            assert frame.loc[name, f"gap_{when}_low"] * sd == pytest.approx(
+                gaps.loc[name, f"{when}_low"]
+            )
+    assert (
+        destroyed.geometry(0.99, "kept")["correlation_low"][0]
+        < frame.loc["kept", "correlation_low"]
+    )
+
+
+def test_what_control_words_moved(made):
+    pairs = made.methods["weak"].pairs
+    frame = control_changes(pairs).set_index("controls")
+    for name, row in frame.iterrows():
+        mine = pairs[pairs["connection"].isin(["human", "neutral"] if name == "all" else [name])]
+        worst = mine.loc[mine["change"].abs().idxmax()]
+        assert row["n_pairs"] == len(mine)
+        assert row["rms_change"] == pytest.approx(np.sqrt((mine["change"] ** 2).mean()))
+        assert (row["max_change"], row["attribute"]) == (worst["change"], worst["attribute"])
+    assert control_changes(pairs[pairs["connection"] == "associated"]).empty
+
+
+# -- what is found ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_known_shift_is_recovered_and_the_rest_stays(fitted):
+    means = overall(fitted.changes(estimand="population", method="strong"), "connection")
+    low, high = mc.ends_of_row(means.loc["associated"])
+    assert low.may_stay_below(0.1)
+    assert high.may_reach(0.1)
+    low, high = mc.ends_of_row(means.loc[["different", "human", "neutral"]])
+    assert low.may_stay_below(0)
+    assert high.may_reach(0)
+    row = overall(fitted.contrasts(estimand="listed_words", method="strong"), "contrast").loc[GAP]
+    pairs = fitted.methods["strong"].pairs
+    raw = pairs.groupby("connection", observed=True)[["original", "debiased", "change"]].mean()
+    gap = raw.loc["associated"] - raw.loc["different"]
+    assert row["hpdi_low"] < gap["change"] < row["hpdi_high"]
+    assert row["before_low"] < gap["original"] < row["before_high"]
+    assert row["after_low"] < gap["debiased"] < row["after_high"]
+    # What the two tables share cancels: the change is known better than either gap.
+    assert row["sd"] < fitted.original.contrasts(estimand="population")["sd"].iloc[0]
+
+
+@pytest.mark.slow
+def test_methods_are_ranked_and_an_unchanged_table_is_known_exactly(fitted):
+    frame = fitted.ranking()
+    assert frame["method"].tolist() == ["strong", "weak", "same"]
+    assert (frame["p_nearer_zero_than_next"].dropna() > 0.8).all()
+    assert fitted.methods["same"].change is None
+    assert fitted.methods["same"].exact == NONE
+    frame = fitted.changes(method="same")
+    assert frame["exact"].all()
+    assert (frame[["mean", "sd", "hpdi_low", "hpdi_high"]] == 0).all(axis=None)
+    assert not frame.isna().any(axis=None)
+
+
+def test_connections_that_did_not_change_are_left_out_of_the_fit():
+    before, after = table(), changed(table(), NONE, 5)
+    control = before["connection"].isin(["human", "neutral"])
+    after.loc[control, "distance"] = before.loc[control, "distance"]
+    found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(after)})
+    assert found.methods["a"].exact == {"human": 0.0, "neutral": 0.0}
+    assert set(found.methods["a"].change.table["connection"]) == {"associated", "different"}
+    assert found.methods["a"].construction.flags == ("controls_untouched",)
+    gaps = overall(found.contrasts(estimand="population"), "contrast")["mean"]
+    means = overall(found.changes(estimand="population"), "connection")["mean"]
+    assert gaps["human - neutral"] == 0
+    assert gaps["associated - human"] == pytest.approx(means["associated"], abs=1e-12)
+
+
+def test_one_method_twice_is_no_better_than_itself():
+    after = as_pair_table(methods()["weak"])
+    found = made_up_comparison(as_pair_table(table()), {"a": after, "b": after})
+    first = found.ranking().iloc[0]
+    assert (first["verdict_next"], first["p_nearer_zero_than_next"]) == ("negligible", 0.5)
+
+
+def test_controls_alone_have_changes_and_no_contrasts():
+    before = table().query("connection == 'human'").assign(distance=lambda f: f["distance"] + 1e-9)
+    after = before.assign(distance=before["distance"] + 0.01)
+    found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(after)})
+    assert len(found.changes()) > 0
+    with pytest.raises(FitError, match="no two connections"):
+        found.contrasts()
+
+
+@pytest.mark.claim
+def test_a_class_that_moved_alone_is_told_from_the_others():
+    before = table(words=6, attributes=10)
+    after = changed(before, NONE, 7)
+    own = (before["protected_class"] == "x") & (before["connection"] == "associated")
+    after.loc[own, "distance"] += 0.15
+    found = compare(before, after, draws=500, tune=500, chains=2, seed=shifted(1))
+    frame = found.contrasts(estimand="population").set_index(["level", "name", "contrast"])
+    moved, still = (frame.loc[("class", name, GAP)] for name in ("x", "y"))
+    pairs = found.methods["debiased"].pairs
+    raw = pairs.groupby(["protected_class", "connection"], observed=True)["change"].mean()
+    for name, row in (("x", moved), ("y", still)):
+        apart = mc.mean_of_row(row) - (raw[name, "associated"] - raw[name, "different"])
+        assert abs(apart.value) < row["sd"] + mc.K * apart.error, name
+    low, _ = mc.ends_of_row(frame.loc[("attribute_set", "x", GAP)])
+    assert not low.may_stay_below(0)
+    assert moved["verdict"].startswith(("below", "above"))
+    assert not still["verdict"].startswith(("below", "above"))
+
+
+@pytest.mark.claim
+def test_no_change_is_called_a_change_at_the_nominal_rate():
+    """Tables whose population changes are zero: an 89 % interval excludes zero in about 11 %."""
+    silent, covered = 0, 0
+    for seed in range(60):
+        before = table(seed=seed)
+        after = changed(before, NONE if seed % 2 else {**NONE, "associated": 0.06}, 1000 + seed)
+        pairs = join_pairs(before, after)[0]
+        settings = {
+            "draws": 300,
+            "tune": 300,
+            "chains": 2,
+            "seed": shifted(seed),
+            "pointwise": False,
+        }
+        row = bb.fit(pairs, "change", **settings).contrasts(estimand="population").iloc[0]
+        if seed % 2:
+            silent += row["hpdi_low"] < 0 < row["hpdi_high"]
+        else:
+            covered += row["hpdi_low"] < 0.06 < row["hpdi_high"]
+    assert min(silent, covered) >= 23  # 89 % of 30 is 26.7; fewer than 23 has probability 0.02
+
+
+# -- construction -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("group", "flags", "n_sets"),
+    [
+        ("Religion", ("equalized", "controls_moved"), 5),
+        ("Gender", ("equalized", "controls_moved"), 7),
+        ("Race", ("equalized_partly", "controls_moved"), 4),
+    ],
+)
+def test_construction_is_found_in_the_published_tables(shared, group, flags, n_sets):
+    folder = shared / PUBLISHED
+    frame, _ = join_pairs(
+        folder / f"{group.lower()}Reddit.csv", folder / f"debiased{group}Reddit.csv"
+    )
+    got = find_construction(frame)
+    assert (got.flags, len(got.sets)) == (flags, n_sets)
+    assert got.sets["gap_after"].max() < 1e-12
+    assert got.sets["gap_before"].min() > 0.05
+    assert (got.sets["n_equal"] == got.sets["n_attributes"]).all()
+    if group == "Religion":
+        assert got.attributes.query("near_everything")["attribute"].tolist() == ["terrorist"]
+    if group == "Race":  # the last sets win: black/white/asian and africa/europe/asia are whole
+        whole = got.sets[got.sets["complete"]]["words"].tolist()
+        assert sorted(whole) == [("africa", "asia", "europe"), ("asian", "black", "white")]
+        assert got.share == 0.6
+
+
+def test_construction_is_seen_in_single_precision_and_not_in_soft_debiasing(tmp_path):
+    words = bb.load_wordlist("religion", controls="2021")
+    listed = bb.load_embedding("minilm-static", words=words.words)
+    vectors = dict(zip(listed.words, listed.vectors, strict=True))
+    before = bb.distance_table(vectors, words)
+    bb.save_embedding(bb.hard_debias(vectors, words).embedding, tmp_path / "hard.bin")
+    hard = bb.distance_table(bb.load_embedding(tmp_path / "hard.bin", words=words.words), words)
+    assert find_construction(join_pairs(before, hard)[0]).flags == ("equalized", "controls_moved")
+    soft = bb.distance_table(bb.soft_debias(vectors, words, lam=100).embedding, words)
+    assert not find_construction(join_pairs(before, soft)[0]).found
+    bare = bb.distance_table(bb.hard_debias(vectors, words, equalize=False).embedding, words)
+    assert find_construction(join_pairs(before, bare)[0]).flags == ("controls_untouched",)
