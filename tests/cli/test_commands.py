@@ -1,0 +1,181 @@
+"""Every command: its JSON, its text, its files, its exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+import bayesbias as bb
+from bayesbias.cli.main import MODULES, cli
+from bayesbias.core.errors import InputError
+
+QUICK = ["--engine", "quick", "--seed", "1"]
+VECTORS = ["--embedding", "minilm-static", "--wordlist"]
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    done = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def answer(*arguments: str, code: int = 0) -> dict:
+    out = json.loads(run(*arguments, "--json", code=code))
+    assert out["schema"].endswith("-2")
+    return out
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_help_of_every_command_is_short(name):
+    lines = run(name, "--help").splitlines()
+    assert lines[0].startswith("Usage: ")
+    summary = next(line for line in lines[1:] if line.strip())
+    assert len(summary.strip()) <= 60
+
+
+def test_fit_says_the_same_in_json_folder_and_python(tmp_path):
+    out = answer(
+        "fit", *VECTORS, "gender", "--controls", "2021", *QUICK, "--out", str(tmp_path / "run")
+    )
+    assert {
+        "contrasts",
+        "summary",
+        "standardized",
+        "words",
+        "new_words",
+        "parameters",
+        "coverage",
+    } <= set(out)
+    assert out["diagnostics"]["ok"] and out["provenance"]["sampler"]["seed"] == 1
+    opened = bb.load_run(tmp_path / "run")
+    assert opened.command[:3] == ["fit", "--embedding", "minilm-static"]
+    frame = opened.result.contrasts()
+    assert frame["mean"].tolist() == [row["mean"] for row in out["contrasts"]]
+    text = run("fit", *VECTORS, "gender", "--controls", "2021", *QUICK)
+    assert len(text.splitlines()) <= 25 and max(map(len, text.splitlines())) <= 80
+    page = tmp_path / "page.html"
+    assert run("report", str(tmp_path / "run"), "--out", str(page)).startswith("Written")
+    assert out["finding"] in page.read_text(encoding="utf-8")
+    assert answer("verify", str(tmp_path / "run"))["ok"]
+    (tmp_path / "run" / "summary.csv").write_text("changed")
+    assert answer("verify", str(tmp_path / "run"), code=2)["ok"] is False
+    with pytest.raises(InputError, match="association"):
+        run("seat", "--tests", "weat7", "--out", str(tmp_path / "run"))
+
+
+def test_fit_of_a_table_with_a_slope(tmp_path):
+    table = bb.distance_table("minilm-static", "religion", controls="none").frame
+    table.assign(length=table["attribute"].str.len()).to_csv(tmp_path / "pairs.csv", index=False)
+    options = ["--covariates", "length", "--slope", "length"]
+    out = answer("fit", "--distances", str(tmp_path / "pairs.csv"), *options, *QUICK)
+    assert {row["covariate"] for row in out["slopes"]} == {"length"}
+
+
+def test_debias_then_compare_with_limits(tmp_path):
+    hard = tmp_path / "hard.npz"
+    run("debias", *VECTORS, "gender", "--words", "listed", "--out", str(hard))
+    vectors = [
+        "--original",
+        "minilm-static",
+        "--debiased",
+        str(hard),
+        "--wordlist",
+        "gender",
+        "--controls",
+        "2021",
+    ]
+    limits = ["--require", "controls>0.5, gap>0.5"]
+    done = CliRunner().invoke(
+        cli, ["compare", *vectors, "--seed", "1", *limits, "--json"], catch_exceptions=False
+    )
+    assert done.exit_code == 1
+    out = json.loads(done.stdout)
+    assert [check["met"] for check in out["requirements"]] == [True, False]
+    assert out["methods"]["hard"]["construction"]["forced"] == "wholly"
+
+
+def test_seat_wefat_and_score(tmp_path):
+    out = answer("seat", "--tests", "weat7", "--seed", "1", "--no-cache")
+    assert out["tests"][0]["p_value"] == pytest.approx(28 / 12870)
+    scores = answer("score", *VECTORS, "weat7", "--scores", "weat")["scores"]
+    assert scores[0]["p_value"] == pytest.approx(28 / 12870) and scores[0]["p_method"] == "exact"
+    numbers = dict(
+        nurse=90, doctor=30, engineer=12, teacher=75, secretary=95, pilot=8, lawyer=35, cook=42
+    )
+    rows = "\n".join(f"{word},{number}" for word, number in numbers.items())
+    (tmp_path / "women.csv").write_text(f"word,women\n{rows}\n")
+    options = ["--covariates", str(tmp_path / "women.csv"), *QUICK]
+    out = answer("wefat", "--embedding", "minilm-static", *options)
+    assert out["published"]["n"] == 8 and out["slope"]["hpdi_low"] < out["slope"]["mean"]
+
+
+def test_sentiment_and_its_sentences(tmp_path):
+    out = answer("sentiment", "--predictions", "m1")
+    assert (out["df"], round(out["t"], 2)) == (399, -5.91)
+    out = answer(
+        "sentiment", "--predictions", "m1", "--bayes", "--seed", "1", "--out", str(tmp_path / "run")
+    )
+    assert {row["estimand"] for row in out["estimates"]} >= {"population", "listed_words"}
+    assert bb.load_run(tmp_path / "run").result.fit is not None
+    assert answer("sentiment", "sentences", "--out", str(tmp_path / "s.csv"))["sentences"] == 800
+
+
+def test_sweep_can_be_continued(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'schema = 1\nembeddings = ["minilm-static"]\nwordlists = ["weat7"]\ncontrols = ["none"]\n[settings]\nseed = 1\n'
+    )
+    arguments = ["sweep", str(plan), "--out", str(tmp_path / "out"), "--workers", "1"]
+    assert len(answer(*arguments)["compared"]) == 1
+    assert answer(*arguments, "--resume")["reused"] == 1
+
+
+def test_planning(tmp_path):
+    small = [
+        "--human",
+        "10",
+        "--neutral",
+        "10",
+        "--tables",
+        "5",
+        "--workers",
+        "1",
+        "--methods",
+        "moments,weat",
+    ]
+    assert {row["method"] for row in answer("coverage", *small)["rows"]} == {"moments", "weat"}
+    rows = answer("sample-size", "--width", "0.2", "--check", "0")["rows"]
+    assert rows[0]["known_width"] < 0.2
+
+
+def test_what_is_shipped_can_be_listed_and_shown(tmp_path):
+    assert "religion" in run("wordlist", "list") and "default" in run("model", "list")
+    assert "judaism" in run("wordlist", "show", "religion")
+    assert run("model", "show", "default").startswith("schema = 1")
+    mine = tmp_path / "mine.toml"
+    run("wordlist", "new", str(mine))
+    assert run("wordlist", "check", "religion").startswith("religion: no errors")
+    mine.write_text(mine.read_text().replace("schema = 1", "schema = 9"))
+    run("wordlist", "check", str(mine), code=2)
+    assert "mean cosine" in run("describe", "--embedding", "minilm-static")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["fit"], "--embedding"),
+        (["fit", *VECTORS, "religoin"], "religion"),
+        (["fit", "--embedding", "nowhere.txt", "--wordlist", "religion"], "nowhere.txt"),
+        (["fit", *VECTORS, "religion", "--model", "crosed"], "crossed"),
+        (["compare"], "--original"),
+        (["sentiment"], "--predictions"),
+        (["report", "nowhere", "--out", "page.html"], "nowhere"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_two(arguments, named, tmp_path):
+    command = [sys.executable, "-m", "bayesbias", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2 and done.stdout == ""
+    assert named in done.stderr and len(done.stderr.strip().splitlines()) == 1
