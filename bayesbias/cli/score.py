@@ -10,7 +10,7 @@ import click
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.settings import Setting
-from bayesbias.scores.score import SCORES, Given
+from bayesbias.scores.score import SCORES
 
 SETTINGS = list(dict.fromkeys(setting for row in SCORES.values() for setting in row.settings))
 
@@ -67,23 +67,18 @@ def score(scores: str | None, classes: str | None, as_json: bool, **given: Any) 
         table = bb.distance_table(vectors, words)
     else:
         table = shared.table_of(given)
-    known = Given(table, words, vectors, None if classes is None else classes.split(","))
-    present = list(dict.fromkeys(map(str, table.frame["protected_class"].unique())))
+    source = (table, words, vectors, None if classes is None else classes.split(","))
     results, left_out = [], {}
     for name, row in SCORES.items():
         if asked is not None and name not in asked:
             continue
-        reason = row.why_not(known, present)
         try:
-            if reason is None:
-                settings = {setting.name: given[setting.name] for setting in row.settings}
-                results += row.compute(known, **settings)
+            settings = {setting.name: given[setting.name] for setting in row.settings}
+            results += row.compute(*source, **settings)
         except InputError as error:
-            reason = str(error)
-        if reason is not None:
             if asked is not None:
-                raise InputError(f"{name}: {reason}")
-            left_out[name] = reason
+                raise InputError(f"{name}: {error}") from None
+            left_out[name] = str(error)
     if not results:
         raise InputError(
             "no score can be computed",

@@ -123,15 +123,7 @@ def weat(
     test = permutation_test(
         scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
     )
-    columns = [
-        "protected_word",
-        "set",
-        "attribute",
-        "attribute_set",
-        "distance",
-        "similarity",
-        "weight",
-    ]
+    columns = ["protected_word", "set", "attribute", "attribute_set"]
     return Score(
         name="weat",
         data=grid.name,
@@ -155,7 +147,7 @@ def weat(
             "scores": scores,
             "permutation": test,
         },
-        table=pd.DataFrame(rows, columns=columns),
+        table=pd.DataFrame(rows, columns=[*columns, "distance", "similarity", "weight"]),
     )
 
 
@@ -195,22 +187,15 @@ def effect_size(
     True
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
-    x, y = (
-        finite_scores(s, name).tolist()
-        for s, name in ((scores_x, "scores_x"), (scores_y, "scores_y"))
-    )
-    mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
+    x, y = finite_scores(scores_x, "scores_x"), finite_scores(scores_y, "scores_y")
+    both = np.concatenate([x, y])
     if denominator == "pooled":
-        squares = [(v - mean_x) ** 2 for v in x] + [(v - mean_y) ** 2 for v in y]
-        freedom = len(x) + len(y) - 2
+        if len(both) == 2:
+            return None
+        sd = math.sqrt((len(x) * np.var(x) + len(y) * np.var(y)) / (len(both) - 2))
     else:
-        mean = math.fsum(x + y) / (len(x) + len(y))
-        squares = [(v - mean) ** 2 for v in x + y]
-        freedom = len(x) + len(y) - (denominator == "union_n_minus_1")
-    if freedom == 0:
-        return None
-    sd = math.sqrt(math.fsum(squares) / freedom)
-    return (mean_x - mean_y) / sd if sd > ROUNDING * max(map(abs, x + y)) else None
+        sd = float(np.std(both, ddof=int(denominator == "union_n_minus_1")))
+    return float(x.mean() - y.mean()) / sd if sd > ROUNDING * np.abs(both).max() else None
 
 
 def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1") -> float | None:
@@ -432,7 +417,7 @@ def mac(
     elif isinstance(words, str) and words == "all":
         chosen = [*grid.word_class, *missing]
     else:
-        chosen = list(dict.fromkeys(checks.several(words, "word", "words")))
+        chosen = list(dict.fromkeys(words))
     for word in chosen:
         if word not in grid.word_class and word not in missing:
             raise checks.unknown(word, grid.word_class, "protected word", grid.name)
@@ -477,6 +462,8 @@ def mac(
             t, p_value = float(test.statistic), float(test.pvalue)
         else:
             notes.append("the differences of the averages do not vary, so there is no t-test")
+    lost = [w for w in chosen if w in missing]
+    lost += [w for name in grid.sets for w in grid.missing_attributes.get(name, [])]
     return Score(
         name="mac",
         data=grid.name,
@@ -489,14 +476,7 @@ def mac(
             "averages": len(averages),
             "pairs": len(pairs),
         },
-        dropped=tuple(
-            dict.fromkeys(
-                [
-                    *(w for w in chosen if w in missing),
-                    *(w for s in grid.sets for w in grid.missing_attributes.get(s, [])),
-                ]
-            )
-        ),
+        dropped=tuple(dict.fromkeys(lost)),
         notes=tuple(notes),
         details={
             "against": second,

@@ -60,9 +60,8 @@ class Grid:
     def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the missing words of some protected classes and of their attributes."""
         words = [w for c in classes for w in self.missing_words.get(c, [])]
-        words += [
-            w for c in classes for s in self.sets_of[c] for w in self.missing_attributes.get(s, [])
-        ]
+        sets = [s for c in classes for s in self.sets_of[c]]
+        words += [w for s in sets for w in self.missing_attributes.get(s, [])]
         return tuple(dict.fromkeys(words))
 
     def near(self, word: str, attributes: Sequence[str], letter: str) -> dict[str, float]:
@@ -84,18 +83,15 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
     """Return the stereotype pairs of a table, a frame, a file, or vectors and a word list."""
     if wordlist is not None:
         if holds_pairs(source):
-            raise InputError(
-                "a table already holds the words and their distances",
-                hint="leave out the word list",
-            )
+            raise InputError("a table already holds the words", hint="leave out the word list")
         return _grid(distance_table(source, load_wordlist(wordlist, controls="none")))
-    named = isinstance(source, str | os.PathLike) and not os.fspath(source).endswith(
-        (".csv", ".parquet")
-    )
-    if named or isinstance(source, Embedding):
+    is_text = isinstance(source, str | os.PathLike)
+    if isinstance(source, Embedding) or (
+        is_text and not os.fspath(source).endswith((".csv", ".parquet"))
+    ):
         raise InputError(
             "not a table of distances",
-            found=source if named else "an Embedding",
+            found=source if is_text else "an Embedding",
             valid="a PairTable, a data frame, a .csv or .parquet file",
             hint="vectors need a word list too",
         )
@@ -109,62 +105,56 @@ def _grid(table: PairTable) -> Grid:
         raise InputError("the table has no pair of a protected word and a stereotype", where=name)
     repeated = frame.duplicated(["protected_word", "attribute"])
     notes = [f"{repeated.sum()} repeated pairs count once"] if repeated.any() else []
-    distance: dict[tuple[str, str], float] = {}
-    word_class: dict[str, str] = {}
-    own: dict[str, dict[str, None]] = {}
-    sets: dict[str, dict[str, None]] = {}
-    sets_of: dict[str, dict[str, None]] = {}
-    columns = [
-        "protected_word",
-        "protected_class",
-        "attribute",
-        "attribute_class",
-        "connection",
-        "distance",
-    ]
-    for word, c, attribute, set_name, connection, value in zip(
-        *(frame.loc[~repeated, column].tolist() for column in columns), strict=True
-    ):
-        if word_class.setdefault(word, c) != c:
-            raise InputError("a protected word stands in two classes", where=name, found=word)
-        distance[word, attribute] = value
-        sets.setdefault(set_name, {})[attribute] = None
-        own.setdefault(c, {})
-        sets_of.setdefault(c, {})
-        if connection == "associated":
-            own[c][attribute] = None
-            sets_of[c][set_name] = None
+    frame = frame.loc[~repeated].astype({"connection": str})
+    of = frame.drop_duplicates(["protected_word", "protected_class"])
+    if (twice := of["protected_word"].duplicated()).any():
+        found = of.loc[twice, "protected_word"].iloc[0]
+        raise InputError("a protected word stands in two classes", where=name, found=found)
+    word_class = dict(zip(of["protected_word"], map(str, of["protected_class"]), strict=True))
+    near = frame[frame["connection"] == "associated"]
+    classes = dict.fromkeys(word_class.values())
     notes += [note for note in coverage.notes if note.startswith("LEFT OUT")]
-    used = {*word_class, *(v for s in sets.values() for v in s)}
+    used = {*word_class, *frame["attribute"]}
     if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
         notes.append(f"found under another spelling: {some(spelled)}")
-    lists = [{key: list(words) for key, words in each.items()} for each in (own, sets, sets_of)]
-    missing = [
+    missing_words, missing_attributes = (
         {key: list(group["missing"]) for key, group in side.items()}
         for side in (coverage.protected, coverage.attributes)
-    ]
-    return Grid(
-        name, word_class, lists[0], lists[1], lists[2], distance, missing[0], missing[1], notes
     )
+    pairs = zip(frame["protected_word"], frame["attribute"], strict=True)
+    return Grid(
+        name,
+        word_class,
+        own={c: [] for c in classes} | _lists(near, "protected_class", "attribute"),
+        sets=_lists(frame, "attribute_class", "attribute"),
+        sets_of={c: [] for c in classes} | _lists(near, "protected_class", "attribute_class"),
+        distance=dict(zip(pairs, frame["distance"], strict=True)),
+        missing_words=missing_words,
+        missing_attributes=missing_attributes,
+        notes=notes,
+    )
+
+
+def _lists(frame: Any, by: str, column: str) -> dict[str, list[str]]:
+    """Return the different values of a column by group, both in their order in the table."""
+    groups = frame.astype({by: str, column: str}).groupby(by, sort=False)[column]
+    return {str(key): list(dict.fromkeys(values)) for key, values in groups}
 
 
 def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
     """Return the two names chosen, or the only two there are."""
     if classes is None:
         if len(names) != 2:
-            raise InputError(
-                "two protected classes are compared",
-                where=where,
-                found=names,
-                hint="name two with classes=(X, Y), or --classes X,Y" if len(names) > 2 else None,
-            )
+            hint = "name two with classes=(X, Y), or --classes X,Y"
+            problem = "two protected classes are compared"
+            raise InputError(problem, where=where, found=names, hint=hint)
         return names[0], names[1]
-    classes = checks.several(classes, "class", "classes")
-    if len(classes) != 2 or classes[0] == classes[1]:
+    x, y = classes if len(classes) == 2 else (None, None)
+    if x is None or y is None or x == y:
         raise InputError("two different protected classes are compared", found=classes, valid=names)
-    for c in classes:
+    for c in (x, y):
         checks.choice(c, names, "protected class", where)
-    return classes[0], classes[1]
+    return x, y
 
 
 def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
@@ -208,8 +198,8 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
     notes = [f"found under another spelling: {some(matched)}"] if matched else []
     array = np.asarray(held.vectors_of(present), dtype=float)
     lengths = np.linalg.norm(array, axis=1)
-    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        bad = present[int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))[0])]
+    if not (usable := np.isfinite(lengths) & (lengths > 0)).all():
+        bad = present[int(usable.argmin())]
         raise InputError("the vector has no direction", where=f"embedding {held.name!r}", found=bad)
     if unit:
         array = array / lengths[:, None]
@@ -219,20 +209,12 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
 
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
     """Return the pairs of words that define a direction."""
-    couples = [tuple(couple) for couple in checks.several(sets or (), "pair", "sets")]
+    couples = [tuple(couple) for couple in sets or ()]
+    if not couples:
+        valid = 'definitional_sets in the word list, or sets=[("he", "she"), ...]'
+        raise InputError("no pairs define a direction", where=where, valid=valid)
     for couple in couples:
         if len(couple) != 2 or couple[0] == couple[1]:
-            raise InputError(
-                "a direction is defined by pairs of different words",
-                where=where,
-                found=couple,
-                valid='sets of two, such as ("he", "she")',
-                hint="choose two columns of larger sets with sets=[...]",
-            )
-    if not couples:
-        raise InputError(
-            "no pairs define a direction",
-            where=where,
-            valid='definitional_sets in the word list, or sets=[("he", "she"), ...]',
-        )
+            problem = "a direction is defined by pairs of different words"
+            raise InputError(problem, where=where, found=couple, valid='such as ("he", "she")')
     return [(first, second) for first, second in couples]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.settings import Setting
 
@@ -147,19 +148,6 @@ def _short(detail: Any) -> str:
     return f"{detail:.4f}" if isinstance(detail, numbers.Real) else ""
 
 
-@dataclass(frozen=True)
-class Given:
-    """What a score may be computed from: a table of pairs, or a word list and vectors.
-
-    And two classes.
-    """
-
-    table: "PairTable"
-    words: "WordList | None"
-    vectors: "Embedding | None"
-    classes: list[str] | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Declared:
     """One score: its function, what it needs, and what to know of it."""
@@ -169,44 +157,28 @@ class Declared:
     about: str
     known: str
     source: str
-    needs: tuple[
-        str, ...
-    ] = ()  # of "vectors", "two classes", "definitional pairs", "own attributes"
+    needs: tuple[str, ...] = ()
     settings: tuple[Setting, ...] = ()
 
-    def compute(self, given: Given, **settings: Any) -> list[Score]:
-        """Compute the score of what is given; of SC-WEAT one for each class."""
+    def compute(
+        self,
+        table: "PairTable",
+        words: "WordList | None" = None,
+        vectors: "Embedding | None" = None,
+        classes: list[str] | None = None,
+        **settings: Any,
+    ) -> list[Score]:
+        """Compute the score of vectors, or of a table where there are none; of SC-WEAT one for each class."""
         module, name = self.function.split(":")
         function = getattr(importlib.import_module(f"bayesbias.scores.{module}"), name)
+        if "vectors" in self.needs and vectors is None:
+            raise InputError("it needs vectors (--embedding E --wordlist W), not distances")
         if "two classes" in self.needs:
-            settings["classes"] = given.classes
-        source = (given.table,) if given.vectors is None else (given.vectors, given.words)
-        result = function(
-            *source, **{key.removeprefix(f"{name}_"): x for key, x in settings.items()}
-        )
+            settings["classes"] = classes
+        source = (table,) if vectors is None else (vectors, words)
+        own = {key.removeprefix(f"{name}_"): value for key, value in settings.items()}
+        result = function(*source, **own)
         return [result] if isinstance(result, Score) else list(result.values())
-
-    def why_not(self, given: Given, classes: list[str]) -> str | None:
-        """Say why the score cannot be computed of what is given; None where it can."""
-        words = given.words
-        if "vectors" in self.needs and (given.vectors is None or words is None):
-            return "it needs vectors (--embedding E --wordlist W), not distances"
-        if "definitional pairs" in self.needs and words is not None:
-            if not words.definitional_sets:
-                return "the list has no definitional sets"
-            if any(len(group) != 2 for group in words.definitional_sets):
-                return "the definitional sets of the list are not all pairs"
-        if "two classes" in self.needs and given.classes is None and len(classes) != 2:
-            hint = "; name two with --classes X,Y" if len(classes) > 2 else ""
-            return f"it compares two protected classes, and there are {len(classes)}{hint}"
-        if "own attributes" in self.needs and words is not None:
-            sides = [
-                set(c.attributes) for c in words.classes if c.name in (given.classes or classes)
-            ]
-            both = sorted(set.intersection(*sides)) if len(sides) == 2 else []
-            if both:
-                return f"attributes of both classes: {', '.join(both[:4])}"
-        return None
 
 
 _SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
@@ -222,13 +194,13 @@ _BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
 
 SCORES: Mapping[str, Declared] = {
     "weat": Declared(
+        needs=("two classes",),
         title="WEAT",
         function="association:weat",
         about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
         known="the attributes count as fixed, so p says nothing of others; the effect size divides by the SD of the words' "
         "own means, so a small association that all words share makes a large one; it has no interval",
-        needs=("two classes",),
         settings=(
             Setting(
                 "p",
@@ -248,12 +220,12 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "sc_weat": Declared(
+        needs=("two classes",),
         title="SC-WEAT",
         function="association:sc_weat",
         about="Are the words of one class nearer to the attributes A or to B?",
         source="Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), interval by Hartigan (1969)",
         known="the attributes count as fixed, so p and interval say nothing of others, and are too sure",
-        needs=("two classes",),
         settings=(_SIDES, _PROB, _SAMPLES, _SEED),
     ),
     "mac": Declared(
@@ -282,49 +254,49 @@ SCORES: Mapping[str, Declared] = {
         ),
     ),
     "direct_bias": Declared(
+        needs=("vectors", "definitional pairs"),
         title="direct bias",
         function="vectors:direct_bias",
         about="How much of the words lies along the direction of word pairs?",
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
         known="above zero for any vectors, since it averages absolute values; no interval; it sees one direction only",
-        needs=("vectors", "definitional pairs"),
         settings=(Setting("strictness", 1.0, "The c of direct bias.", least=0),),
     ),
     "relative_norm_distance": Declared(
+        needs=("vectors", "two classes"),
         title="relative norm distance",
         function="vectors:relative_norm_distance",
         about="Are words nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         known="a sum that grows with the list, without an interval; a class whose words scatter has a shorter mean vector, "
         "which is nearer to any word",
-        needs=("vectors", "two classes"),
     ),
     "ripa": Declared(
+        needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",
         about="How much further along the direction of word pairs are the attributes of X than those of Y?",
         source="Ethayarajh, Duvenaud and Hirst (2019)",
         known="an inner product with raw vectors grows with their length, and so with word frequency; it has no scale",
-        needs=("vectors", "two classes", "definitional pairs"),
         settings=_BOOTSTRAP,
     ),
     "ect": Declared(
+        needs=("vectors", "two classes"),
         title="ECT",
         function="vectors:ect",
         about="Do the mean vectors of X and Y order the attributes alike?",
         source="Dev and Phillips (2019)",
         known="it compares orders only: it misses a shift of all words toward one class, and does not say which class is nearer",
-        needs=("vectors", "two classes"),
         settings=_BOOTSTRAP,
     ),
     "rnsb": Declared(
+        needs=("vectors", "two classes", "own attributes"),
         title="RNSB",
         function="vectors:rnsb",
         about="How unequally does a classifier of attributes judge the protected words?",
         source="Sweeney and Najafian (2019)",
         known="above zero for any vectors, more so for few attributes, and so is its interval; it rises with the length of "
         "vectors; differences within a class count as those between classes",
-        needs=("vectors", "two classes", "own attributes"),
         settings=(
             Setting(
                 "shrinkage",

@@ -13,7 +13,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.scores.inputs import Array, classes_of_list, defining_pairs, vectors_of
+from bayesbias.scores.inputs import Array, Vectors, classes_of_list, defining_pairs, vectors_of
 from bayesbias.scores.resampling import RESAMPLES, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.wordlists.listfile import load_wordlist
@@ -84,16 +84,11 @@ def direct_bias(
         )
     couples = defining_pairs(sets, where)
     held = vectors_of(embedding, [*(w for couple in couples for w in couple), *wanted])
-    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     present = held.known(wanted, f"word of {len(wanted)}")
-    differences = _differences(held, used, couples)
-    direction, explained = _main_direction(differences) or (None, 0.0)
-    if direction is None:
-        raise InputError(
-            "the pair differences cancel, so no direction is theirs",
-            where=held.name,
-            hint="is the first word of every pair of the same class?",
-        )
+    differences, used = _differences(held, couples)
+    direction = _main_direction(differences)
+    assert direction is not None
+    explained = float(np.sum((differences @ direction) ** 2) / np.sum(differences**2))
     notes = list(held.notes)
     if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
         notes.append(
@@ -270,27 +265,20 @@ def ripa(
         [*(w for couple in couples for w in couple), *(v for c in sides for v in c.attributes)],
         unit=False,
     )
-    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
+    differences, used = _differences(held, couples)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     own = [
         sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}"))
         for c in sides
     ]
-    differences = _differences(held, used, couples)
-    direction, _ = _main_direction(differences) or (None, 0.0)
-    if direction is None:
-        raise InputError(
-            "the differences of the pairs cancel, so no direction is theirs", where=held.name
-        )
     vectors = [held.rows(words) for words in own]
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
-        found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
+        found = _main_direction(np.repeat(differences, pairs, axis=0))
         if found is None:
             return None
         means = [
-            counts @ (v @ found[0]) / counts.sum()
-            for counts, v in zip((first, second), vectors, strict=True)
+            np.average(v @ found, weights=n) for v, n in zip(vectors, (first, second), strict=True)
         ]
         return float(means[0] - means[1])
 
@@ -299,10 +287,11 @@ def ripa(
     )
     if both := [w for w in own[0] if w in set(own[1])]:
         notes = [f"attributes of both classes: {some(both)}", *notes]
+    direction = _main_direction(differences)
     scores = [v @ direction for v in vectors]
     rows = [
-        (w, c.name, float(dict(zip(words, score, strict=True))[w]))
-        for c, words, score in zip(sides, own, scores, strict=True)
+        (w, c.name, float(held.of[w] @ direction))
+        for c in sides
         for w in held.known(c.attributes, "")
     ]
     return Score(
@@ -395,22 +384,22 @@ def ect(
     in_order = sorted(present)
     attributes = held.rows(in_order)
     attributes /= np.linalg.norm(attributes, axis=1, keepdims=True)
-    cosines = [
-        c for c in (_cosines(side.mean(axis=0), attributes) for side in sides) if c is not None
-    ]
-    if len(cosines) < 2:
-        raise InputError(
-            "the mean vector of a class is zero, so it has no direction", where=held.name
-        )
-    value = _spearman(cosines[0], cosines[1])
+
+    def cosines_of(counts: Sequence[Array]) -> list[Array] | None:
+        means = [np.average(side, axis=0, weights=n) for side, n in zip(sides, counts, strict=True)]
+        lengths = [float(np.linalg.norm(mean)) for mean in means]
+        if min(lengths) <= ROUNDING:
+            return None
+        return [attributes @ mean / length for mean, length in zip(means, lengths, strict=True)]
+
+    if (cosines := cosines_of([np.ones(len(side)) for side in sides])) is None:
+        problem = "the mean vector of a class is zero, so it has no direction"
+        raise InputError(problem, where=held.name)
+    value = _spearman(*cosines)
 
     def correlation(first: Array, second: Array, drawn: Array) -> float | None:
-        repeated = np.repeat(attributes, drawn.astype(int), axis=0)
-        a, b = (
-            _cosines(counts @ side / counts.sum(), repeated)
-            for counts, side in zip((first, second), sides, strict=True)
-        )
-        return None if a is None or b is None else _spearman(a, b)
+        found = cosines_of([first, second])
+        return found and _spearman(*(np.repeat(x, drawn) for x in found))
 
     low, high, seed, notes = percentile_interval(
         correlation, [*map(len, own), len(present)], prob=prob, resamples=resamples, seed=seed
@@ -544,11 +533,8 @@ def rnsb(
             "share": np.exp(_log_shares(logs, every)),
         }
     )
-    order = {
-        (c.name, w): i
-        for i, (c, w) in enumerate((c, w) for c, side in ((x, sets[0]), (y, sets[1])) for w in side)
-    }
-    places = [order[key] for key in zip(table["protected_class"], words, strict=True)]
+    order = [(x.name, w) for w in sets[0]] + [(y.name, w) for w in sets[1]]
+    table = table.set_index(["protected_class", "protected_word"]).loc[order].reset_index()
     return Score(
         name="rnsb",
         data=f"{listed.name} in {held.name}",
@@ -563,75 +549,63 @@ def rnsb(
         notes=(*held.notes, *notes),
         details={
             "largest": math.log(len(words)),
-            "mean_probability": table.groupby("protected_class", sort=False)["probability"]
-            .mean()
-            .to_dict(),
+            "mean_probability": dict(table.groupby("protected_class")["probability"].mean()),
             "shrinkage": shrinkage,
             **dict(zip("xyab", map(tuple, sets), strict=True)),
             **{"resamples": resamples, "seed": seed},
         },
-        table=table.iloc[np.argsort(places)].reset_index(drop=True),
+        table=table[["protected_word", "protected_class", "probability", "share"]],
     )
 
 
-def _differences(held: Any, used: list[tuple[str, str]], couples: list[tuple[str, str]]) -> Array:
-    """Return the differences of the pairs with vectors, in alphabetical order."""
+def _differences(held: Vectors, couples: Sequence[tuple[str, str]]) -> tuple[Array, list[Any]]:
+    """Return the differences of the pairs with vectors, in alphabetical order, and these pairs."""
+    used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     if not used:
         raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=held.name)
-    return np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
+    differences = np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
+    if _main_direction(differences) is None:
+        raise InputError(
+            "the differences of the pairs cancel, so no direction is theirs",
+            where=held.name,
+            hint="is the first word of every pair of the same class?",
+        )
+    return differences, used
 
 
-def _main_direction(differences: Array) -> tuple[Array, float] | None:
-    """Return the first principal component around zero, with the sign of the mean, and its share.
-
-    None where these cancel.
-    """
+def _main_direction(differences: Array) -> Array | None:
+    """Return the first principal component around zero, with the sign of the mean; None where these cancel."""
     _, lengths, components = np.linalg.svd(differences, full_matrices=False)
     lean = float(components[0] @ differences.mean(axis=0))
     if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:
         return None
-    return np.sign(lean) * components[0], float(lengths[0] ** 2 / np.sum(lengths**2))
-
-
-def _cosines(mean: Array, units: Array) -> Array | None:
-    length = float(np.linalg.norm(mean))
-    return units @ mean / length if length > ROUNDING else None
-
-
-def _spearman(first: Array, second: Array) -> float | None:
-    """Return Spearman's correlation, ties at their mean rank.
-
-    None where one of the two does not vary.
-    """
-    a, b = (ranks - ranks.mean() for ranks in (_ranks(first), _ranks(second)))
-    size = math.sqrt(float(a @ a) * float(b @ b))
-    return float(a @ b) / size if size > 0 else None
+    return np.sign(lean) * components[0]
 
 
 def _ranks(values: Array) -> Array:
     """Return ranks from 1, where values that are equal up to rounding share theirs."""
-    order = np.argsort(values, kind="stable")
-    group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > ROUNDING)])
-    sizes = np.bincount(group)
-    ranks = np.empty(len(values))
-    ranks[order] = (np.cumsum(sizes) - (sizes - 1) / 2)[group]
-    return ranks
+    from scipy.stats import rankdata
+
+    return rankdata(np.round(values, 12))
 
 
-def _divergence(logs: Array, counts: Array) -> float:
-    """Return the sum of p log(p n) of shares p, from log probabilities.
-
-    Each stands as often as it counts.
-    """
-    held = counts > 0
-    shares = _log_shares(logs[held], counts[held])
-    return max(0.0, float(counts[held] @ (np.exp(shares) * (shares + np.log(counts.sum())))))
+def _spearman(first: Array, second: Array) -> float | None:
+    """Return Spearman's correlation; None where one of the two does not vary."""
+    ranks = np.array([_ranks(first), _ranks(second)])
+    return float(np.corrcoef(ranks)[0, 1]) if np.ptp(ranks, axis=1).all() else None
 
 
 def _log_shares(logs: Array, counts: Array) -> Array:
-    """Return the logs of shares, also where all probabilities are next to zero."""
-    highest = logs.max()
-    return logs - highest - np.log(counts @ np.exp(logs - highest))
+    """Return the logs of shares, each standing as often as it counts."""
+    from scipy.special import logsumexp
+
+    return logs - logsumexp(logs, b=counts)
+
+
+def _divergence(logs: Array, counts: Array) -> float:
+    """Return the sum of p log(p n) of shares p, from log probabilities."""
+    shares = _log_shares(logs, counts)
+    return max(0.0, float(counts @ (np.exp(shares) * (shares + np.log(counts.sum())))))
 
 
 def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:

@@ -185,28 +185,17 @@ def wefat_score(
 
 def _chosen(covariates: Any, covariate: str | None) -> Given:
     """Return the one covariate to correlate with."""
-    given = covariates_given(covariates)
+    given = {each.name: each for each in covariates_given(covariates)}
     if not given:
-        raise InputError(
-            "there is no covariate to correlate with",
-            where="covariates",
-            valid="a .csv file with a column word, a data frame, or {covariate: {word: number}}",
-        )
-    names = [g.name for g in given]
+        raise InputError("there is no covariate to correlate with", where="covariates")
     if covariate is None and len(given) > 1:
-        raise InputError(f"name the covariate, of {len(given)}", where="covariate", valid=names)
-    name = (
-        names[0] if covariate is None else checks.choice(covariate, names, "covariate", "covariate")
-    )
-    chosen = given[names.index(name)]
+        raise InputError("name the covariate", where="covariate", valid=list(given))
+    name = checks.choice(covariate or next(iter(given)), given, "covariate", "covariate")
+    chosen = given[name]
     if not chosen.numeric:
-        word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
-        raise InputError(
-            f"the covariate {name!r} is not a number",
-            where=f"{chosen.source}, word {word!r}",
-            found=value,
-            valid="a number, or an empty cell",
-        )
+        found = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
+        problem = f"the covariate {name!r} is not a number"
+        raise InputError(problem, where=chosen.source, found=found)
     return chosen
 
 
@@ -225,10 +214,9 @@ def _once(
             continue
         if covariate.values[known] != covariate.values[word]:
             raise InputError(
-                f"{known!r} and {word!r} are one word of the vectors, with two values of {covariate.name}",
+                f"{known!r} and {word!r} have one vector and two values of {covariate.name}",
                 where=covariate.source,
                 found=(covariate.values[known], covariate.values[word]),
-                valid="one value a word",
             )
         notes.append(f"{word} and {known} are one word of the vectors, which counts once")
     return list(first.values()), notes
@@ -243,13 +231,7 @@ def at_prob(score: Score, prob: float) -> Score:
 
 def _correlation(first: Array, second: Array) -> float:
     """Return Pearson's correlation."""
-    return float(np.clip(_centered(first) @ _centered(second), -1.0, 1.0))
-
-
-def _centered(values: Array) -> Array:
-    """Return deviations from the mean, of length 1."""
-    away = values - values.mean()
-    return away / np.linalg.norm(away)
+    return float(np.clip(np.corrcoef(first, second)[0, 1], -1.0, 1.0))
 
 
 def _permutation_p(
@@ -259,7 +241,8 @@ def _permutation_p(
 
     All orders of few words.
     """
-    a, b = _centered(scores), _centered(values)
+    a, b = (x - x.mean() for x in (scores, values))
+    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     least = abs(float(a @ b)) - ROUNDING
     if len(a) <= _ALL_ORDERS:
         orders = np.array(list(itertools.permutations(range(len(a)))))

@@ -14,7 +14,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.scores import ect, ripa, rnsb
 from bayesbias.scores.association import mac, weat
-from bayesbias.scores.score import SCORES, Given
+from bayesbias.scores.score import SCORES
 from bayesbias.scores.vectors import direct_bias, relative_norm_distance
 from bayesbias.tables.distances import distance_table
 from bayesbias.wordlists.listfile import load_wordlist
@@ -252,22 +252,20 @@ def test_every_score_is_one_type_with_one_text() -> None:
             score.nothing_of_the_kind  # noqa: B018
 
 
-def test_the_table_of_scores_says_what_can_be_computed() -> None:
+def test_every_score_is_computed_of_vectors_and_some_of_a_table() -> None:
     v = vectors()
     words = load_wordlist(LIST)
     held = bb.load_embedding(v)
     table = distance_table(held, words)
-    of_table, of_vectors = Given(table, None, None), Given(table, words, held)
-    assert [name for name, row in SCORES.items() if not row.why_not(of_table, ["x", "y"])] == [
-        "weat",
-        "sc_weat",
-        "mac",
-    ]
-    able = [name for name, row in SCORES.items() if not row.why_not(of_vectors, ["x", "y"])]
-    assert able == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
-    for name in able:
-        settings = {setting.name: setting.default for setting in SCORES[name].settings}
+    for name, row in SCORES.items():
+        settings = {setting.name: setting.default for setting in row.settings}
         settings |= {"resamples": 99} if "resamples" in settings else {}
-        assert all(score.name == name for score in SCORES[name].compute(of_vectors, **settings))
-    assert SCORES["weat"].compute(of_table)[0].value == weat(v, LIST).value
-    assert SCORES["weat"].why_not(of_table, ["x", "y", "z"])
+        if "vectors" in row.needs:
+            with pytest.raises(InputError, match="needs vectors"):
+                row.compute(table, **settings)
+        else:
+            assert row.compute(table, **settings)
+        if "definitional pairs" not in row.needs:  # the list has none
+            scores = row.compute(table, words, held, **settings)
+            assert {score.name for score in scores} == {name}
+    assert SCORES["weat"].compute(table)[0].value == weat(v, LIST).value

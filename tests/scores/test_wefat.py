@@ -188,7 +188,7 @@ def test_two_spellings_of_one_word_have_one_value(tmp_path):
         "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
     )
     with pytest.raises(
-        InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89"
+        InputError, match=r"women.csv.*'nurse' and 'Nurse' have one vector.*89"
     ) as error:
         bb.wefat("minilm-static", "wefat", file, seed=1)
     assert "one value a word" in str(error.value)
@@ -199,5 +199,5 @@ def test_a_series_is_a_covariate_and_a_mapping_without_its_name_is_none():
         {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women"
     )
     assert bb.scores.wefat_score("minilm-static", "wefat", series).covariate == "women"
-    with pytest.raises(InputError, match="the covariate has no name"):
+    with pytest.raises(InputError, match="are no covariates"):
         bb.scores.wefat_score("minilm-static", "wefat", series.to_dict())
