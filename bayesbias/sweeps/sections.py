@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.verdicts import disagreement
 from bayesbias.inference.view import View
 from bayesbias.studies.common import listing, plural, text
+from bayesbias.sweeps.cells import LABELS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.sweeps.result import SweepResult
-
-LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
 
 
 def header(result: SweepResult, view: View) -> list[str]:
@@ -42,7 +43,7 @@ def sections(result: SweepResult, view: View) -> list[Section]:
     has_contrast = bool((result.frame["quantity"] == "contrast").any())
     out = []
     if has_contrast:
-        contrast = result.compared()["contrast"].iloc[0]
+        contrast, prob = result.compared()[["contrast", "prob"]].iloc[0]
         out.append(
             Section(
                 "compared",
@@ -53,7 +54,7 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     Column("standardized", "in SDs", "signed", digits=2),
                     Column(
                         "standardized_low",
-                        "{prob} HPDI",
+                        f"{prob:.0%} HPDI",
                         "interval",
                         digits=2,
                         upper="standardized_high",
@@ -92,24 +93,76 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     warnings = []
     for error, count in result.failures["error"].value_counts(sort=False).items():
         warnings.append(f"{plural(int(count), 'cell')} failed: {error}")
-    doubtful = cells[~cells["trusted"].fillna(True).astype(bool)]
-    if len(doubtful):
-        warnings.append(f"{plural(len(doubtful), 'cell')} did not converge: raise draws and tune.")
-    noted = cells["warnings"].dropna()
+    trusted = cells["trusted"].fillna(True).astype(bool)
+    if doubtful := int((~trusted).sum()):
+        warnings.append(f"{plural(doubtful, 'cell')} did not converge: raise draws and tune.")
+    noted = cells.loc[trusted, "warnings"].dropna()
     if len(noted):
         warnings.append(f"{plural(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
     if not (result.frame["quantity"] == "contrast").any():
         return Interpretation(subject, "No cell has a contrast.", tuple(warnings))
     frame = result.compared()
-    counts = frame["verdict"].dropna().value_counts()
+    known = frame[frame["verdict"].notna()]
+    counts = known["verdict"].value_counts(sort=False)
     said = listing([f"{verdict} in {count}" for verdict, count in counts.items()])
-    notes = (
-        [f"{plural(result.others, 'cell')} of earlier plans kept in the folder."]
-        if result.others
+    headline = f"{frame['contrast'].iloc[0]}: {said} of {plural(len(frame), 'cell')}."
+    if known["unit"].nunique() > 1:
+        units = ", ".join(known["unit"].unique())
+        warnings.append(f"Cells have several units ({units}): compare those of one unit only.")
+    notes = []
+    if len(known) > 2:
+        chance = len(known) * (1 - known["prob"].iloc[0])
+        notes.append(
+            f"If nothing differed from 0, about {chance:.1f} of {plural(len(known), 'interval')} would exclude it."
+        )
+    if lacking := len(cells) - len(result.failures) - frame["cell"].nunique():
+        notes.append(f"{plural(lacking, 'cell')} without this contrast.")
+    if result.others:
+        notes.append(f"{plural(result.others, 'cell')} of earlier plans kept in the folder.")
+    details = [_farthest(of) for _, of in known.groupby("unit", sort=False) if len(of) > 1]
+    details += _classes_differ(result, known)
+    return Interpretation(subject, headline, tuple(warnings), tuple(notes), tuple(details))
+
+
+def _farthest(cells: pd.DataFrame) -> str:
+    """Name the lowest and the highest cell, and say whether the interval of their difference excludes 0.
+
+    The intervals of two results that know nothing of each other give that of the difference: its lower end is
+    d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008).
+    """
+    low, high = cells.iloc[0], cells.iloc[-1]
+    half = math.hypot(
+        low["standardized_high"] - low["standardized"],
+        high["standardized"] - high["standardized_low"],
+    )
+    apart = high["standardized"] - low["standardized"] > half
+    return (
+        f"Lowest: {_name(low)} ({low['standardized']:+.2f} SDs). Highest: {_name(high)} ({high['standardized']:+.2f} SDs). The "
+        f"interval of their difference {'excludes' if apart else 'includes'} 0."
+    )
+
+
+def _name(row: pd.Series) -> str:
+    return ", ".join(str(value) for value in row[list(LABELS[:5])].dropna())
+
+
+def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
+    """Name the cells whose classes clearly point different ways, which their mean hides."""
+    if "class" not in set(result.frame["level"].dropna()) or known.empty:
+        return []
+    classes = result.compared(known["contrast"].iloc[0], level="class")
+    classes = classes[classes["cell"].isin(known["cell"])]
+    classes = classes.astype({name: float for name in classes if "distance_" in name})
+    said = [
+        f"{_name(rows.iloc[0])} ({how})"
+        for _, rows in classes.groupby("cell", sort=False)
+        if (how := disagreement(rows, "distance_low", "distance_high"))
+    ]
+    return (
+        [f"Classes differ in direction in {plural(len(said), 'cell')}: {listing(said)}."]
+        if said
         else []
     )
-    headline = f"{frame['contrast'].iloc[0]}: {said} of {plural(len(frame), 'cell')}."
-    return Interpretation(subject, headline, tuple(warnings), tuple(notes))
 
 
 def about(result: SweepResult) -> dict[str, Any]:

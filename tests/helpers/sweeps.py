@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
+from bayesbias.inference.verdicts import verdict
+from bayesbias.sweeps.result import CELL_COLUMNS, SweepResult, frame_of
 from helpers.seeds import shifted
 
 QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": shifted(7)}
@@ -30,9 +31,6 @@ LISTS = {
         ("sweet", "soft", "sly"),
     ),
 }
-
-
-LABELS = ["embedding", "wordlist", "controls", "distances", "model", "seed"]
 
 
 def write_inputs(folder: Path) -> Path:
@@ -99,7 +97,7 @@ def made_up_sweep(
             "status": "ok",
             "trusted": True,
         }
-        about |= {name: value for name, value in given.items() if name in _CELL_COLUMNS}
+        about |= {name: value for name, value in given.items() if name in CELL_COLUMNS}
         if "error" in given:
             rows.append({**about, "status": "failed", "trusted": None})
             continue
@@ -130,6 +128,7 @@ def made_up_sweep(
             }
             if quantity == "standardized":
                 row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
+                row["verdict"] = verdict(row["hpdi_low"], row["hpdi_high"], 0.1)
                 row |= {
                     "probability_of_superiority": 0.64,
                     "probability_of_superiority_low": 0.55,
@@ -147,8 +146,4 @@ def made_up_sweep(
                 "mean": mean,
             }
             rows.append(row | ends)
-    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
-    frame = pd.DataFrame(
-        {c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()}
-    )
-    return SweepResult(frame, pd.DataFrame(), Path("out"), 0)
+    return SweepResult(frame_of(rows), pd.DataFrame(), Path("out"), 0)

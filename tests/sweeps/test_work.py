@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,9 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.clusters import local_cluster
-from helpers.sweeps import LABELS, cell_files, results, write_inputs, write_plan
+from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.sweeps.cells import LABELS
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
@@ -155,24 +155,6 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
     np.testing.assert_allclose(
         result.frame["mean"].astype(float), local["mean"].astype(float), rtol=1e-9
     )
-
-
-@pytest.mark.slow
-def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkeypatch):
-    pytest.importorskip("distributed")
-    monkeypatch.setattr("bayesbias.core.workers._ANSWER_S", 1)
-    with pytest.raises(InputError, match="no Dask scheduler answers"):
-        run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
-    with (
-        socket.create_server(("127.0.0.1", 0)) as mute,  # it accepts, and never says a word
-        pytest.raises(InputError, match="no Dask scheduler answers"),
-    ):
-        run_sweep(done[0], tmp_path / "out", dask=f"tcp://127.0.0.1:{mute.getsockname()[1]}")
-    # Nothing was fitted in the folder, so that it is as good as new: another try need not say that it resumes.
-    assert (tmp_path / "out" / "sweep.json").is_file()
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'bayesbias\[dask\]'"):
-        run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
 
 
 @pytest.mark.slow
