@@ -19,11 +19,10 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.inference.effects import joined_draws
-from bayesbias.inference.estimands import ESTIMANDS, Rows, asked_rows
-from bayesbias.inference.laplace import Engine
+from bayesbias.inference.estimands import ESTIMANDS, asked_rows
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.mixtures import mixed_rows
-from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.inference.linear import Rows, mixed_rows
+from bayesbias.inference.sampling import Engine, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed

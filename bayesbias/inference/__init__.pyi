@@ -1,7 +1,7 @@
 from .cross_validation import answers_by_model as answers_by_model, loo as loo
 from .fitting import build as build
-from .laplace import Engine as Engine
 from .priors import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
+from .sampling import Engine as Engine
 from .slopes import contrasts_at as contrasts_at
 from .spreads import total_sd as total_sd
 from .view import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE

@@ -21,17 +21,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.linear import Fresh, Linear, Part, joined
+from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, labels_of
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, Results
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,44 +51,6 @@ _WORD, _ATTRIBUTE = "protected_word", "attribute"
 _CELLS_A_ROW = (
     8  # possible combinations of labels per row, up to which they are counted; else rows are sorted
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a table; a row is a mixture of parts where a new word may be of several classes.
-
-    Attributes
-    ----------
-    keys : list of (level, name, label)
-        The label is a connection, or of contrasts ``a - b``.
-    linear : Linear
-        The parts of the mixtures.
-    row : ndarray of int, shape (parts,)
-        The row that each part belongs to, in order.
-    weight : ndarray, shape (parts,)
-        Weights of the parts; those of a row add up to one.
-    known : ndarray, shape (rows,), optional
-        The observed values, of rows about the listed words.
-    """
-
-    keys: list[tuple[str, str, str]]
-    linear: Linear
-    row: np.ndarray
-    weight: np.ndarray
-    known: np.ndarray | None = None
-
-    def chosen(self, rows: Sequence[int]) -> Rows:
-        """Return some rows, in this order; numbers beyond the last are left out."""
-        rows = [row for row in rows if row < len(self.keys)]
-        at, row = parts_of_rows(self.row, rows)
-        known = None if self.known is None else self.known[rows]
-        return Rows(
-            [self.keys[k] for k in rows], self.linear.taken(at), row, self.weight[at], known
-        )
-
-    def at(self, level: str) -> Rows:
-        """Return the rows of one level."""
-        return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 
 def asked_rows(
@@ -274,20 +236,6 @@ def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.unravel_index(present, sizes)), place[joint]
 
 
-def parts_of_rows(row: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the parts of some rows, in this order, and to which of them each belongs.
-
-    Examples
-    --------
-    >>> at, row = parts_of_rows(np.array([0, 0, 1]), [1, 0])
-    >>> at.tolist(), row.tolist()
-    ([2, 0, 1], [0, 1, 1])
-    """
-    at = [np.arange(*np.searchsorted(row, [wanted, wanted + 1])) for wanted in rows]
-    lengths = [len(own) for own in at]
-    return np.concatenate([np.zeros(0, int), *at]), np.repeat(np.arange(len(at)), lengths)
-
-
 # -- single new words and pairs ---------------------------------------------------------------------------------------
 
 
@@ -460,3 +408,93 @@ def _joint(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
         labels, codes = labels_of(table[column], column)
         out = out * len(labels) + codes
     return out
+
+
+_OF_ESTIMAND = {
+    "listed_words": "these words",
+    "one_new_word": "one new word",
+    "one_new_pair": "one new pair",
+}
+_OF_LEVEL = {
+    "protected_class": "new words of the class",
+    "attribute_class": "new words, and new attributes of the list",
+}
+
+
+def holds_for(
+    model: ModelSpec | Results, level: str = "overall", estimand: str = "population"
+) -> str:
+    """Say, in a few words, what the answers at a level hold for.
+
+    Parameters
+    ----------
+    model : ModelSpec or Results
+        Which columns it holds at the level; of results alone it is taken that words scatter.
+    level : str
+    estimand : str
+
+    Examples
+    --------
+    >>> from bayesbias import load_model
+    >>> cells, crossed, additive = load_model("default"), load_model("crossed"), load_model("additive")
+    >>> holds_for(cells), holds_for(cells, "class"), holds_for(cells, "word")
+    ('new words', 'new words of the class', 'new attributes')
+    >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "listed_words")
+    ('its listed words, new attributes', 'new attributes', 'these words')
+    >>> holds_for(additive), holds_for(additive, "class"), holds_for(additive, "word")
+    ('the listed words', 'its listed words', 'the listed attributes')
+    """
+    if estimand != "population":
+        return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
+    scatter = isinstance(model, Results) or words_scatter(model)
+    if level == "overall":
+        return "new words" if scatter else "the listed words"
+    about = (model if isinstance(model, Results) else model.results).levels[level]
+    if not scatter:
+        return "the listed attributes" if about.by == "protected_word" else "its listed words"
+    if "protected_word" in about.held:
+        return (
+            "new attributes" if about.by == "protected_word" else "its listed words, new attributes"
+        )
+    return _OF_LEVEL.get(about.by, "new words")
+
+
+def words_scatter(spec: ModelSpec) -> bool:
+    """Say whether a model has a spread of words or whatever else its rows are of, without which it says nothing of new ones."""
+    return any(
+        spec.is_random(name) and set(spec.parameters[name].dims) & set(spec.units)
+        for name in spec.location_parameters()
+    )
+
+
+def words_said(spec: ModelSpec) -> str:
+    """Say of which words the answers of a model are, overall and under ``population``."""
+    return "new words like these" if words_scatter(spec) else "the listed words"
+
+
+def same_for_all_words(spec: ModelSpec) -> bool:
+    """Say whether the form of a model forces one difference between connections on all classes and words.
+
+    So it is where no term of the mean has a protected word or class together with the connection or
+    the list of stereotypes, and none is about the list alone: a word then shifts all its distances
+    alike.
+
+    Examples
+    --------
+    >>> from bayesbias import load_model
+    >>> same_for_all_words(load_model("additive")), same_for_all_words(load_model("default"))
+    (True, False)
+    """
+    if spec.results.group != "connection":
+        return False
+    terms = [set(spec.parameters[name].dims) for name in spec.location_parameters()]
+    words, lists = {"protected_word", "protected_class"}, {"connection", "attribute_class"}
+    return not any("attribute_class" in dims or (dims & words and dims & lists) for dims in terms)
+
+
+def has_new_words(spec: ModelSpec) -> bool:
+    """Say whether a model can be asked for a single new word: it is of words and attributes, and words scatter."""
+    pairs = {"protected_word", "attribute"} <= set(
+        spec.units
+    ) and spec.results.group == "connection"
+    return pairs and not same_for_all_words(spec)

@@ -10,7 +10,7 @@ column                              what it holds
 ``hpdi_low, hpdi_high, prob``       highest posterior density interval, and its probability
 ``p_below_zero``                    probability of a negative value
 ``p_in_rope, rope``                 probability of lying inside plus or minus `rope`
-``verdict``                         one of `bayesbias.inference.verdicts.VERDICTS`
+``verdict``                         one of `bayesbias.inference.view.VERDICTS`
 ``mcse_*``                          Monte Carlo error of the column named after it
 ``ess_bulk, r_hat``                 effective draws, and rank-normalized split R-hat
 ==================================  ============================================================================
@@ -34,14 +34,14 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.inference.diagnostics import r_hat_and_ess
 from bayesbias.inference.estimands import CONTRASTS, level_means
-from bayesbias.inference.verdicts import verdict
+from bayesbias.inference.view import verdict
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayesbias.inference.mixtures import Mixtures
+    from bayesbias.inference.linear import Mixtures
 
 COLUMNS = (
     "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",

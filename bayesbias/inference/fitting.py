@@ -1,23 +1,11 @@
-"""Fit a model to a table, or read a fit from its file.
-
-How a fit works, top to bottom:
-
-1. the rows are checked, and the model is laid over them (`bayesbias.models.design`);
-2. normal models are reduced to the exact marginal likelihood of their scales (`bayesbias.inference.likelihood`);
-3. the scales are sampled by NUTS, or by importance sampling (`bayesbias.inference.sampling`, `.laplace`);
-4. effects are drawn from their exact conditional distribution when they are read (`bayesbias.inference.effects`);
-5. means and contrasts are linear in the effects (`bayesbias.inference.linear`), and are described by
-   `bayesbias.inference.estimates`.
-
-A model without an exact reduction is sampled pair by pair through the PyMC model of `build`
-(`bayesbias.inference.graph`).
-"""
+"""Fit a model to a table, fit many tables of the same pairs, or read a fit from its file."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,13 +14,13 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
-from bayesbias.inference.effects import effects_of, with_effects
+from bayesbias.inference.effects import effects_of, read_fit, with_effects
+from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.graph import TARGET, pymc_model, sample_pairwise
-from bayesbias.inference.laplace import ENGINES, Engine
-from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
+from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.sampling import sample_collapsed
-from bayesbias.inference.saving import read_fit
+from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
@@ -401,3 +389,112 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     idata, table, spec, provenance, pointwise = read_fit(path)
     result = BiasFit(idata=idata, table=table, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result
+
+
+ESTIMAND = "population"
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A collapsed model on pairs whose outcomes are still to come.
+
+    Attributes
+    ----------
+    order : ndarray of int or None
+        The pairs in the order of `reduced`.
+    reduced : Collapsed
+        Of any outcome.
+    asked : tuple
+        The contrasts of each level, and the same turned as the components are.
+    """
+
+    order: np.ndarray | None
+    reduced: Collapsed
+    asked: tuple[tuple[Rows, Projected], ...]
+
+    def intervals(
+        self, y: np.ndarray, settings: Mapping[str, Any], prob: float
+    ) -> tuple[list[tuple[tuple[str, str, str], dict[str, float]]], Engine] | None:
+        """Fit one outcome, and return the contrasts of the population.
+
+        Parameters
+        ----------
+        y : ndarray, shape (n_pairs,)
+            In the order of the table that it was laid over.
+        settings : Mapping
+            ``draws, tune, chains, seed, engine``, as of `fit`.
+        prob : float in (0, 1)
+
+        Returns
+        -------
+        list of (level, name, contrast) and ``estimate, low, high``
+        Engine
+            Or None in the place of both, where an answer is a number of the model's file, and no
+            mixture.
+
+        Raises
+        ------
+        FitError
+            As `fit` does.
+        """
+        y = np.asarray(y, dtype=float)
+        reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
+        refuse_no_spread(reduced.design)
+        refuse_no_noise(reduced)
+        own = dict(settings)
+        theta = sample_theta(reduced, own, 1)[0]
+        chains = theta.shape[0]
+        scales = {
+            name: values.reshape(-1, *values.shape[2:])
+            for name, values in reduced.split(theta).items()
+        }
+        out = []
+        for rows, projected in self.asked:
+            mixed = mixed_rows(rows, reduced.design, reduced, scales, chains, projected)
+            if mixed is None:
+                return None
+            ends = mixed[0].described(prob)
+            named = {"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]}
+            out += [
+                (key, {name: float(values[row]) for name, values in named.items()})
+                for row, key in enumerate(rows.keys)
+            ]
+        return out, Engine.of(own)
+
+
+def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Repeated | None:
+    """Lay a model over pairs, whatever their outcomes; None where only `fit` itself can do it.
+
+    That is so for models that are sampled pair by pair, and for tables with two rows of one pair,
+    whose order is that of their outcomes.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    frame : DataFrame
+        Its outcomes are not read.
+    levels : sequence of str
+        At which contrasts are asked for.
+    """
+    if spec.outcome not in frame.columns:
+        return None  # which fit says
+    rng = np.random.default_rng(0)
+    table = frame.assign(**{spec.outcome: rng.standard_normal(len(frame))})
+    if spec.trim:
+        spec = trimmed(spec, table)
+    shown = Design.of(spec, table)
+    order = shown.order()
+    design, rows = shown.ordered(), table if order is None else table.iloc[order]
+    if len(factors_of(design)) > len(design.units):
+        return None
+    try:
+        reduced = collapse(design)
+    except NotCollapsible:
+        return None
+    if reduced.n_theta == 0:
+        return None
+    whole = asked_rows(design, rows, ESTIMAND, contrasted=True, shown=table)
+    asked = [whole.at(level) for level in levels]
+    return Repeated(
+        order, reduced, tuple((own, Projected.of(reduced, own.linear)) for own in asked if own.keys)
+    )

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.laplace import laplace
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.sampling import STATISTICS
+from bayesbias.inference.sampling import STATISTICS, laplace
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:

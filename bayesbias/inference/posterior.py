@@ -15,19 +15,17 @@ import numpy as np
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.effects import joined_draws
+from bayesbias.inference.effects import joined_draws, write_fit
 from bayesbias.inference.estimands import (
     ESTIMANDS,
     PREDICTIVE,
-    Rows,
     asked_rows,
     check_asked,
     no_contrasts,
 )
-from bayesbias.inference.laplace import Engine
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.mixtures import Mixtures, mixed_rows
-from bayesbias.inference.saving import write_fit
+from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
+from bayesbias.inference.sampling import Engine
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec

@@ -20,8 +20,8 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
-from bayesbias.inference.estimands import PROB, contrasted_groups, no_contrasts
-from bayesbias.inference.scope import words_said
+from bayesbias.inference.estimands import contrasted_groups, no_contrasts, words_said
+from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.loading import load_model

@@ -4,8 +4,12 @@ Only this module calls nutpie by itself. The effects are drawn from the scales:
 `bayesbias.inference.effects`.
 """
 
+from __future__ import annotations
+
+import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +17,226 @@ import numpy as np
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.laplace import Engine, Scores, laplace, weighted_theta
 from bayesbias.inference.likelihood import Collapsed
 
 if TYPE_CHECKING:
     import xarray as xr
+
+__all__ = ["Engine"]
+
+ENGINES = ("nuts", "quick")
+MOST_PARETO_K = 0.7
+_ROUNDS = 3
+_DEGREES = 10.0
+_TRUST = 200.0  # effective draws that the shape of the proposal before counts for
+_FEWEST_PROPOSED = 4000
+_FEWEST_PER_CHAIN = 200.0  # effective draws: twice what diagnostics ask of any sampler
+_STEP = 1e-4  # of differences of the gradient
+_LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
+_AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
+
+
+@dataclass(frozen=True)
+class Engine:
+    """How the posterior of a fit was sampled.
+
+    Attributes
+    ----------
+    name : {"nuts", "quick"}
+        What gave the draws. ``quick`` is importance sampling of the scales.
+    asked : {"nuts", "quick"}
+        What was asked for.
+    pareto_k : float or None
+        Of importance sampling: the shape of the tail of the weights. Up to 0.7 they can be trusted.
+    effective : float
+        How many even draws the weights are worth.
+    proposed : int
+        How many draws were weighted.
+    why_not : {"", "pareto_k", "effective", "no mode", "pairwise"}
+        Why NUTS took the place of ``quick``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, "crossed", seed=1, draws=100, chains=2, engine="quick")
+    >>> fit.engine.asked, fit.engine.name in ("quick", "nuts")
+    ('quick', True)
+    """
+
+    name: str = "nuts"
+    asked: str = "nuts"
+    pareto_k: float | None = None
+    effective: float = 0.0
+    proposed: int = 0
+    why_not: str = ""
+
+    @classmethod
+    def of(cls, sampler: Mapping[str, Any]) -> Engine:
+        """Return the engine that stands in the provenance of a fit, under ``sampler``."""
+        return cls(**sampler.get("engine", {}))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what stands in the provenance."""
+        return asdict(self)
+
+    def in_words(self) -> str:
+        """Return a phrase about the engine; empty where NUTS was asked for."""
+        k = "without bound" if self.pareto_k is None else f"{self.pareto_k:.2f}"
+        if self.name == "quick":
+            drawn = f"{self.effective:,.0f} effective of {self.proposed:,} draws"
+            return f"importance sampling, {drawn}, Pareto k {k}"
+        if self.asked == "quick":
+            why = {
+                "pareto_k": f"Pareto k was {k}",
+                "effective": f"only {self.effective:.0f} of {self.proposed:,} draws counted",
+                "no mode": "it found no mode",
+                "pairwise": "the model has no exact reduction",
+            }[self.why_not]
+            return f"NUTS instead of importance sampling, since {why}"
+        return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A normal approximation of the posterior of the scales' scores.
+
+    Attributes
+    ----------
+    log_m : ndarray, shape (n_theta,)
+        Logarithms of the scales that scores are relative to.
+    mode : ndarray, shape (n_theta,)
+    root : ndarray, shape (n_theta, n_theta)
+        Times its transpose: the covariance.
+    found : bool
+        Whether there is a mode; else `root` is the identity.
+    """
+
+    log_m: np.ndarray
+    mode: np.ndarray
+    root: np.ndarray
+    found: bool = True
+
+    def theta(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return log scales of scores, their derivatives, and the logarithms of the latter."""
+        from scipy.special import log_ndtr
+
+        h = -log_ndtr(-u)
+        log_slope = h - 0.5 * u * u - 0.5 * math.log(2 * math.pi) - np.log(h)
+        return self.log_m + np.log(h), np.exp(log_slope), log_slope
+
+    def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
+        """Return the log posterior density of scores, shape (n, n_theta); -inf beyond floating point."""
+        with np.errstate(all="ignore"):
+            theta, _, log_slope = self.theta(u)
+            value = reduced.log_densities(theta) + log_slope.sum(axis=1)
+        return np.where(np.isfinite(value), value, -np.inf)
+
+    def minus(self, reduced: Collapsed, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return minus the log posterior density of one point, and its gradient."""
+        with np.errstate(all="ignore"):
+            theta, slope, log_slope = self.theta(u)
+            value, gradient = reduced.log_density(theta)
+            first = slope * np.exp(theta - self.log_m)
+            out = -(value + log_slope.sum()), -(gradient * slope + first - u - slope)
+        return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
+
+
+def laplace(reduced: Collapsed) -> Scores:
+    """Find the mode of the scales' scores and the normal distribution with its curvature."""
+    from scipy.optimize import minimize
+
+    n = reduced.n_theta
+    start = np.full(n, np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2))
+
+    def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = reduced.log_density(theta)
+        return (-value, -gradient) if np.isfinite(value) else (1e300, np.zeros(n))
+
+    plain = Scores(start, np.full(n, _AT_MODE), np.eye(n), found=False)
+    if not np.isfinite(reduced.log_density(start)[0]):
+        return plain
+    log_m = minimize(minus, start, jac=True, method="L-BFGS-B").x
+    scores = Scores(log_m, plain.mode, plain.root)
+    mode = minimize(lambda u: scores.minus(reduced, u), plain.mode, jac=True, method="L-BFGS-B").x
+    ends = [
+        [scores.minus(reduced, mode + by)[1] for by in (step, -step)] for step in np.eye(n) * _STEP
+    ]
+    curvature = np.array([above - below for above, below in ends]) / (2 * _STEP)
+    if not np.isfinite(curvature).all():
+        return plain
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
+    covariance = (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
+    return Scores(log_m, mode, np.linalg.cholesky(covariance))
+
+
+def weighted_theta(
+    reduced: Collapsed, draws: int, chains: int, seed: int
+) -> tuple[np.ndarray, Engine, Scores]:
+    """Return draws of the log scales, all of the same weight, and how it went.
+
+    Each chain resamples proposals of its own by one even comb. Their order stays, so that one that
+    is taken twice stands beside itself, and effective draws and R-hat mean what they mean
+    elsewhere.
+
+    Returns
+    -------
+    ndarray, shape (chains, draws, n_theta)
+        Of no draws where the weights cannot be trusted.
+    Engine
+    Scores
+    """
+    scores = laplace(reduced)
+    none = np.empty((chains, 0, reduced.n_theta))
+    if not scores.found:
+        return none, Engine(asked="quick", why_not="no mode"), scores
+    n, rng = reduced.n_theta, np.random.default_rng(np.random.SeedSequence([seed, 5]))
+    proposed = max(2 * draws, -(-_FEWEST_PROPOSED // chains))
+    center, root = scores.mode, scores.root
+    size = chains * proposed
+    for _ in range(_ROUNDS):
+        z = rng.standard_normal((size, n)) / np.sqrt(rng.chisquare(_DEGREES, (size, 1)) / _DEGREES)
+        u = center + z @ root.T
+        log_q = -0.5 * (_DEGREES + n) * np.log1p((z * z).sum(axis=1) / _DEGREES)
+        ratio = scores.log_densities(reduced, u) - log_q
+        if not np.isfinite(ratio.max()):
+            return none, Engine(asked="quick", why_not="no mode"), scores
+        log_weights, k = _pareto_smoothed(np.maximum(ratio, ratio.max() - 700))
+        weights = np.exp(log_weights - log_weights.max())
+        even = weights / weights.sum()
+        effective = float(1 / (even**2).sum())
+        few = effective < min(_FEWEST_PER_CHAIN, draws / 3) * chains
+        if k <= MOST_PARETO_K and not few:
+            break
+        # The next proposal has the weighted mean and covariance, as far as these draws know them.
+        center = even @ u
+        away = u - center
+        share = effective / (effective + _TRUST)
+        root = np.linalg.cholesky(
+            share * (away * even[:, None]).T @ away + (1 - share) * root @ root.T
+        )
+    why_not = "pareto_k" if not k <= MOST_PARETO_K else "effective" if few else ""
+    name = "nuts" if why_not else "quick"
+    how = Engine(name, "quick", float(k) if math.isfinite(k) else None, effective, len(u), why_not)
+    if why_not:
+        return none, how, scores
+    theta = scores.theta(u)[0].reshape(chains, proposed, n)
+    along = np.cumsum(weights.reshape(chains, proposed), axis=1)
+    comb = (np.arange(draws) + rng.random((chains, 1))) / draws
+    kept = [np.searchsorted(own / own[-1], at) for own, at in zip(along, comb, strict=True)]
+    chosen = [own[np.minimum(at, proposed - 1)] for own, at in zip(theta, kept, strict=True)]
+    return np.stack(chosen), how, scores
+
+
+def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return smoothed log weights of importance ratios, and the Pareto k of their tail, by ArviZ."""
+    import arviz  # noqa: F401 - gives arrays the accessor
+    import xarray as xr
+
+    # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other sign.
+    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
+    return log_weights.to_numpy(), float(k)
+
 
 TARGET = 0.8
 CAREFUL = 0.95  # where a step of the usual size diverged
@@ -31,7 +250,7 @@ STATISTICS = (
 )  # of the sampler, kept
 
 
-def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> "xr.DataTree":
+def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
     """Sample the scales by the engine that is asked for, and note in the settings which one gave the draws, and how.
 
     Parameters
@@ -63,7 +282,7 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
 
 def sample_theta(
     reduced: Collapsed, settings: dict[str, Any], cores: int
-) -> tuple[np.ndarray, "xr.Dataset | None"]:
+) -> tuple[np.ndarray, xr.Dataset | None]:
     """Return the logarithms of the scales, shape (chains, draws, n_theta), and of NUTS its statistics."""
     asked, engine, scores = settings.pop("engine", "nuts"), Engine(), None
     seed = reduced.design.stream(settings["seed"])

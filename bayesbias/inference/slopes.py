@@ -16,8 +16,9 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import Rows, asked_rows, check_asked, no_contrasts, sides_of
+from bayesbias.inference.estimands import asked_rows, check_asked, no_contrasts, sides_of
 from bayesbias.inference.estimates import beside, joined_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.linear import Rows
 from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.models.design import Design
 

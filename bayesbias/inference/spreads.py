@@ -24,7 +24,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
 from bayesbias.inference.estimates import keys_of_rows, labelled_draws, labels_of_rows
-from bayesbias.inference.mixtures import Mixtures
+from bayesbias.inference.linear import Mixtures
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec
 

@@ -1,10 +1,16 @@
-"""View: how a result is looked at, and the default conventions."""
+"""View: how a result is looked at; the default conventions, and what an interval then means."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["PROB", "ROPE", "STANDARD_ROPE", "View"]
 
@@ -56,3 +62,131 @@ class View:
         checks.probability(self.prob)
         checks.positive(self.rope, "rope")
         checks.positive(self.standard_rope, "standard_rope")
+
+
+def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:
+    """Return the ends of an interval, each moved outward by twice its Monte Carlo error where that is known."""
+    by = []
+    for end in (low, high):
+        error = getattr(row, f"mcse_{end.removeprefix('hpdi_')}", None)
+        by.append(0.0 if error is None or error != error else 2 * float(error))
+    return float(getattr(row, low)) - by[0], float(getattr(row, high)) + by[1]
+
+
+def farther_than(limit: float, value: float, error: float | None = None) -> bool | None:
+    """Say whether a number lies farther from zero than a limit; None within twice its Monte Carlo error of the limit.
+
+    Parameters
+    ----------
+    limit, value : float
+    error : float, optional
+        NaN and None where there is none, or it is not known.
+
+    Examples
+    --------
+    >>> farther_than(0.5, -0.8, 0.1), farther_than(0.5, -0.6, 0.1), farther_than(0.5, 0.2, 0.1), farther_than(0.5, 0.6)
+    (True, None, False, True)
+    """
+    by = 2 * error if error is not None and error == error else 0.0
+    if abs(value) - by > limit:
+        return True
+    return False if abs(value) + by <= limit else None
+
+
+class Verdict(enum.Enum):
+    """Where an interval lies against zero and the ROPE."""
+
+    BELOW = "below"  # beyond the ROPE
+    SLIGHTLY_BELOW = "below, size uncertain"  # excludes zero, reaches into the ROPE
+    NEGLIGIBLE = "negligible"  # inside the ROPE
+    OPEN = "inconclusive"  # includes zero, and more than the ROPE
+    SLIGHTLY_ABOVE = "above, size uncertain"
+    ABOVE = "above"
+
+
+TOO_CLOSE = "too close to call"
+"""The verdict where an end lies within two Monte Carlo errors of a line that decides."""
+VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
+
+
+def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0, 0.0)) -> str:
+    """Return the word for an interval, as in the column ``verdict`` of all tables.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the HPDI.
+    rope : float > 0
+        Half-width of the region of practical equivalence.
+    errors : two floats
+        Monte Carlo errors of the ends; NaN counts as none.
+
+    Examples
+    --------
+    >>> verdict(-0.09, -0.03, 0.02), verdict(-0.09, -0.01, 0.02), verdict(-0.01, 0.01, 0.02), verdict(-0.09, 0.03, 0.02)
+    ('below', 'below, size uncertain', 'negligible', 'inconclusive')
+    >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001))
+    'too close to call'
+    """
+    by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
+    found = {
+        place(a, b, rope)
+        for a in (low - by_low, low + by_low)
+        for b in (high - by_high, high + by_high)
+    }
+    return found.pop().value if len(found) == 1 else TOO_CLOSE
+
+
+def place(low: float, high: float, rope: float = ROPE) -> Verdict:
+    """Say where an interval lies against zero and the ROPE.
+
+    Examples
+    --------
+    >>> place(-0.09, -0.03), place(-0.01, 0.01)
+    (<Verdict.BELOW: 'below'>, <Verdict.NEGLIGIBLE: 'negligible'>)
+    """
+    rope = checks.positive(rope, "rope")
+    if high < -rope:
+        return Verdict.BELOW
+    if low > rope:
+        return Verdict.ABOVE
+    if -rope <= low and high <= rope:
+        return Verdict.NEGLIGIBLE
+    return side(low, high, Verdict.SLIGHTLY_BELOW, Verdict.SLIGHTLY_ABOVE)
+
+
+def side(
+    low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE
+) -> Verdict:
+    """Say on which side of zero an interval lies, whatever the ROPE; open where it includes zero."""
+    return below if high < 0 else above if low > 0 else Verdict.OPEN
+
+
+def sides(
+    rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high"
+) -> tuple[list[str], list[str]]:
+    """Return the names of rows whose intervals lie below zero, and of those above, Monte Carlo errors aside."""
+    found = [side(*sure_ends(row, low, high)) for row in rows.itertuples()]
+    below, above = (
+        [str(name) for name, own in zip(rows["name"], found, strict=True) if own is which]
+        for which in (Verdict.BELOW, Verdict.ABOVE)
+    )
+    return below, above
+
+
+def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> str:
+    """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; else empty."""
+    nearer, farther = sides(rows, low, high)
+    return (
+        f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}"
+        if nearer and farther
+        else ""
+    )
+
+
+LISTS_AGREE = "list by list they do not"
+
+
+def lists_agree(lists: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
+    """Whether of several attribute sets none clearly points against another."""
+    return len(lists) > 1 and not disagreement(lists, low, high)

@@ -7,8 +7,7 @@ from typing import Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.sections import Interpretation, Study
-from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
-from bayesbias.inference.view import View
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 
 __all__ = ["interpret"]
 

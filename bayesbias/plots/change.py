@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import as_percent
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.pairing import CONNECTIONS

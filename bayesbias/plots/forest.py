@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, number_of, with_minus
-from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
+from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, holds_for, words_scatter
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import holds_for, words_scatter
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled

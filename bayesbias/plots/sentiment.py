@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.formatting import as_percent
-from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in

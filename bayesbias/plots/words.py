@@ -11,8 +11,8 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent
 from bayesbias.embeddings.shape import EDGES, VectorShape
-from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 from bayesbias.wordlists.pairing import CONNECTIONS

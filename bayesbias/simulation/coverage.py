@@ -25,9 +25,10 @@ from bayesbias.core.files import whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task, carry_out, with_version
-from bayesbias.inference.estimands import CONTRASTS, PROB
-from bayesbias.inference.laplace import ENGINES
-from bayesbias.inference.repeated import Repeated, repeated
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.fitting import Repeated, repeated
+from bayesbias.inference.sampling import ENGINES
+from bayesbias.inference.view import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids

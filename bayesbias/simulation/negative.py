@@ -13,7 +13,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.view import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, list_models
 from bayesbias.simulation import coverage
 

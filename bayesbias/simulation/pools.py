@@ -17,7 +17,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed

@@ -15,11 +15,12 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.workers import Hands
 from bayesbias.inference import reliability
-from bayesbias.inference.estimands import PROB, asked_rows
+from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.estimates import describe_draws
 from bayesbias.inference.likelihood import NotCollapsible, collapse
 from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
 from bayesbias.simulation.scenario import (
     Scenario,

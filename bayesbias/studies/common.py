@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, format_value
-from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import Verdict, place
+from bayesbias.inference.view import Verdict, place, sure_ends
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import read_toml
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
-from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
+from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, list_models
 from bayesbias.wordlists.controls import list_controls
 from bayesbias.wordlists.listfile import list_wordlists

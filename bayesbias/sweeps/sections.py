@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.verdicts import disagreement
-from bayesbias.inference.view import View
+from bayesbias.inference.view import View, disagreement
 from bayesbias.studies.common import listing, plural, text
 from bayesbias.sweeps.cells import LABELS
 

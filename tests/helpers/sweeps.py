@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.inference.verdicts import verdict
+from bayesbias.inference.view import verdict
 from bayesbias.sweeps.result import CELL_COLUMNS, SweepResult, frame_of
 from helpers.seeds import shifted
 

@@ -11,11 +11,10 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 from scipy import stats
 
-from bayesbias.inference import laplace
+from bayesbias.inference import sampling
 from bayesbias.inference.estimands import asked_rows
-from bayesbias.inference.laplace import weighted_theta
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.inference.sampling import sample_collapsed, weighted_theta
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.simulation.scenario import scenario_frame
@@ -99,7 +98,7 @@ def test_same_seed_same_draws():
 
 
 def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch):
-    monkeypatch.setattr(laplace, "MOST_PARETO_K", -np.inf)
+    monkeypatch.setattr(sampling, "MOST_PARETO_K", -np.inf)
     reduced = reduced_of("two")
     settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}
     idata = sample_collapsed(reduced, settings, 1)

@@ -13,8 +13,8 @@ from helpers.seeds import shifted
 from helpers.tables import grid, opinions, sentences, with_covariates
 from scipy import stats
 
-from bayesbias.inference.laplace import laplace
 from bayesbias.inference.likelihood import NotCollapsible, collapse
+from bayesbias.inference.sampling import laplace
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.slopes import slopes_for, with_slopes

@@ -11,12 +11,7 @@ from scipy import optimize, stats
 
 from bayesbias.inference.estimates import shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.mixtures import (
-    Mixtures,
-    mixture_below,
-    mixture_interval,
-    mixture_mean_sd,
-)
+from bayesbias.inference.linear import Mixtures, mixture_below, mixture_interval, mixture_mean_sd
 
 
 def columns(n=300, seed=0):

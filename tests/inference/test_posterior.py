@@ -17,9 +17,9 @@ from helpers.definitions import (
 from helpers.seeds import shifted
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.verdicts import verdict
+from bayesbias.inference.view import PROB, verdict
 from bayesbias.models.loading import parse_model
 from bayesbias.wordlists.pairing import CONNECTIONS
 

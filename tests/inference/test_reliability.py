@@ -13,12 +13,7 @@ from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.inference.reliability import (
-    LEFT_OUT,
-    MEASURES,
-    Components,
-    score_components,
-)
+from bayesbias.inference.reliability import LEFT_OUT, MEASURES, Components, score_components
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec

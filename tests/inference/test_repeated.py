@@ -8,8 +8,7 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference.fitting import fit
-from bayesbias.inference.repeated import repeated
+from bayesbias.inference.fitting import fit, repeated
 from bayesbias.models.loading import load_model
 
 SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shifted(3)}

@@ -10,15 +10,16 @@ import pytest
 from helpers.fits import made_up, pairs
 
 import bayesbias as bb
-from bayesbias.inference.estimands import contrast_rows, mean_rows
-from bayesbias.inference.priors import fits_usual_pairs, usual_pairs
-from bayesbias.inference.scope import (
+from bayesbias.inference.estimands import (
+    contrast_rows,
     has_new_words,
     holds_for,
+    mean_rows,
     same_for_all_words,
-    sure_ends,
     words_scatter,
 )
+from bayesbias.inference.priors import fits_usual_pairs, usual_pairs
+from bayesbias.inference.view import sure_ends
 from bayesbias.models.design import Design
 
 MODELS = [

@@ -6,7 +6,7 @@ from helpers.draws import made_up_fit
 from helpers.tables import grid
 
 from bayesbias.inference.estimates import COLUMNS
-from bayesbias.inference.verdicts import TOO_CLOSE, VERDICTS, place, verdict
+from bayesbias.inference.view import TOO_CLOSE, VERDICTS, place, verdict
 
 
 @pytest.mark.parametrize(

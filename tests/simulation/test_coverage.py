@@ -12,7 +12,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import weat

@@ -13,7 +13,8 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.view import PROB
 from bayesbias.simulation.coverage import coverage_simulated
 from bayesbias.simulation.grid import (
     LEVEL_COLUMNS,

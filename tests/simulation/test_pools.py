@@ -13,7 +13,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage, pools as room
 from bayesbias.simulation.coverage import checked_methods
 from bayesbias.simulation.grid import YARDSTICKS, grid_of

@@ -14,7 +14,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.digits import ends_as_known
 from bayesbias.core.errors import InputError
-from bayesbias.inference.mixtures import Mixtures
+from bayesbias.inference.linear import Mixtures
 from bayesbias.studies.wefat.lines import true_correlation
 from bayesbias.studies.wefat.result import of_published
 

@@ -29,11 +29,10 @@ from bayesbias.core.digits import error_of
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain, records
 from bayesbias.core.formatting import number_of
-from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import farther_than
 from bayesbias.inference.slopes import contrasts_at
+from bayesbias.inference.view import PROB, ROPE, farther_than
 from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.counts import WordCounts, load_counts

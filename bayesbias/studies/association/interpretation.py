@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.estimands import (
+    CONTRASTS,
+    has_new_words,
+    same_for_all_words,
+    words_scatter,
+)
 from bayesbias.inference.priors import prior_shift
-from bayesbias.inference.scope import has_new_words, same_for_all_words, words_scatter
 from bayesbias.inference.spreads import has_variance
-from bayesbias.inference.verdicts import Verdict, sides
-from bayesbias.inference.view import View
+from bayesbias.inference.view import Verdict, View, sides
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.common import (
     in_words,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.cross_validation import answers_by_model
-from bayesbias.inference.scope import has_new_words, words_scatter
+from bayesbias.inference.estimands import has_new_words, words_scatter
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
 from bayesbias.studies.association.frequency import Frequency, frequency_of

@@ -26,9 +26,10 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
-from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE
+from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.debiasing.construction import EXACT, Construction, Forced, find_construction

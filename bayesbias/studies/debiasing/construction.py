@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.inference.estimands import ROPE
+from bayesbias.inference.view import ROPE
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS
 

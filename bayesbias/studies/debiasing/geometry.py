@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from bayesbias.core import checks
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.view import PROB
 from bayesbias.studies.debiasing.construction import EXACT
 from bayesbias.tables.change import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS

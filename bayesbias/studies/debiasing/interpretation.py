@@ -6,8 +6,7 @@ import pandas as pd
 
 from bayesbias.core.errors import FitError
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.verdicts import Verdict
-from bayesbias.inference.view import View
+from bayesbias.inference.view import Verdict, View
 from bayesbias.studies.common import interval, missing_notes, not_converged, verdict_of
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import Forced, find_construction

@@ -15,7 +15,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.studies.debiasing.comparison import OF_INTEREST, Comparison, Method
 from bayesbias.studies.debiasing.construction import Forced
 

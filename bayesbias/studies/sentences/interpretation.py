@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import Verdict, side
-from bayesbias.inference.view import View
+from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import listing, p_text, plural
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from bayesbias.core.packages import with_python
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.view import PROB
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.estimates import error_of_share
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import PROB, STANDARD_ROPE
 from bayesbias.studies.sentiment.analysis import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
 

@@ -10,9 +10,7 @@ import pandas as pd
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import Verdict, place
-from bayesbias.inference.view import View
+from bayesbias.inference.view import Verdict, View, place, sure_ends
 from bayesbias.studies.common import (
     BELOW,
     HPDI,

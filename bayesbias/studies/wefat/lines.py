@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.inference.estimates import batches_of, end_to_mean
-from bayesbias.inference.linear import Linear, Part
-from bayesbias.inference.mixtures import MOST_MIXED, Mixtures
+from bayesbias.inference.linear import MOST_MIXED, Linear, Mixtures, Part
 
 if TYPE_CHECKING:
     from bayesbias.inference.likelihood import Collapsed

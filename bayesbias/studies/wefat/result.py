@@ -27,9 +27,9 @@ from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.inference.estimands import PROB
 from bayesbias.inference.estimates import describe_mixtures
-from bayesbias.inference.mixtures import Mixtures
+from bayesbias.inference.linear import Mixtures
+from bayesbias.inference.view import PROB
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
 from bayesbias.studies.wefat.lines import Lines, association_rows, slope_row, true_correlation

@@ -6,9 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import Verdict, side
-from bayesbias.inference.view import View
+from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import (
     HPDI,
     MEAN,
