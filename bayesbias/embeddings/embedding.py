@@ -134,7 +134,7 @@ class Embedding:
         return np.array(rows, dtype=self.vectors.dtype)
 
     def same_vectors(self, words: Iterable[str] | None = None) -> list[tuple[str, ...]]:
-        """Group words that have the same vector, number for number.
+        """Group words that have the same vector, up to rounding.
 
         Two spellings can be one vector (*Muslim* and *muslim* of uncased vectors), and so can
         words of pruned vectors. Such words are one word for a table: it keeps the first of a group.
@@ -162,9 +162,9 @@ class Embedding:
         [('Muslim', 'muslim')]
         """
         asked = list(dict.fromkeys(self.words if words is None else words))
-        groups: dict[bytes, list[str]] = {}
-        for word, row in zip(asked, self.vectors_of(asked) + 0.0, strict=True):  # -0 and 0 are one
-            groups.setdefault(row.tobytes(), []).append(word)
+        groups: dict[int, list[str]] = {}
+        for word, first in zip(asked, first_with_vector(self.vectors_of(asked)), strict=True):
+            groups.setdefault(int(first), []).append(word)
         return [tuple(group) for group in groups.values() if len(group) > 1]
 
     @property
@@ -254,3 +254,21 @@ def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
     digest = hashlib.sha256(json.dumps(list(words)).encode())
     digest.update(np.ascontiguousarray(vectors, vectors.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
+
+
+def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
+    """Return for each row the first row that holds the same vector, up to rounding (`close`, relative)."""
+    x = np.asarray(vectors, dtype=float)
+    size = close * np.linalg.norm(x, axis=1)
+    direction = np.random.default_rng(0).normal(size=x.shape[1])
+    line = x @ (direction / np.linalg.norm(direction))  # equal vectors are neighbors on any line
+    order = np.argsort(line, kind="stable")
+    apart = np.diff(line[order]) > np.maximum(size[order][1:], size[order][:-1])
+    first = np.arange(len(x))
+    for run in np.split(order, np.flatnonzero(apart) + 1):
+        left = np.sort(run)
+        while len(left) > 1:
+            equal = np.linalg.norm(x[left] - x[left[0]], axis=1) <= size[left[0]]
+            first[left[equal]] = left[0]
+            left = left[~equal]
+    return first

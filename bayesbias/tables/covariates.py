@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -31,23 +30,19 @@ Value = float | str
 SIDES = {"protected": "protected_word", "attribute": "attribute"}
 _COLUMN_OF = {**SIDES, "profession": "profession", "noun_pair": "noun_pair"}
 _CLASS_OF = {
-    "protected": "protected_class",
-    "attribute": "attribute_class",
-    "profession": "category",
-}
+    "protected": "protected_class", "attribute": "attribute_class", "profession": "category"
+}  # fmt: skip
 _NOUNS = {
-    "protected": "protected words",
-    "attribute": "attributes",
-    "profession": "professions",
+    "protected": "protected words", "attribute": "attributes", "profession": "professions",
     "noun_pair": "pairs of nouns",
-}
+}  # fmt: skip
 OWN_COLUMN = "the table"
 """The source of a covariate that was a column already."""
 _WORD = ("word", "words", "item", "term")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-_MEANT = re.compile(r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)? ?%?")
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}([.,]\d{3})+")
+_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"
+_MEANT = r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)? ?%?"
+_GROUPED = r"[+-]?[1-9]\d{0,2}([.,]\d{3})+"
 _LEAST = 3  # words with a covariate
 _CONFOUNDED = 0.5  # of a covariate's variance between classes, from which on it is said
 
@@ -77,15 +72,13 @@ def covariates_given(
     covariates: Any, columns: Sequence[str] | None = None, table: PairTable | None = None
 ) -> list[Given]:
     """Read covariates from wherever they are; a name may be that of a column of the table."""
-    own = (
-        [] if table is None else [str(name) for name in table.frame.columns if name not in COLUMNS]
-    )
+    own = [] if table is None else [str(c) for c in table.frame.columns if c not in COLUMNS]
     out: list[Given] = []
     for each in covariates if isinstance(covariates, list | tuple) else [covariates]:
-        if table is not None and isinstance(each, str) and each in own:
-            out.append(_of_column(table, each))
-        elif isinstance(each, Given):
+        if isinstance(each, Given):
             out.append(each)
+        elif table is not None and isinstance(each, str) and each in own:
+            out.append(_of_column(table, each))
         elif isinstance(each, str | os.PathLike):
             path = path_of(each, "covariates")
             if not os.path.exists(path) and path.suffix.lower() not in (".csv", ".tsv"):
@@ -96,13 +89,23 @@ def covariates_given(
                     valid=[*own, "a .csv or .tsv file"],
                     hint=nearest(str(each), own),
                 )
-            out += _of_file(path, columns)
+            names, cells, mark = separated_rows(path, "a table with a column word and others")
+            frame = pd.DataFrame(
+                [row[: len(names)] for _, row in cells], [f"line {line}" for line, _ in cells]
+            ).set_axis(names, axis=1)
+            if names[0] == "" and len(names) > 1:  # the numbers of rows
+                frame = frame.iloc[:, 1:]
+            out += _of_frame(frame, columns, str(path), sha256_file(path), comma=mark != ",")
         elif hasattr(each, "columns"):
-            out += _of_frame(each, columns)
-        elif hasattr(each, "items") and isinstance(getattr(each, "name", None), str):  # a series
-            out.append(_of_pairs(each.name, each.items()))
+            frame = plain_frame(each, "data frame")
+            named = any(str(name).casefold() in _WORD for name in frame.columns)
+            if not named and all(isinstance(word, str) for word in frame.index):
+                frame = frame.rename_axis("word").reset_index()
+            out += _of_frame(frame, columns, "data frame")
+        elif isinstance(each, pd.Series) and isinstance(each.name, str):
+            out.append(_of_cells(each.name, each.index, each))
         elif isinstance(each, Mapping) and all(isinstance(v, Mapping) for v in each.values()):
-            out += [_of_pairs(str(name), values.items()) for name, values in each.items()]
+            out += [_of_cells(str(name), of, of.values()) for name, of in each.items()]
         else:
             raise InputError(
                 "are no covariates",
@@ -114,126 +117,78 @@ def covariates_given(
     return out
 
 
-def _of_file(path: Path, columns: Sequence[str] | None) -> list[Given]:
-    names, rows, mark = separated_rows(
-        path, "a table with a column word, and one column a covariate or of counts"
-    )
-    if names and names[0] == "" and len(names) > 1:  # the numbers of rows
-        names, rows = names[1:], [(line, row[1:]) for line, row in rows]
-    checks.distinct(names, "a column", path)
-    at = _words_at(names, path)
-    sha256 = sha256_file(path)
-    return [
-        _of_cells(
-            name,
-            [(f"line {line}", row[at], row[names.index(name)]) for line, row in rows],
-            str(path),
-            sha256,
-            decimal_comma=mark != ",",
-        )
-        for name in _wanted(names, at, columns, path)
-    ]
-
-
-def _of_frame(given: Any, columns: Sequence[str] | None) -> list[Given]:
-    frame = plain_frame(given, "data frame")
-    names = [str(name) for name in frame.columns]
-    if frame.index.map(lambda word: isinstance(word, str)).all() and not any(
-        n.casefold() in _WORD for n in names
-    ):
-        frame, names = frame.rename_axis("word").reset_index(), ["word", *names]
-    at = _words_at(names, "data frame")
-    words = frame.iloc[:, at].fillna("").astype(str)
-    return [
-        _of_pairs(name, zip(words, frame.iloc[:, names.index(name)], strict=True), "data frame")
-        for name in _wanted(names, at, columns, "data frame")
-    ]
-
-
-def _words_at(names: Sequence[str], where: object) -> int:
-    for i, name in enumerate(names):
-        if name.casefold() in _WORD:
-            return i
-    raise InputError(
-        "no column holds the words", where=where, found=list(names), valid="a column named word"
-    )
-
-
-def _wanted(
-    names: Sequence[str], at: int, columns: Sequence[str] | None, where: object
-) -> list[str]:
-    others = [name for i, name in enumerate(names) if i != at and name]
-    for name in columns or ():
-        if name not in others:
-            raise checks.unknown(name, others, "covariate", where)
+def _of_frame(
+    frame: pd.DataFrame,
+    columns: Sequence[str] | None,
+    where: str,
+    sha256: str = "",
+    comma: bool = False,
+) -> list[Given]:
+    names = checks.distinct([str(name) for name in frame.columns], "a column", where)
+    word = next((name for name in names if name.casefold() in _WORD), None)
+    if word is None:
+        valid = "a column named word"
+        raise InputError("no column holds the words", where=where, found=names, valid=valid)
+    others = [name for name in names if name not in (word, "")]
     if not others:
-        raise InputError(
-            "holds words and no covariate",
-            where=where,
-            found=list(names),
-            valid="a column word, and one or more others",
-        )
-    return others if columns is None else list(columns)
+        raise InputError("holds words and no covariate", where=where, found=names)
+    wanted = [checks.choice(n, others, "covariate", where) for n in columns or others]
+    frame = frame.set_axis(list(names), axis=1)
+    return [_of_cells(n, frame[word], frame[n], where, sha256, comma) for n in wanted]
 
 
 def _of_cells(
     name: str,
-    cells: Iterable[tuple[str, str, str]],
-    where: str,
+    words: Iterable[Any],
+    cells: Iterable[Any],
+    where: str = "a mapping",
     sha256: str = "",
-    *,
-    decimal_comma: bool = False,
+    comma: bool = False,
 ) -> Given:
     """Return one column as a covariate: numbers if at least half of its cells are, else categories."""
-    filled, empty = [], []
-    for row, word, cell in cells:
-        if cell.casefold() in _NOTHING:
-            empty.append(word)
-            continue
-        cell = cell.replace("\N{MINUS SIGN}", "-")
-        filled.append((row, word, cell, cell.replace(",", ".") if decimal_comma else cell))
-    # A number with marks between thousands or a percent sign is meant as one, and refused below.
-    meant = sum(bool(_MEANT.fullmatch(cell)) for _, _, cell, _ in filled)
-    numeric = 2 * meant >= max(1, len(filled))
-    if numeric and decimal_comma:
-        marks = [mark for mark in ",." if any(mark in cell for _, _, cell, _ in filled)]
-        marked = [cell for _, _, cell, _ in filled if "," in cell or "." in cell]
-        if len(marks) > 1 or (marked and all(_GROUPED.fullmatch(cell) for cell in marked)):
-            raise InputError(
-                f"{name} may have marks between thousands, or decimal ones",
-                where=where,
-                found=marked[0],
-                valid="decimal commas, and no mark between thousands",
+    texts = pd.Series(["" if pd.isna(cell) is True else str(cell).strip() for cell in cells])
+    texts = texts.str.replace("\N{MINUS SIGN}", "-").astype(object)
+    held = pd.DataFrame({"word": ["" if pd.isna(w) else str(w).strip() for w in words]})
+    held["place"] = words.index if isinstance(words, pd.Series) else held["word"]
+    held["value"] = texts.mask(texts.str.casefold().isin(_NOTHING), "")
+    filled = held[held["value"] != ""]
+    texts = filled["value"].astype(str)
+
+    def wrong(problem: str, marked: Any, valid: str) -> InputError:
+        place, found = filled.loc[marked, ["place", "value"]].iloc[0]
+        return InputError(problem, where=f"{where}, {place}", found=found, valid=valid)
+
+    # A number with marks between thousands or a percent sign is meant as one, and refused.
+    if not texts.str.fullmatch(_MEANT).mean() < 0.5:
+        marked = texts.str.contains("[.,]")
+        if comma and marked.any():
+            both = texts.str.contains(",").any() and texts.str.contains("[.]").any()
+            if both or texts[marked].str.fullmatch(_GROUPED).all():
+                problem = f"{name} may have marks between thousands, or decimal ones"
+                raise wrong(problem, marked, "decimal commas, and no mark between thousands")
+            texts = texts.str.replace(",", ".")
+        numbers = pd.to_numeric(texts.where(texts.str.fullmatch(_NUMBER)), errors="coerce")
+        if (bad := ~np.isfinite(numbers.astype(float))).any():
+            raise wrong(
+                f"{name} is no number", bad, "a number with a decimal point, or an empty cell"
             )
-    values: dict[str, Value] = {}
-    places: dict[str, str] = {}
-    for row, word, cell, text in filled:
-        here = f"{where}, {row}"
-        if not word:
-            raise InputError("the word is missing", where=here, found=cell)
-        if numeric and not (_NUMBER.fullmatch(text) and np.isfinite(float(text))):
-            valid = "a number with a decimal point, or an empty cell"
-            raise InputError(f"{name} is no number", where=here, found=cell, valid=valid)
-        value: Value = float(text) if numeric else checks.label(cell, here)
-        if values.setdefault(checks.label(word, here), value) != value:
-            raise InputError(
-                f"the word {word!r} has two values of {name}",
-                where=f"{where}, {places[word]} and {row}",
-                found=(values[word], value),
-                valid="one value a word",
-            )
-        places.setdefault(word, row)
-    without = tuple(word for word in dict.fromkeys(empty) if word and word not in values)
+        filled = filled.assign(value=numbers.astype(float))
+    if (filled["word"] == "").any():
+        raise wrong("the word is missing", filled["word"] == "", "a word in each row")
+    first = filled.groupby("word")[["place", "value"]].transform("first")
+    if (other := first["value"] != filled["value"]).any():
+        row, before = filled[other].iloc[0], first[other].iloc[0]
+        raise InputError(
+            f"the word {row['word']!r} has two values of {name}",
+            where=f"{where}, {before['place']} and {row['place']}",
+            found=(before["value"], row["value"]),
+            valid="one value a word",
+        )
+    values = {
+        checks.label(w, where): v for w, v in zip(filled["word"], filled["value"], strict=True)
+    }
+    without = tuple(w for w in dict.fromkeys(held["word"]) if w and w not in values)
     return Given(checks.label(name, where), values, where, sha256, without=without)
-
-
-def _of_pairs(name: str, pairs: Iterable[tuple[Any, Any]], where: str = "a mapping") -> Given:
-    """Return words and their values as a covariate; truth values are categories."""
-    cells = [
-        (f"word {word}", str(word).strip(), "" if pd.isna(value) is True else str(value).strip())
-        for word, value in pairs
-    ]
-    return _of_cells(name, cells, where)
 
 
 def _of_column(table: PairTable, name: str) -> Given:
@@ -241,15 +196,12 @@ def _of_column(table: PairTable, name: str) -> Given:
     for side, column in sides_of(table.frame).items():
         held = table.frame[[column, name]].dropna().drop_duplicates()
         if not held[column].duplicated().any():
-            values = {
-                str(w): v if isinstance(v, str) else float(v)
-                for w, v in held.itertuples(index=False)
-            }
-            return Given(
-                name, values, OWN_COLUMN, "", side, unit="in the unit of the table's column"
-            )
+            pairs = held.itertuples(index=False)
+            values = {str(w): v if isinstance(v, str) else float(v) for w, v in pairs}
+            unit = "in the unit of the table's column"
+            return Given(name, values, OWN_COLUMN, "", side, unit=unit)
     raise InputError(
-        f"the column {name!r} is a covariate neither of protected words nor of attributes: a word has several values",
+        f"the column {name!r} is no covariate: a word has several values",
         where=str(table.provenance.get("name", "the table")),
         valid="one value a word",
     )
@@ -319,34 +271,27 @@ def join_covariates(
     >>> round(joined.provenance["covariates"]["year_born"]["center"], 2)
     1553.0
     """
-    if not isinstance(table, PairTable):
-        raise checks.wrong_kind(table, "table", "what distance_table or load_distances returns")
     if side is not None:
         checks.choice(side, (*sides_of(table.frame), "both"), "side of a pair", "side")
     checks.choice(scale, ("standard", "center", "none"), "scale", "scale")
     for given in covariates_given(covariates, columns, table):
         frame, own = table.frame, given.side if side is None else side
-        matched = {
-            each: values_of(given, _words(frame[column]))
-            for each, column in sides_of(frame).items()
-        }
+        sides = sides_of(frame).items()
+        matched = {each: values_of(given, _words(frame[column])) for each, column in sides}
         if own == "both":
             chosen = [each for each in SIDES if each in matched]
         elif own is not None:
             chosen = [own]
         else:
             share = {each: _share(frame, each, values) for each, values in matched.items()}
-            chosen = [each for each, part in share.items() if part >= 0.5] or [
-                max(share, key=lambda s: share[s])
-            ]
+            chosen = [each for each, part in share.items() if part >= 0.5]
+            chosen = chosen or [max(share, key=lambda each: share[each])]
         for each in chosen:
             column = given.name if len(chosen) == 1 else f"{each}_{given.name}"
             if column in COLUMNS or (column in frame.columns and given.source != OWN_COLUMN):
-                raise InputError(
-                    f"the table has a column {column!r} already",
-                    where=given.source,
-                    hint="name the covariate otherwise",
-                )
+                problem = f"the table has a column {column!r} already"
+                hint = "name the covariate otherwise"
+                raise InputError(problem, where=given.source, hint=hint)
             table = _with_column(table, given, each, column, matched[each], scale)
     return table
 
@@ -407,27 +352,15 @@ def _with_column(
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
         )
     values = list(of_words.values())
-    if len(set(values)) == 1 or (
-        given.numeric
-        and np.ptp(np.array(values, dtype=float))
-        <= 1e-9 * np.abs(np.array(values, dtype=float)).max()
-    ):
-        raise InputError(
-            f"the covariate {given.name!r} is the same for all {len(values)} {noun}",
-            where=given.source,
-            found=values[0],
-            valid="values that differ",
-        )
-    about: dict[str, Any] = {
-        "of": given.name,
-        "side": side,
-        "source": given.source,
-        "sha256": given.sha256,
-    }
+    numbers = np.array(values if given.numeric else [0.0, 1.0], dtype=float)
+    if len(set(values)) == 1 or np.ptp(numbers) <= 1e-9 * np.abs(numbers).max():
+        problem = f"the covariate {given.name!r} is the same for all {len(values)} {noun}"
+        raise InputError(problem, where=given.source, found=values[0], valid="values that differ")
+    about: dict[str, Any] = {"of": given.name, "side": side}
+    about |= {"source": given.source, "sha256": given.sha256}
     notes: list[str] = []
     kept: dict[str, Any] = dict(of_words)
     if given.numeric:
-        numbers = np.array(values, dtype=float)
         center = float(numbers.mean()) if scale != "none" else 0.0
         divisor = float(numbers.std(ddof=1)) if scale == "standard" else 1.0
         kept = {word: (float(value) - center) / divisor for word, value in of_words.items()}
@@ -438,7 +371,7 @@ def _with_column(
         between = _share_between_classes(frame, side, kept)
         if between >= 1 - 1e-12:
             notes.append(
-                f"{column} is the same for all words of a class, so that it cannot be told from the classes"
+                f"{column} is one for all words of a class: it cannot be told from the classes"
             )
         elif between >= _CONFOUNDED:
             notes.append(
@@ -446,25 +379,18 @@ def _with_column(
             )
     else:
         about |= {"kind": "category", "categories": sorted(set(kept.values()))}
-        if len(set(kept.values())) == len(kept):
-            notes.append(
-                f"{column} is another text for each word: a category of one word tells nothing beyond the word"
-            )
-    earlier = (
-        table.provenance.get("covariates", {}).get(column, {}) if given.source == OWN_COLUMN else {}
-    )
-    if (
-        earlier.get("side") == side
-    ):  # joined before: the numbers that were given first keep their unit
+    earlier = table.provenance.get("covariates", {}).get(column, {})
+    # Joined before: the numbers that were given first keep their unit.
+    if given.source == OWN_COLUMN and earlier.get("side") == side:
         about = {key: value for key, value in about.items() if key != "unit"}
         about |= {key: earlier[key] for key in ("of", "source", "sha256", "unit") if key in earlier}
         if {about["kind"], earlier.get("kind")} == {"number"}:
             by = float(earlier["scale"])
-            about |= {
+            moved = {
                 key: float(earlier["center"]) + by * about[key]
                 for key in ("center", "least", "most")
             }
-            about["scale"] = by * about["scale"]
+            about |= {**moved, "scale": by * about["scale"]}
     codes, labels = pd.factorize(frame[_COLUMN_OF[side]])  # a million rows have few words
     nothing: Any = np.nan
     known = [kept.get(str(label), nothing) for label in labels]
@@ -491,9 +417,8 @@ def _share_between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, 
     if label not in frame.columns:
         return 0.0
     classes = frame[[_COLUMN_OF[side], label]].drop_duplicates(_COLUMN_OF[side]).astype(str)
-    own = classes[label].set_axis(classes[_COLUMN_OF[side]])
     numbers = pd.Series(values, dtype=float)
-    own = own.reindex(numbers.index)
+    own = classes[label].set_axis(classes[_COLUMN_OF[side]]).reindex(numbers.index)
     if own.nunique() < 2 or own.nunique() == len(own):
         return 0.0
     within = (numbers - numbers.groupby(own).transform("mean")) ** 2
@@ -538,15 +463,9 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
             continue
         notes = []
         control = _controls(frame)
-        of_attributes = (
-            table.coverage.covariates.get(name, {}).get("side", "attribute") == "attribute"
-        )
-        if (
-            frame[name].dtype.kind == "f"
-            and of_attributes
-            and control.any()
-            and not gone[~control].all()
-        ):
+        side = table.coverage.covariates.get(name, {}).get("side", "attribute")
+        numeric = frame[name].dtype.kind == "f"
+        if side == "attribute" and numeric and control.any() and not gone[~control].all():
             with_it = frame.loc[control & ~gone, "attribute"].nunique()
             listed = frame.loc[control, "attribute"].nunique()
             # A few that happen to have it would leave nothing of the others.
@@ -577,13 +496,10 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
         table = replace(table, frame=frame, coverage=coverage)
     if _controls(whole).any() and not _controls(table.frame).any():
         said = [
-            "no control word is left in the fit: nothing tells nearness to a stereotype from nearness to any word"
+            "no control word is left: nothing tells nearness to a stereotype from nearness at all"
         ]
-    if said:
-        table = replace(
-            table, coverage=replace(table.coverage, notes=(*table.coverage.notes, *said))
-        )
-    return table
+    coverage = replace(table.coverage, notes=(*table.coverage.notes, *said))
+    return replace(table, coverage=coverage) if said else table
 
 
 def _controls(frame: pd.DataFrame) -> pd.Series:
@@ -597,10 +513,8 @@ def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) ->
     Their words would stand on one side of a difference alone, so that what sets them apart from
     other classes enters it.
     """
-    if (
-        not {"connection", "protected_class"} <= set(before.columns)
-        or "protected_template" in before.columns
-    ):
+    columns = set(before.columns)
+    if not {"connection", "protected_class"} <= columns or "protected_template" in columns:
         return []
     own = [
         _words(f.loc[f["connection"] == "associated", "protected_class"]) for f in (before, left)
@@ -611,7 +525,6 @@ def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) ->
         raise InputError(
             f"no stereotype of {join_words(silent)} has the covariate, and one class alone has none to compare with",
             where=f"covariate {covariate!r}",
-            valid="stereotypes with the covariate in at least two classes",
             hint="fit without it, or a list of the other class and control words",
         )
     return silent

@@ -64,19 +64,15 @@ class Coverage:
             )
             lines.append(f"{found:,} of {listed:,} {noun}")
         lines = [f"Coverage: {' and '.join(lines)} found"]
-        for name, group in (
-            *self.protected.items(),
-            *self.attributes.items(),
-            *self.covariates.items(),
-        ):
-            if group["missing"]:
-                lines.append(
-                    f"{name}: {len(group['missing'])} of {group['listed']} missing: {some(group['missing'])}"
-                )
+        groups = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
+        lines += [
+            f"{name}: {len(group['missing'])} of {group['listed']} missing: {some(group['missing'])}"
+            for name, group in groups
+            if group["missing"]
+        ]
         if self.matched:
-            lines.append(
-                f"other spellings: {some(f'{asked} as {found}' for asked, found in self.matched.items())}"
-            )
+            other = some(f"{asked} as {found}" for asked, found in self.matched.items())
+            lines.append(f"other spellings: {other}")
         if self.repeats:
             lines.append(f"{number_of(self.repeats, 'repeated row')} counted once")
         return "\n  ".join([*lines, *self.notes])
@@ -94,22 +90,26 @@ class Coverage:
 
     def frame(self) -> pd.DataFrame:
         """One row per class: ``side, class, listed, found, missing, matched`` (words joined by ", ")."""
-        return pd.DataFrame(
-            [
-                {
-                    "side": side,
-                    "class": name,
-                    "listed": group["listed"],
-                    "found": group["found"],
-                    "missing": ", ".join(group["missing"]),
-                    "matched": ", ".join(
-                        f"{word} as {by}" for word, by in group.get("matched", {}).items()
-                    ),
-                }
-                for side, groups in (("protected", self.protected), ("attribute", self.attributes))
-                for name, group in groups.items()
-            ]
-        )
+        rows = []
+        for side, groups in (("protected", self.protected), ("attribute", self.attributes)):
+            for name, group in groups.items():
+                matched = group.get("matched", {})
+                rows.append(
+                    {
+                        "side": side,
+                        "class": name,
+                        "listed": group["listed"],
+                        "found": group["found"],
+                        "missing": ", ".join(group["missing"]),
+                        "matched": ", ".join(f"{word} as {by}" for word, by in matched.items()),
+                    }
+                )
+        return pd.DataFrame(rows)
+
+
+def account_of(words: Collection[str], missing: list[str]) -> dict[str, Any]:
+    """Return the account of the words of one class."""
+    return {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
 
 
 def found_by_class(
@@ -124,12 +124,7 @@ def found_by_class(
         out, ("protected_class", "attribute_class"), ("protected_word", "attribute"), strict=True
     ):
         for name, words in labels_within(frame, label, word).items():
-            missing = [w for w in words if not known[w]]
-            groups[name] = {
-                "listed": len(words),
-                "found": len(words) - len(missing),
-                "missing": missing,
-            }
+            groups[name] = account_of(words, [w for w in words if not known[w]])
             if other := {w: matched[w] for w in words if w in matched}:
                 groups[name]["matched"] = other
             if pieces := [w for w in words if w in composed]:
@@ -137,54 +132,28 @@ def found_by_class(
     return out
 
 
-def name_same_vectors(groups: Groups, frame: pd.DataFrame, same: SameVector) -> None:
-    """Enter under ``same_vector`` of each class the words that stand for others: kept word -> dropped words."""
-    sides = (("protected_class", "protected_word"), ("attribute_class", "attribute"))
-    for of, kept_as, (label, word) in zip(groups, same, sides, strict=True):
-        for name, words in labels_within(frame, label, word).items():
-            for dropped in words:
-                if dropped in kept_as:
-                    others = of[name].setdefault("same_vector", {}).setdefault(kept_as[dropped], [])
-                    others.append(dropped)
-
-
-def said_of_same_vectors(same: SameVector) -> list[str]:
-    """Say which words have the vector of another, one sentence a side.
-
-    Examples
-    --------
-    >>> said_of_same_vectors(({"Muslim": "muslim", "MUSLIM": "muslim"}, {}))
-    ['2 protected words have the vector of another word and count once with it: muslim (Muslim, MUSLIM)']
-    """
-    notes = []
-    for kept_as, noun in zip(same, ("protected word", "attribute"), strict=True):
-        dropped: dict[str, list[str]] = {}
-        for word, kept in kept_as.items():
-            dropped.setdefault(kept, []).append(word)
-        if dropped:
-            have = "has" if len(kept_as) == 1 else "have"
-            named = some(f"{kept} ({some(words)})" for kept, words in dropped.items())
-            notes.append(
-                f"{number_of(len(kept_as), noun)} {have} the vector of another word and count"
-                f"{'s' if have == 'has' else ''} once with it: {named}"
-            )
-    return notes
+def name_same_vectors(
+    groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
+) -> list[str]:
+    """Enter under ``same_vector`` of each class kept word -> the words that count with it; return notes."""
+    sides = ("protected", "attribute")
+    for of, classes, kept_as in zip(groups, listed, same, strict=True):
+        for name, words in classes.items():
+            for dropped in (w for w in words if w in kept_as and w not in of[name]["missing"]):
+                others = of[name].setdefault("same_vector", {})
+                others.setdefault(kept_as[dropped], []).append(dropped)
+    return [
+        f"{side} words with the vector of another word count once with it: "
+        + some(f"{word} as {kept}" for word, kept in kept_as.items())
+        for kept_as, side in zip(same, sides, strict=True)
+        if kept_as
+    ]
 
 
 def thin_classes(
     frame: pd.DataFrame, known: Mapping[str, bool], groups: Groups, same: SameVector = ({}, {})
 ) -> list[str]:
-    """Say which classes rest on few words, and of which control words there is one.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The pairs of the classes that are not left out.
-    known : Mapping of str to bool
-        Whether a word was found.
-    groups, same
-        The accounts, and the dropped words of either side.
-    """
+    """Say which classes rest on few words, and of which control words there is one."""
     # An attribute of two classes stands in one attribute class, but is associated with both.
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
@@ -197,8 +166,7 @@ def thin_classes(
             (stereotypes[name], same[1], "stereotype"),
         ):
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
-            if 1 <= distinct < FEW_WORDS:
-                few.append(number_of(distinct, noun))
+            few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
         if few:
             notes.append(f"{name} has {join_words(few)}: how far they vary is weakly known")
     for name in CONTROLS:
@@ -220,15 +188,7 @@ def without_lost_classes(
     well. The stereotypes of a class without words stay: for other classes they are those of another
     class. Without control words there are no contrasts with them, and all others stand.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The pairs that are listed.
-    known : Mapping of str to bool
-        Whether a word was found.
-    groups : tuple of dict
-        What `found_by_class` returns; the protected classes that are left out are marked in it.
-    source : str
+    The protected classes that are left out are marked in `groups`.
 
     Raises
     ------
@@ -236,7 +196,7 @@ def without_lost_classes(
         Where fewer than two classes have words and stereotypes left, or no pair is left.
     """
     notes = [
-        f"no {name} control word was found ({group['listed']} listed): contrasts with {name} control words are left out"
+        f"no {name} control word was found ({group['listed']} listed): no contrasts with them"
         for name, group in groups[1].items()
         if name in CONTROLS and not group["found"]
     ]
@@ -246,28 +206,17 @@ def without_lost_classes(
     wordless = [name for name, group in groups[0].items() if not group["found"]]
     left = [name for name in groups[0] if name not in (*silent, *wordless)]
     if (silent or wordless) and len(left) < 2:
-        what, missing = (
-            (f"word of the protected class {wordless[0]!r}", groups[0][wordless[0]]["missing"])
-            if wordless
-            else (f"stereotype of the protected class {silent[0]!r}", stereotypes[silent[0]])
-        )
+        what, name = ("word", wordless[0]) if wordless else ("stereotype", silent[0])
+        missing = groups[0][name]["missing"] if wordless else stereotypes[name]
         raise InputError(
-            f"no {what} is in the vocabulary (listed: {some(missing, 8)})",
+            f"no {what} of the protected class {name!r} is in the vocabulary (listed: {some(missing, 8)})",
             where=source,
             valid="words and stereotypes of at least two classes",
-            hint="does the vocabulary spell words otherwise, or is it in another language?",
         )
     for name in dict.fromkeys((*wordless, *silent)):
         groups[0][name]["left_out"] = True
-    notes += [
-        f"LEFT OUT: the class {name}, since none of its protected words was found"
-        for name in wordless
-    ]
-    notes += [
-        f"LEFT OUT: the class {name}, since none of its stereotypes was found"
-        for name in silent
-        if name not in wordless
-    ]
+        what = "protected words" if name in wordless else "stereotypes"
+        notes.append(f"LEFT OUT: the class {name}, since none of its {what} was found")
     if not silent:
         return frame, notes
     return frame[~frame["protected_class"].isin(silent)], notes

@@ -20,10 +20,9 @@ from bayesbias.tables.coverage import (
     SameVector,
     found_by_class,
     name_same_vectors,
-    said_of_same_vectors,
     thin_classes,
     without_lost_classes,
-)
+)  # fmt: skip
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
@@ -105,35 +104,31 @@ def distance_table(
         frequent = load_counts(counts, [*words.attribute_words, *there], embedding=source)
         words, account = matched_controls(words, frequent, there)
     elif pool is not None or counts is not None:
-        raise InputError(
-            "counts and a pool are for matched controls",
-            where="controls",
-            found=controls,
-            valid=MATCHED,
-        )
+        problem = "counts and a pool are for matched controls"
+        raise InputError(problem, where="controls", found=controls, valid=MATCHED)
     else:
         words = load_wordlist(wordlist, controls=controls)
     embedding = load_embedding(embedding, words=words.words)
     columns = pairs(words)
     frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
-    known = {
-        word: word in embedding
-        for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
-    }
+    every = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
-    there = list(dict.fromkeys([*frame["protected_word"], *frame["attribute"]]))
-    first = first_with_vector(embedding.vectors_of(there))
-    kept_as = {word: there[row] for word, row in zip(there, first, strict=True)}
+    there = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    kept_as = {word: word for word in there}
+    for group in embedding.same_vectors(there):
+        kept_as |= dict.fromkeys(group, group[0])
     same: SameVector = ({}, {})
     if duplicates == "drop":
         frame, same = _one_row_a_vector(frame, kept_as)
-        name_same_vectors(groups, kept, same)
-    thin = thin_classes(kept, known, groups, same)
-    notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost, *thin]
-    notes += said_of_same_vectors(same)
+    notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost]
+    notes += thin_classes(kept, known, groups, same)
+    sides = (("protected_class", "protected_word"), ("attribute_class", "attribute"))
+    listed = tuple(labels_within(kept, *columns) for columns in sides)
+    notes += name_same_vectors(groups, listed, same)
     if duplicates == "drop":
         across: dict[str, list[str]] = {}
         for word in frame["protected_word"].unique():
@@ -146,9 +141,7 @@ def distance_table(
     # A pair with one vector is at distance 0 by construction, which is no observation.
     one = frame["protected_word"].map(kept_as) == frame["attribute"].map(kept_as)
     for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
-        notes.append(
-            f"{word} and {attribute} are one word in {embedding.name}; their pair is left out"
-        )
+        notes.append(f"{word} and {attribute} are one word; their pair is left out")
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
@@ -172,24 +165,6 @@ def distance_table(
     return table if covariates is None else join_covariates(table, covariates)
 
 
-def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
-    """Return for each row the first row that holds the same vector, up to rounding (`close`, relative)."""
-    x = np.asarray(vectors, dtype=float)
-    size = close * np.linalg.norm(x, axis=1)
-    direction = np.random.default_rng(0).normal(size=x.shape[1])
-    line = x @ (direction / np.linalg.norm(direction))  # equal vectors are neighbors on any line
-    order = np.argsort(line, kind="stable")
-    apart = np.diff(line[order]) > np.maximum(size[order][1:], size[order][:-1])
-    first = np.arange(len(x))
-    for run in np.split(order, np.flatnonzero(apart) + 1):
-        left = np.sort(run)
-        while len(left) > 1:
-            equal = np.linalg.norm(x[left] - x[left[0]], axis=1) <= size[left[0]]
-            first[left[equal]] = left[0]
-            left = left[~equal]
-    return first
-
-
 def _one_row_a_vector(
     frame: pd.DataFrame, kept_as: Mapping[str, str]
 ) -> tuple[pd.DataFrame, SameVector]:
@@ -203,9 +178,8 @@ def _one_row_a_vector(
     # Of rows that become one pair the connection decides, as it does for an attribute of two classes.
     rank = frame["connection"].map({name: i for i, name in enumerate(CONNECTIONS)})
     rows = frame.assign(rank=rank).sort_values("rank", kind="stable")
-    return frame.loc[
-        rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()
-    ], same
+    once = rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()
+    return frame.loc[once], same
 
 
 def _dropped(words: Iterable[str], kept_as: Mapping[str, str]) -> dict[str, str]:

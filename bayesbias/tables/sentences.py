@@ -6,7 +6,7 @@ nothing but its template: it is left out and accounted for.
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,22 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, InputError
-from bayesbias.core.formatting import number_of, some
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import guarded
+from bayesbias.core.formatting import some
+from bayesbias.embeddings.embedding import first_with_vector
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import Coverage, SameVector, said_of_same_vectors
-from bayesbias.tables.distances import first_with_vector
+from bayesbias.tables.coverage import (
+    Coverage,
+    Groups,
+    SameVector,
+    account_of,
+    name_same_vectors,
+)
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
 
@@ -74,23 +81,16 @@ def encode_test(
 ) -> EncodedTest:
     """Encode the examples of a test by `encoded`, without those whose own word the encoder lacks."""
     frame = test.frame
-    try:
-        lacking = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"].get(
-            "lacking", {}
-        )
-    except Exception as error:  # an encoder may be anybody's code
-        if isinstance(error, BayesbiasError):
-            raise
-        problem = f"cannot account for the sentences: {type(error).__name__}: {error}"
-        raise InputError(problem, where=encoder.name) from error
-    lost = np.zeros(len(frame), dtype=bool)
-    if lacking:
-        # An example whose own word has no vector would be nothing but its template.
-        for i, (template, sentence) in enumerate(
-            zip(frame["template"], frame["sentence"], strict=True)
-        ):
-            if sentence in lacking:
-                lost[i] = not _own_tokens(template, sentence) - set(lacking[sentence])
+    with guarded(encoder.name, "cannot account for the sentences"):  # it may be anybody's code
+        account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
+    lacking = account.get("lacking", {})
+    # An example whose own word has no vector would be nothing but its template.
+    lost = np.array(
+        [
+            sentence in lacking and not _own_tokens(template, sentence) - set(lacking[sentence])
+            for template, sentence in zip(frame["template"], frame["sentence"], strict=True)
+        ]
+    )
     kept = frame[~lost].reset_index(drop=True)
     dropped = frame.loc[lost, ["set", "word", "sentence"]].reset_index(drop=True)
     empty = [name for name in SETS if not (kept["set"] == name).any()]
@@ -103,9 +103,8 @@ def encode_test(
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are squared.
     vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
-    return EncodedTest(
-        test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped
-    )
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return EncodedTest(test, kept, vectors, dropped)
 
 
 def encoding_with(
@@ -117,37 +116,25 @@ def encoding_with(
 ) -> Callable[[list[str]], np.ndarray]:
     """Return a function that encodes, and keeps up to `most` vectors: tests share many of their sentences."""
     known: dict[str, np.ndarray] = {}
-    dims: set[int] = set()
 
     def encoded(sentences: list[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(sentences) if text not in known]
         vector_of: dict[str, np.ndarray] = {}
         if new:
             vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
-            if dims and vectors.shape[1] not in dims:
-                raise InputError(
-                    "the encoder changed its dimension from one test to another",
-                    where=f"encoder {encoder.name!r}",
-                    found=vectors.shape[1],
-                    valid=f"{min(dims)}, as before",
-                )
-            dims.add(vectors.shape[1])
             vector_of = dict(zip(new, vectors, strict=True))
         if len(known) < most:
             known.update(vector_of)
-        return np.array(
-            [vector_of[text] if text in vector_of else known[text] for text in sentences]
-        )
+        held = known | vector_of if known else vector_of
+        return np.array([held[text] for text in sentences])
 
     return encoded
 
 
 def _own_tokens(template: str, sentence: str) -> set[str]:
     """Tokens of a sentence that are not of its template, articles apart."""
-    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))} | {
-        "a",
-        "an",
-    }
+    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))}
+    bare |= {"a", "an"}
     words = [token for token in cbow_tokens(sentence) if re.search(r"\w", token)]
     return {token for token in words if token.casefold() not in bare} or set(words)
 
@@ -201,9 +188,7 @@ def sentence_table(
     >>> len(table), list(table.frame.columns[:3])
     (20448, ['protected_word', 'protected_class', 'protected_template'])
     """
-    checks.choice(
-        duplicates, ("drop", "keep"), "treatment of sentences with one vector", "duplicates"
-    )
+    checks.choice(duplicates, ("drop", "keep"), "treatment of sentences with one vector")
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress))
@@ -212,15 +197,32 @@ def sentence_table(
 
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") -> PairTable:
-    test = encoded.test
-    names = _set_names(test)
+    test, names = encoded.test, _set_names(encoded.test)
     repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
     frame, vectors = encoded.frame[~repeats].reset_index(drop=True), encoded.vectors[~repeats]
     again = np.zeros(len(frame), dtype=bool)
     same: SameVector = ({}, {})
     if duplicates == "drop":
         frame, again, same = _one_row_a_vector(frame, vectors)
-    frame, vectors = frame[~again], vectors[~again]
+        frame, vectors = frame[~again], vectors[~again]
+    groups: Groups = ({}, {})
+    listed: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
+    for name in SETS:
+        words = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
+        there = set(encoded.frame.loc[encoded.frame["set"] == name, "word"])
+        side, called = name.startswith("attr"), names[name]
+        groups[side][called] = account_of(words, [word for word in words if word not in there])
+        listed[side][called] = words
+    notes = [
+        f"{what}: {n} of {len(test.frame)}"
+        for n, what in (
+            (len(encoded.dropped), "examples left out, since the encoder lacks their word"),
+            (repeats.sum(), "examples that repeat another of their set count once"),
+            (again.sum(), "sentences with the vector of another of their set count once with it"),
+        )
+        if n
+    ]
+    notes += name_same_vectors(groups, listed, same)
     which = frame["set"].astype(str).to_numpy()
     rows = np.flatnonzero(np.isin(which, SETS[:2]))
     columns = np.flatnonzero(np.isin(which, SETS[2:]))
@@ -234,7 +236,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
         return pd.Categorical.from_codes(place[at], categories=[str(name) for name in distinct])
 
     named = [names[each] for each in which]
-    own = (which == "targ1")[first] == (which == "attr1")[second]
+    other = (which == "targ1")[first] != (which == "attr1")[second]
     distance = 1.0 - vectors[rows] @ vectors[columns].T
     pairs = pd.DataFrame(
         {
@@ -244,12 +246,8 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
             "attribute": labels(frame["word"], second, columns),
             "attribute_class": labels(named, second, columns),
             "attribute_template": labels(frame["template"], second, columns),
-            "attribute_kind": pd.Categorical.from_codes(
-                np.zeros(len(first), dtype=np.int8), ["stereotype"]
-            ),
-            "connection": pd.Categorical.from_codes(
-                np.where(own, 0, 1), ["associated", "different"]
-            ),
+            "attribute_kind": pd.Categorical(["stereotype"]).repeat(len(first)),
+            "connection": pd.Categorical.from_codes(other.astype(int), ["associated", "different"]),
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
         }
     )
@@ -261,7 +259,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
     description = describe_encoder(encoder)
     return PairTable(
         pairs,
-        _coverage_of_test(encoded, names, int(repeats.sum()), int(again.sum()), same),
+        Coverage(*groups, notes=tuple(notes)),
         {
             "name": f"{test.name} in {encoder_label(description['name'], description['options'])}",
             "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
@@ -307,44 +305,6 @@ def _one_row_a_vector(
                 {words[i]: words[k] for i, k in zip(own, kept, strict=True) if words[i] not in left}
             )
     return frame.assign(word=one_word), again, same
-
-
-def _coverage_of_test(
-    encoded: EncodedTest, names: Mapping[str, str], repeats: int, again: int, same: SameVector
-) -> Coverage:
-    frame, test = encoded.frame, encoded.test
-    groups: list[dict[str, Any]] = [{}, {}]
-    for name in SETS:
-        listed = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
-        words_of_set = set(frame.loc[frame["set"] == name, "word"])
-        missing = [word for word in listed if word not in words_of_set]
-        groups[name.startswith("attr")][names[name]] = {
-            "listed": len(listed),
-            "found": len(listed) - len(missing),
-            "missing": missing,
-        }
-        kept_as = same[name.startswith("attr")]
-        for word in listed:
-            if word in kept_as and word not in missing:
-                of = groups[name.startswith("attr")][names[name]].setdefault("same_vector", {})
-                of.setdefault(kept_as[word], []).append(word)
-    some = len(encoded.dropped)
-    notes = (
-        [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"]
-        if some
-        else []
-    )
-    if repeats:
-        repeat = "repeats" if repeats == 1 else "repeat"
-        notes.append(
-            f"{number_of(repeats, 'example')} that {repeat} another of the set counted once"
-        )
-    if again:
-        has = "sentence has" if again == 1 else "sentences have"
-        notes.append(
-            f"{again} {has} the vector of another sentence of the set and count once with it"
-        )
-    return Coverage(groups[0], groups[1], notes=(*notes, *said_of_same_vectors(same)))
 
 
 def encoder_label(model: str, options: str) -> str:

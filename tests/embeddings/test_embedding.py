@@ -103,9 +103,9 @@ def test_memory_is_used_for_the_wanted_words_alone(tmp_path):
 
 def test_words_with_the_same_vector_are_grouped_in_the_order_asked():
     e = load_embedding(
-        {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, -0.0], "d": [1.0, 1e-12]},
-        ["c", "A", "a", "b", "d"],
+        {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [1.0, -0.0], "d": [1.0, 1e-12], "e": [1.0, 1e-4]},
+        ["c", "A", "a", "b", "d", "e"],
     )
-    assert e.same_vectors() == [("c", "A", "a")]
+    assert e.same_vectors() == [("c", "A", "a", "d")]
     assert e.same_vectors(["b", "a", "A"]) == [("a", "A")]
     assert e.same_vectors(["a", "b", "a"]) == []

@@ -242,7 +242,7 @@ def test_repeats_that_agree_and_empty_cells_are_no_fault(table, tmp_path) -> Non
 
 def test_a_covariate_that_is_all_class_is_said(table) -> None:
     flat = join_covariates(table, {"f": {"a1": 1, "a2": 1, "b1": 2, "b2": 2, "b3": 2}})
-    assert any("the same for all words of a class" in note for note in flat.coverage.notes)
+    assert any("one for all words of a class" in note for note in flat.coverage.notes)
     nearly = join_covariates(table, {"f": {"a1": 1, "a2": 1.1, "b1": 2, "b2": 2, "b3": 2.1}})
     assert any("much alike in f: 9" in note for note in nearly.coverage.notes)
     free = join_covariates(table, {"f": WOMEN})

@@ -69,7 +69,7 @@ def test_a_repeated_example_is_one_observation(tmp_path):
     path.write_text(json.dumps({k: {"category": "same", "examples": v} for k, v in sets.items()}))
     table = sentence_table(str(path), toy)
     assert len(table) == 4 * 4
-    assert "1 example that repeats another of the set counted once" in table.coverage.notes
+    assert "examples that repeat another of their set count once: 1 of 9" in table.coverage.notes
     # Sets of one name are told apart.
     assert table.frame["protected_class"].cat.categories.tolist() == [
         "same (targ1)",
