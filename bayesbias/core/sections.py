@@ -30,7 +30,8 @@ class Column:
     heading : str
         What stands over the column. ``{prob}`` becomes the probability of the intervals, such as
         89%.
-    kind : {"text", "count", "number", "signed", "interval", "probability", "p_value", "percent"}
+    kind : {"text", "count", "number", "signed", "interval", "range", "probability", "p_value", "percent"}
+        An interval has signs before its ends, and a range has none.
     digits : int, optional
         Decimals. By default they follow from the median SD of the frame, so that a column has two
         significant digits of it.
@@ -59,12 +60,13 @@ class Column:
         ]
 
     def _cells(self, frame: pd.DataFrame, digits: int) -> list[str]:
-        if self.kind == "interval":
+        if self.kind in ("interval", "range"):
+            sign = "+" if self.kind == "interval" else ""
             ends = zip(frame[self.name], frame[self.upper], strict=True)
             return [
                 UNKNOWN
                 if not (_known(low) and _known(high))
-                else f"[{low:+.{digits}f}, {high:+.{digits}f}]"
+                else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
                 for low, high in ends
             ]
         return [format_value(value, self.kind, digits) for value in frame[self.name]]

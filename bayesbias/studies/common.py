@@ -21,7 +21,7 @@ IN_ROPE = Column("p_in_rope", "P(ROPE)", "probability")
 CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
 MEAN_COLUMNS = (
     Column("mean", "mean", "number"),
-    HPDI,
+    Column("hpdi_low", "{prob} HPDI", "range", upper="hpdi_high"),
     Column("ess_bulk", "ESS", "count"),
     Column("r_hat", "R-hat", "number", digits=3),
 )

@@ -112,6 +112,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is closer)",
                 lambda: main_table(fit, view),
                 (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
+                figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
                 show_on=("terminal", "page"),
             ),
             Section(
@@ -125,7 +126,6 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                     text("estimand"),
                     *CONTRAST_COLUMNS,
                 ),
-                figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
                 show_on=("detail", "fold", "files"),
             ),
         ]
