@@ -7,30 +7,15 @@ import dataclasses
 import json
 import os
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core import checks
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import (
-    data_dir,
-    find_toml,
-    lies_at,
-    list_names,
-    read_toml,
-    sha256_file,
-    sha256_of,
-)
 from bayesbias.core.formatting import join_words, number_of, some
-from bayesbias.wordlists.listchecks import (
-    ABOUT_KEYS,
-    LIST_SCHEMA,
-    MISPLACED,
-    Problems,
-    checked_words,
-    read_about,
-)
+from bayesbias.wordlists import listchecks
+from bayesbias.wordlists.listchecks import LIST_SCHEMA, Problems
 from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, Controls, WordList, distinct_words
 
 __all__ = ["list_controls", "load_controls"]
@@ -46,7 +31,7 @@ def list_controls() -> list[str]:
     >>> list_controls()
     ['2021', '2022']
     """
-    return list_names(_CONTROL_FOLDER)
+    return files.list_names(_CONTROL_FOLDER)
 
 
 def load_controls(
@@ -89,44 +74,39 @@ def resolved_controls(
     if x is None or (isinstance(x, str) and x == "none"):
         return None, None
     if isinstance(x, Controls):
-        return x, (
-            f"controls {x.name}",
-            sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)),
-        )
+        return x, (f"controls {x.name}", files.sha256_of(json.dumps([x.human, x.neutral])))
     try:
         if isinstance(x, Mapping):
             data = {"schema": LIST_SCHEMA, **checks.tree(x, where)}
             controls = _read_controls(data, name, where, problems)
-            digest = sha256_of(json.dumps([controls.human, controls.neutral]))
+            digest = files.sha256_of(json.dumps([controls.human, controls.neutral]))
             return controls, (f"controls {name}", digest)
         text = checks.path(x, where, "a name, a path, or a table with human and neutral")
-        if text not in list_controls() and (lies_at(folder / text) or text.endswith(".toml")):
+        if text not in list_controls() and (files.lies_at(folder / text) or text.endswith(".toml")):
             text = os.fspath(folder / text)
-        path = find_toml(text, _CONTROL_FOLDER, "control list")
-        data = read_toml(path)
+        path = files.find_toml(text, _CONTROL_FOLDER, "control list")
+        data = files.read_toml(path)
     except InputError as error:
         problems.append(error if where == "controls" else error.retold(where))
         return None, None
-    shipped = path.parent == data_dir(_CONTROL_FOLDER)
+    shipped = path.parent == files.data_dir(_CONTROL_FOLDER)
     origin = f"{_CONTROL_FOLDER}/{path.name}" if shipped else str(path)
-    return _read_controls(data, path.stem, str(path), problems), (origin, sha256_file(path))
+    return _read_controls(data, path.stem, str(path), problems), (origin, files.sha256_file(path))
 
 
 def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> Controls:
-    keys = (*ABOUT_KEYS, *CONTROLS)
-    checks.known_keys(data, keys, where, problems=problems, hints=MISPLACED)
-    about = read_about(data, name, where, problems)
-    lists = {
-        kind: checked_words(
-            data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words"
+    keys = (*listchecks.ABOUT_KEYS, *CONTROLS)
+    checks.known_keys(data, keys, where, problems=problems, hints=listchecks.MISPLACED)
+    about = listchecks.read_about(data, name, where, problems)
+    lists: dict[str, tuple[str, ...]] = dict.fromkeys(CONTROLS, ())
+    for kind in (held := [kind for kind in CONTROLS if kind in data]):
+        owner = f"a {kind} control list"
+        lists[kind] = listchecks.checked_words(
+            data[kind], f"{where}, {kind}", problems, owner, "words"
         )
-        if kind in data
-        else ()
-        for kind in CONTROLS
-    }
-    if not any(kind in data for kind in CONTROLS):
+    if not held:
         problems.add("has no control words", where, valid=CONTROLS)
-    return Controls(human=lists["human"], neutral=lists["neutral"], **about)
+    return Controls(**lists, **about)
 
 
 def settled_controls(
@@ -147,56 +127,43 @@ def settled_controls(
         notes.append("All classes have the same attributes, so no pair is 'different'.")
 
     if controls is None:
-        notes.append(
-            "There are no control words, so stereotypes cannot be compared with other words."
-        )
+        notes.append("There are no control words: stereotypes cannot be compared with others.")
     else:
-        taken = [w for w in (*controls.human, *controls.neutral) if w in owners]
-        if taken:
+        if taken := [w for w in (*controls.human, *controls.neutral) if w in owners]:
+            dropped = some(taken, 20)
             notes.append(
-                f"Dropped from the controls, because they are stereotypes here: {some(taken, 20)}."
+                f"Dropped from the controls, because they are stereotypes here: {dropped}."
             )
         human = tuple(w for w in controls.human if w not in owners)
-        both = [w for w in controls.neutral if w in set(human)]
-        if both:
+        if both := [w for w in controls.neutral if w in set(human)]:
             notes.append(f"Human and neutral at once, kept as human: {some(both, 20)}.")
         gone = {*owners, *human}
         neutral = tuple(w for w in controls.neutral if w not in gone)
         for kind, left in (("human", human), ("neutral", neutral)):
             if len(left) < 2:
-                notes.append(
-                    f"{number_of(len(left), f'{kind} control word')} in use: that group says little."
-                )
-        languages = {words.language, controls.language} - {NOT_STATED}
-        if len(languages) > 1:
-            notes.append(
-                f"The word list is in language {words.language!r}, "
-                f"the controls {controls.name} in {controls.language!r}."
-            )
+                count = number_of(len(left), f"{kind} control word")
+                notes.append(f"{count} in use: that group says little.")
+        if len({words.language, controls.language} - {NOT_STATED}) > 1:
+            theirs = f"the controls {controls.name} in {controls.language!r}"
+            notes.append(f"The word list is in language {words.language!r}, {theirs}.")
         controls = dataclasses.replace(controls, human=human, neutral=neutral)
 
-    others = {**dict.fromkeys(owners, "an attribute")}
+    others = dict.fromkeys(owners, "an attribute")
     if controls is not None:
         others |= dict.fromkeys(controls.human, "a human control word")
         others |= dict.fromkeys(controls.neutral, "a neutral control word")
-    twofold = [word for word in words.protected_words if word in others]
-    if twofold:
+    if twofold := [word for word in words.protected_words if word in others]:
         named = some(f"{word!r} (also {others[word]})" for word in twofold)
         notes.append(f"The pair of a protected word with itself is left out: {named}.")
     if len(twofold) > 1:
         notes.append(f"Any two of these words are paired twice: {some(map(repr, twofold))}.")
-    return controls, (*notes, *_alike(words, others))
-
-
-def _alike(words: WordList, others: Iterable[str]) -> list[str]:
-    """Name words that differ only in capitals or character form."""
     alike: dict[str, list[str]] = {}
     for word in distinct_words((*words.protected_words, *others)):
         alike.setdefault(unicodedata.normalize("NFKC", word).casefold(), []).append(word)
     same = [join_words(map(repr, forms)) for forms in alike.values() if len(forms) > 1]
-    if not same:
-        return []
-    return [
-        f"{some(same, 6)} differ only in capitals or character form: "
-        "an uncased embedding gives them one vector."
-    ]
+    if same:
+        said = (
+            "differ only in capitals or character form: an uncased embedding gives them one vector"
+        )
+        notes.append(f"{some(same, 6)} {said}.")
+    return controls, tuple(notes)

@@ -10,14 +10,13 @@ otherwise. The notes of the list say so.
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import read_json, read_text
+from bayesbias.core.files import guarded, read_json, read_text
 from bayesbias.core.formatting import Shortened, join_words, number_of, some
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
@@ -42,30 +41,8 @@ _KINDS = {
 _MOST_BLANKS = 2  # in a word; a sentence has more
 
 
-@dataclass
-class _Sets:
-    """The sets of a list as they are found: role to name to words, in order."""
-
-    form: str
-    by_role: dict[str, dict[str, list[str]]] = field(
-        default_factory=lambda: {"target": {}, "attribute": {}, "control": {}}
-    )
-
-    def add(self, role: str, name: Any, words: Any, where: str) -> None:
-        """Add a set of words."""
-        if not checks.is_text(name):
-            raise InputError("the name of a set must be a text", where=where, found=Shortened(name))
-        if not isinstance(words, list | tuple):
-            raise InputError("must be a list of words", where=where, found=Shortened(words))
-        into = self.by_role["control" if role in ("human", "neutral") else role]
-        if name.strip() in into:
-            raise InputError("two sets have one name", where=where, found=name)
-        into[name.strip()] = list(words)
-
-    def append(self, role: str, name: str, word: str) -> None:
-        """Add a word to a set."""
-        into = self.by_role["control" if role in ("human", "neutral") else role]
-        into.setdefault(name, []).append(word)
+# What the sets are read as, and role, name and words of each.
+type _Sets = tuple[str, list[tuple[str, Any, Any]]]
 
 
 def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -109,14 +86,13 @@ def foreign_mapping(
 
 
 def _is_ours(data: Mapping[Any, Any]) -> bool:
-    return "class" in data or any(
-        isinstance(v, Mapping) and "protected" in v for v in data.values()
-    )
+    classes = any(isinstance(v, Mapping) and "protected" in v for v in data.values())
+    return "class" in data or classes
 
 
 def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
     """Return the sets of a query of WEFE."""
-    query = _Sets("a WEFE query")
+    out = []
     for role in ("target", "attribute"):
         sets, names = data[f"{role}_sets"], data.get(f"{role}_sets_names")
         if isinstance(sets, Mapping):
@@ -124,50 +100,40 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
         if not isinstance(sets, list | tuple):
             place = f"{where}, {role}_sets"
             raise InputError("must be a list of lists of words", where=place, found=Shortened(sets))
-        if names is None:
-            names = [f"{role} set {i}" for i in range(1, len(sets) + 1)]
+        names = names or [f"{role} set {i}" for i in range(1, len(sets) + 1)]
         if not isinstance(names, list | tuple) or len(names) != len(sets):
-            problem, place = (
-                f"must be {number_of(len(sets), 'name')}, one a set",
-                f"{where}, {role}_sets_names",
-            )
-            raise InputError(problem, where=place, found=Shortened(names))
-        for name, words in zip(names, sets, strict=True):
-            query.add(role, name, words, f"{where}, {role}_sets")
-    return query
+            problem = f"must be {number_of(len(sets), 'name')}, one a set"
+            raise InputError(problem, where=f"{where}, {role}_sets_names", found=Shortened(names))
+        out += [(role, name, words) for name, words in zip(names, sets, strict=True)]
+    return "a WEFE query", out
 
 
 def _sets_of_test(data: Mapping[Any, Any], where: str) -> _Sets:
     """Return the sets of a test in the form of May et al. (2019)."""
-    sets = _Sets("a test with targ1 to attr2")
-    for key in sorted(data, key=lambda key: _place(str(key))):
-        if not (match := re.fullmatch(r"(targ|attr)\d+", str(key))):
+    out = []
+    for key in sorted(map(str, data), key=_place):
+        here, keys = f"{where}, {key}", ("category", "examples", "words", "templates")
+        if not re.fullmatch(r"(targ|attr)\d+", key):
             raise checks.unknown(key, ("targ1", "targ2", "attr1", "attr2"), "key", where)
-        here = f"{where}, {key}"
-        part, keys = checks.table(data[key], here), ("category", "examples", "words", "templates")
+        part = checks.table(data[key], here)
         checks.known_keys(part, keys, here, needed=keys[:2])
         words = list(dict.fromkeys(part["words"])) if "words" in part else part["examples"]
-        sets.add("target" if match[1] == "targ" else "attribute", part["category"], words, here)
-    return sets
+        out.append(("target" if key[0] == "t" else "attribute", part["category"], words))
+    return "a test with targ1 to attr2", out
 
 
 def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> _Sets:
     """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
-    sets = _Sets("the arguments of PsychWordVec")
+    out = []
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
-    for key in sorted((key for key in data if key != "labels"), key=lambda key: _place(str(key))):
-        if not (match := re.fullmatch(r"([TA])\d+", str(key))):
+    for key in sorted(map(str, {*data} - {"labels"}), key=_place):
+        if not re.fullmatch(r"[TA]\d+", key):
             raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), "key", where)
         words = data[key]
         if isinstance(words, str):
             words = [word.strip() for word in re.split("[,;\n]", words) if word.strip()]
-        sets.add(
-            "target" if match[1] == "T" else "attribute",
-            labels.get(key, key),
-            words,
-            f"{where}, {key}",
-        )
-    return sets
+        out.append(("target" if key[0] == "T" else "attribute", labels.get(key, key), words))
+    return "the arguments of PsychWordVec", out
 
 
 def _place(name: str) -> tuple[str, int]:
@@ -187,23 +153,16 @@ def separated_rows(
     first = next((line for line in lines if line.strip()), "")
     mark = max(",;\t", key=lambda each: len(next(csv.reader([first], delimiter=each), [])))
     reader = csv.reader(lines, delimiter=mark, strict=True)
-    try:
+    with guarded(path, "is not a table", hint="close all quotation marks"):
         rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        where = f"{path}, line {reader.line_num}"
-        raise InputError(
-            f"is not a table ({error})", where=where, hint="close all quotation marks"
-        ) from None
-    rows = [(line, row) for line, row in rows if any(row)]
-    if not rows:
+    if not (rows := [(line, row) for line, row in rows if any(row)]):
         raise InputError("the table is empty", where=path, valid=valid)
-    names = rows[0][1]
-    for line, row in rows[1:]:
+    (_, names), *rows = rows
+    for line, row in rows:
         if (len(row) < len(names) and not ragged) or any(row[len(names) :]):
             problem = f"has {number_of(len(row), 'cell')}, and there are {number_of(len(names), 'heading')}"
-            hint = "an empty cell keeps its separator"
-            raise InputError(problem, where=f"{path}, line {line}", found=row, hint=hint)
-    return names, rows[1:], mark
+            raise InputError(problem, where=f"{path}, line {line}", found=row)
+    return names, rows, mark
 
 
 def _sets_of_table(path: Path) -> _Sets:
@@ -214,17 +173,25 @@ def _sets_of_table(path: Path) -> _Sets:
     lower = [name.casefold() for name in names]
     checks.distinct([name for name in lower if name], "a column", path)
     if {"target", "attrib", "t_word", "a_word"} <= set(lower):
-        sets = _Sets("a table of PsychWordVec")
-        for role, word, name in (("target", "t_word", "target"), ("attribute", "a_word", "attrib")):
-            # Each word is there once a pair.
-            for one, group in dict.fromkeys(
-                (row[lower.index(word)], row[lower.index(name)]) for _, row in rows
-            ):
-                sets.append(role, group, one)
-        return sets
+        # Each word is there once a pair.
+        places = (("target", "target", "t_word"), ("attribute", "attrib", "a_word"))
+        words = dict.fromkeys(
+            (role, row[lower.index(name)], row[lower.index(word)])
+            for role, name, word in places
+            for _, row in rows
+        )
+        return "a table of PsychWordVec", _grouped(words)
     if any(name in _WORD for name in lower):
         return _sets_of_rows(lower, rows, path)
     return _sets_of_columns(names, rows, path)
+
+
+def _grouped(words: Iterable[tuple[str, str, str]]) -> list[tuple[str, Any, Any]]:
+    """Return sets of (role, name, word), each set where its first word is."""
+    sets: dict[tuple[str, str], list[str]] = {}
+    for role, name, word in words:
+        sets.setdefault((role, name), []).append(word)
+    return [(role, name, held) for (role, name), held in sets.items()]
 
 
 def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> _Sets:
@@ -236,15 +203,13 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
     if group is None:
         problem = "no column says to which class a word belongs"
         raise InputError(problem, where=path, found=names, valid="word, class, kind")
-    if "study" in names and len(studies := {row[names.index("study")] for _, row in rows}) > 1:
-        problem, where = "holds several lists; keep the rows of one", f"{path}, column study"
-        raise InputError(problem, where=where, found=some(sorted(studies)))
-    sets = _Sets("a table with one row a word")
+    if "study" in names and len({row[names.index("study")] for _, row in rows}) > 1:
+        raise InputError("holds several lists; keep the rows of one", where=path, found="study")
+    out = []
     for line, row in rows:
         here, name = f"{path}, line {line}", row[group]
         if kind is not None:
-            where = f"{here}, column {names[kind]}"
-            role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, "kind of word", where)]
+            role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, "kind of word", here)]
         elif coded := _CODE.fullmatch(name.casefold()):
             role = "target" if coded[1] else "attribute"
         else:
@@ -254,13 +219,13 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
         name = role if role in ("human", "neutral") else name
         if not row[word] or not name:
             raise InputError("a cell is empty", where=here, found=row)
-        sets.append(role, name, row[word])
-    return sets
+        out.append((role, name, row[word]))
+    return "a table with one row a word", _grouped(out)
 
 
 def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> _Sets:
     """Return the sets of a table with one column a set."""
-    sets = _Sets("a table with one column a set")
+    form = "a table with one column a set"
     roles: list[tuple[str, str]] = []
     for name in names:
         if coded := _CODE.fullmatch(name.casefold()):
@@ -277,63 +242,58 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
                 found=some(map(repr, names)),
                 valid="T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, B; or columns word, class, kind",
             )
-        sets.form += ", in the order of two protected classes and their two sets of attributes"
+        form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
-    for place, (role, name) in enumerate(roles):
-        words = [row[place] for _, row in rows if row[place]]
-        sets.add(role, name, words, f"{path}, column {names[place]}")
-    return sets
+    columns = [[row[place] for _, row in rows if row[place]] for place in range(len(names))]
+    return form, [(*role, words) for role, words in zip(roles, columns, strict=True)]
 
 
-def _as_mapping(sets: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return sets as the mapping that `load_wordlist` takes, and notes on what was made of them."""
-    by_role = sets.by_role
+    form, sets = read
+    by_role: dict[str, dict[str, Sequence[Any]]] = {"target": {}, "attribute": {}, "control": {}}
+    every: list[Any] = []
+    again: list[Any] = []
+    for role, name, words in sets:
+        name = checks.text(name, f"{where}, name of a set").strip()
+        if not isinstance(words, list | tuple):
+            problem = "must be a list of words"
+            raise InputError(problem, where=f"{where}, {name}", found=Shortened(words))
+        into = by_role["control" if role in ("human", "neutral") else role]
+        if name in into:
+            raise InputError("two sets have one name", where=where, found=name)
+        into[name] = list(dict.fromkeys(words))
+        again += checks.repeated(words)
+        every += words
     targets, attributes = list(by_role["target"]), list(by_role["attribute"])
     if not targets or len(targets) != len(attributes):
-        one = len(attributes) == 1 and targets
+        problem = "each set of targets needs its own set of attributes"
+        hint = "repeat the one set of attributes for every set of targets"
+        found = f"{some(targets) or 'no targets'} | {some(attributes) or 'no attributes'}"
         raise InputError(
-            f"each set of targets needs its own set of attributes; there are {_counted(targets, 'target')} "
-            f"and {_counted(attributes, 'attribute')}",
-            where=where,
-            hint="repeat the one set of attributes for every set of targets" if one else None,
+            problem, where=where, found=found, hint=hint if len(attributes) == 1 else None
         )
-    every = [w for group in by_role.values() for words in group.values() for w in words]
     long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
     if len(long) > len(every) / 2:
         hint = "a test of sentences is for `bayesbias seat`"
         raise InputError("holds sentences, not words", where=where, found=long[0], hint=hint)
     if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
         targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
-    by_name = set(targets) == set(attributes)
-    again: list[str] = []
-    classes = []
-    for target, other in zip(targets, targets if by_name else attributes, strict=True):
-        classes.append(
-            {
-                "name": target,
-                "protected": _once(by_role["target"][target], again),
-                "attribute_class": other,
-                "attributes": _once(by_role["attribute"][other], again),
-            }
-        )
+    if by_name := set(targets) == set(attributes):
+        attributes = targets
+    classes = [
+        {
+            "name": target,
+            "protected": by_role["target"][target],
+            "attribute_class": other,
+            "attributes": by_role["attribute"][other],
+        }
+        for target, other in zip(targets, attributes, strict=True)
+    ]
     together = join_words(f"{c['name']} with {c['attribute_class']}" for c in classes)
     how = "attributes by the name of their class" if by_name else f"{together}, in their order"
-    notes = [f"Read as {sets.form}: {how}."]
-    controls = {kind: _once(words, again) for kind, words in by_role["control"].items()}
+    notes = [f"Read as {form}: {how}."]
     if again:
         notes.append(f"Listed more than once in a set, and counted once: {some(again)}.")
-    data: dict[str, Any] = {"schema": 1, "class": classes}
-    return ({**data, "controls": controls} if controls else data), tuple(notes)
-
-
-def _once(words: Iterable[Any], again: list[str]) -> list[Any]:
-    """Return words, each once; words that occur again are added to a list."""
-    out: list[Any] = []
-    for word in words:
-        (again if word in out else out).append(word)
-    return out
-
-
-def _counted(names: list[str], role: str) -> str:
-    found = f" ({', '.join(names)})" if names else ""
-    return number_of(len(names), f"set of {role}s", f"sets of {role}s") + found
+    controls = {"controls": by_role["control"]} if by_role["control"] else {}
+    return {"schema": 1, "class": classes, **controls}, tuple(notes)

@@ -33,24 +33,24 @@ def read_about(
     data: Mapping[str, Any], name: str, where: str, problems: Problems
 ) -> dict[str, Any]:
     """Read what a list says about itself."""
-    schema = data.get("schema")
-    if type(schema) is not int or schema != LIST_SCHEMA:
-        problem = "is missing" if schema is None else "is not known"
-        problems.add(problem, f"{where}, schema", schema, valid=str(LIST_SCHEMA))
+    if data.get("schema") != LIST_SCHEMA:
+        valid = f"schema = {LIST_SCHEMA}"
+        problems.add("unknown schema", f"{where}, schema", data.get("schema"), valid=valid)
     about: dict[str, Any] = {}
     for key in ("name", "title", "language", "source"):
         value = data.get(key)
-        if value is not None and not is_line(value):
+        about[key] = {"name": name, "title": about.get("name")}.get(key, NOT_STATED)
+        if is_line(value):
+            about[key] = value.strip()
+        elif value is not None:
             problems.add("must be a text of one line", f"{where}, {key}", value)
-            value = None
-        default = {"name": name, "title": about.get("name")}.get(key, NOT_STATED)
-        about[key] = value.strip() if value is not None else default
     for key in ("edits", "disagreements"):
-        value = data.get(key, ())
-        if not isinstance(value, list | tuple) or not all(isinstance(s, str) for s in value):
-            problems.add("must be a list of sentences", f"{where}, {key}", value)
-            value = ()
-        about[key] = tuple(s.strip() for s in value)
+        try:
+            about[key] = tuple(
+                s.strip() for s in checks.texts(data.get(key, ()), f"{where}, {key}")
+            )
+        except InputError as error:
+            problems.append(error)
     return about
 
 
@@ -63,11 +63,9 @@ def checked_words(
     value: Any, where: str, problems: Problems, owner: str, noun: str
 ) -> tuple[str, ...]:
     """Check one list of words."""
-    if value is None:
-        problems.add("is missing", where, valid="a list of at least two words")
-        return ()
     if not isinstance(value, list | tuple):
-        problems.add("must be a list of words", where, value, valid='["word", "word"]')
+        problem = "is missing" if value is None else "must be a list of words"
+        problems.add(problem, where, value, valid="a list of at least two words")
         return ()
     good = []
     for number, word in enumerate(value, start=1):
@@ -78,24 +76,18 @@ def checked_words(
     for word in checks.repeated(good):
         problem = f"the word is listed {good.count(word)} times"
         problems.add(problem, where, word, valid="each word once")
-    if not value:
-        problems.add("the list is empty", where, valid="at least two words")
-    elif len(value) == 1:
+    if len(value) < 2:
         problem = f"{owner} needs at least two {noun}: one word says nothing about how words vary"
-        problems.add(problem, where, list(value))
+        problems.add("the list is empty" if not value else problem, where, list(value))
     return tuple(good)
 
 
 def _word_problem(word: Any) -> str | None:
-    if not isinstance(word, str):
-        return "a word must be a text in quotation marks"
-    if not word.strip():
-        return "a word is empty"
+    if not checks.is_text(word):
+        return "a word must be a text that is not empty"
     if word != word.strip():
         return "a word begins or ends with a blank"
-    return (
-        None if word.isprintable() else "a word holds a tab, a line break or an invisible character"
-    )
+    return None if word.isprintable() else "a word holds an invisible character"
 
 
 def checked_sets(
@@ -115,7 +107,7 @@ def checked_sets(
 def checked_spellings(value: Any, where: str, problems: Problems) -> dict[str, str]:
     """Check the spellings of words in published vectors."""
     if not isinstance(value, Mapping):
-        problems.add('must be a table of lines such as bluebell = "blue-bell"', where, value)
+        problems.add("must be a table", where, value, valid='lines such as bluebell = "blue-bell"')
         return {}
     for word, spelling in value.items():
         if problem := _word_problem(spelling):
@@ -128,8 +120,8 @@ def checked_covariates(
 ) -> dict[str, dict[str, float | str]]:
     """Check the covariates of the words of a list."""
     if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
-        problem = "must hold a table a covariate, such as [covariates.year] with lines nurse = 90.4"
-        problems.add(problem, where, value)
+        valid = "a table a covariate, such as [covariates.year] with lines nurse = 90.4"
+        problems.add("must hold tables", where, value, valid=valid)
         return {}
     known = {word for c in classes for word in (*c.protected, *c.attributes)}
     out: dict[str, dict[str, float | str]] = {}
@@ -138,14 +130,10 @@ def checked_covariates(
         kept: dict[str, float | str] = {}
         for word, covariate in words.items():
             if word not in known:
-                hint = nearest(str(word), known)
-                problems.add(
-                    "is not a protected word or attribute of this list", here, word, hint=hint
-                )
-            elif checks.is_number(covariate):
-                kept[word] = float(covariate)
-            elif checks.is_text(covariate):
-                kept[word] = covariate
+                problem, hint = "is not a word of this list", nearest(str(word), known)
+                problems.add(problem, here, word, hint=hint)
+            elif checks.is_number(covariate) or checks.is_text(covariate):
+                kept[word] = covariate if isinstance(covariate, str) else float(covariate)
             else:
                 problems.add("must be a finite number or a text", f"{here}, {word}", covariate)
         if len({isinstance(covariate, str) for covariate in kept.values()}) > 1:

@@ -28,14 +28,8 @@ from bayesbias.wordlists.wordlist import CONTROLS, Controls, WordClass, WordList
 __all__ = ["check_wordlist", "list_wordlists", "load_wordlist", "wordlist_template"]
 
 _LIST_KEYS = (
-    *listchecks.ABOUT_KEYS,
-    "controls",
-    "definitional_sets",
-    "evaluation_sets",
-    "published_spellings",
-    "covariates",
-    "kinds",  # of words, which only sentence tests ask for and check
-    "class",
+    *(*listchecks.ABOUT_KEYS, "controls", "definitional_sets", "evaluation_sets"),
+    *("published_spellings", "covariates", "kinds", "class"),  # sentence tests check the kinds
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
 
@@ -177,15 +171,14 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
         if read is None:
             return None
         data, where, origin, short_form, remarks = read
-        before = len(problems)
         folder = Path(where).parent if origin != "mapping" else Path()
         checks.known_keys(data, _LIST_KEYS, where, problems=problems)
         name = Path(where).stem if origin != "mapping" else "custom"
         about = listchecks.read_about(data, name, where, problems)
         classes = _read_classes(data.get("class"), where, problems, short_form)
-        spellings = listchecks.checked_spellings(
-            data.get("published_spellings", {}), f"{where}, published_spellings", problems
-        )
+        key, value = f"{where}, published_spellings", data.get("published_spellings", {})
+        spellings = listchecks.checked_spellings(value, key, problems)
+        key, value = f"{where}, covariates", data.get("covariates", {})
         words = WordList(
             **about,
             classes=classes,
@@ -197,17 +190,10 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
             origin=origin,
             digests=(),
             notes=(),
-            covariates=listchecks.checked_covariates(
-                data.get("covariates", {}), classes, f"{where}, covariates", problems
-            ),
+            covariates=listchecks.checked_covariates(value, classes, key, problems),
         )
-        if origin != "mapping":
-            own = sha256_file(where)
-        elif len(problems) == before:  # only strings and lists: it can be written as JSON
-            own = sha256_of(json.dumps(plain(data), ensure_ascii=False, default=repr))
-        else:
-            own = ""
-        own_digest = (origin, own)
+        written = json.dumps(plain(data), ensure_ascii=False, default=repr)
+        own_digest = (origin, sha256_of(written) if origin == "mapping" else sha256_file(where))
         if controls is None:
             key = f"{where}, controls"
             settled, digest = resolved_controls(data.get("controls"), folder, key, problems, "own")
@@ -236,17 +222,17 @@ def _read(
     x: Any, problems: Problems
 ) -> tuple[dict[str, Any], str, str, bool, tuple[str, ...]] | None:
     """Return data, place, origin, whether in the short form, and remarks; None if unreadable."""
-    none: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     try:
         if isinstance(x, Mapping):
             where = origin = "mapping"
             data = dict(checks.tree(x, where))
-            data, remarks = foreign_mapping(data) or (data, none)
+            data, remarks = foreign_mapping(data) or (data, remarks)
             has_schema = False
         elif isinstance(x, str | os.PathLike):
             path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
             foreign = path.suffix.lower() in FOREIGN_ENDINGS
-            data, remarks = foreign_file(path) if foreign else (read_toml(path), none)
+            data, remarks = foreign_file(path) if foreign else (read_toml(path), remarks)
             where = str(path)
             origin = f"wordlists/{path.name}" if path.parent == data_dir("wordlists") else where
             has_schema = not foreign
@@ -255,29 +241,23 @@ def _read(
             problems.add("cannot be read as a word list", "x", type(x).__name__, valid=valid)
             return None
     except InputError as error:
-        vectors = {path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml")}
-        exchanged = isinstance(x, str) and x in vectors
+        exchanged = isinstance(x, str) and (data_dir("embeddings") / x / "MODEL.toml").is_file()
         hint = "these are word vectors: are the two exchanged?" if exchanged else None
         problems.append(error.retold(hint=hint))
         return None
     short_form = not has_schema and "schema" not in data and "class" not in data
-    if short_form:
-        data = {"class": _short_form(data, problems)}
+    if short_form:  # {class: {"protected": ..., "attributes": ...}}
+        classes = []
+        for name, words in data.items():
+            if isinstance(words, Mapping):
+                classes.append({**words, "name": name})
+            else:
+                problem = "must be a mapping with the keys 'protected' and 'attributes'"
+                problems.add(problem, f"mapping, class {name!r}", words)
+        data = {"class": classes}
     if not has_schema:
         data = {"schema": LIST_SCHEMA, **data}
     return data, where, origin, short_form, remarks
-
-
-def _short_form(data: Mapping[Any, Any], problems: Problems) -> list[Any]:
-    """Rewrite ``{class: {"protected": ..., "attributes": ...}}`` as the list of classes it means."""
-    classes = []
-    for name, words in data.items():
-        if isinstance(words, Mapping):
-            classes.append({**words, "name": name})
-        else:
-            problem = "must be a mapping with the keys 'protected' and 'attributes'"
-            problems.add(problem, f"mapping, class {name!r}", words)
-    return classes
 
 
 def _read_classes(
@@ -333,9 +313,6 @@ def _check_across_classes(classes: list[WordClass], where: str, problems: Proble
     for c in classes:
         other = first.setdefault(c.attribute_class, c)
         if set(other.attributes) != set(c.attributes) and other.name != c.name:
-            problems.add(
-                f"the classes {other.name!r} and {c.name!r} give one name to two sets of attributes",
-                f"{where}, class {c.name!r}, attribute_class",
-                c.attribute_class,
-                hint="name them differently, or give both the same attributes",
-            )
+            both = f"the classes {other.name!r} and {c.name!r}"
+            problem = f"{both} give one name to two sets of attributes"
+            problems.add(problem, f"{where}, class {c.name!r}, attribute_class", c.attribute_class)

@@ -4,8 +4,8 @@ Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occu
 Stereotypes in Sentiment Analysis, section 3.
 """
 
+import itertools
 import os
-import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, find_toml, read_toml, sha256_of
 from bayesbias.core.formatting import number_of
-from bayesbias.wordlists.sentence_tests import article_of
+from bayesbias.wordlists.sentence_tests import article_of, fields_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,17 +27,8 @@ _TEMPLATE = "{noun} is {a} {profession}."
 _FACTS = ("earnings", "female_share")
 _UNSTATED = "not stated"
 _KEYS = (
-    "schema",
-    "name",
-    "source",
-    "edits",
-    "disagreements",
-    "template",
-    "control",
-    "noun_pairs",
-    "professions",
-    "categories",
-    "units",
+    *("schema", "name", "source", "edits", "disagreements", "template", "control"),
+    *("noun_pairs", "professions", "categories", "units"),
 )
 
 
@@ -85,24 +76,16 @@ class Occupations:
         """Return the sentences, see `occupation_sentences`."""
         import pandas as pd
 
+        held = self.professions[["profession", "category", "article"]]
+        words = [(*row, False) for row in held.itertuples(index=False)]
+        persons = [(self.control, "control", article_of(self.control), True)]
         rows = []
-        words = [
-            (*row, False)
-            for row in self.professions[["profession", "category", "article"]].itertuples(
-                index=False
-            )
-        ]
-        checks = [(self.control, "control", article_of(self.control), True)]
-        pairs = list(self.noun_pairs.itertuples(index=False))
-        for group in (words, checks) if control else (words,):
-            for gender in GENDERS:
-                for profession, category, article, is_control in group:
-                    for pair in pairs:
-                        noun = getattr(pair, gender)
-                        text = pair.template.format(noun=noun, a=article, profession=profession)
-                        rows.append(
-                            (text, pair.noun_pair, noun, gender, profession, category, is_control)
-                        )
+        for group, gender in itertools.product((words, persons)[: 1 + control], GENDERS):
+            pairs = self.noun_pairs.itertuples(index=False)
+            for (of, category, a, is_control), pair in itertools.product(group, pairs):
+                noun = getattr(pair, gender)
+                text = pair.template.format(noun=noun, a=a, profession=of)
+                rows.append((text, pair.noun_pair, noun, gender, of, category, is_control))
         return pd.DataFrame(rows, columns=list(SENTENCE_COLUMNS))
 
     @property
@@ -120,11 +103,9 @@ class Occupations:
         """Earnings and share of women, if stated: name of the covariate -> profession -> number."""
         out = {}
         for name in _FACTS:
-            known = self.professions.dropna(subset=name)
+            known = self.professions.dropna(subset=name).set_index("profession")[name]
             if len(known):
-                out[name] = {
-                    p: float(e) for p, e in zip(known["profession"], known[name], strict=True)
-                }
+                out[name] = known.astype(float).to_dict()
         return out
 
     def __repr__(self) -> str:
@@ -207,16 +188,8 @@ def load_occupations(
     nouns = pd.DataFrame(pairs, columns=["noun_pair", "male", "female", "template"])
     frame = pd.DataFrame(rows, columns=["profession", "category", "article", *_FACTS])
     frame = frame.astype(dict.fromkeys(_FACTS, "Float64"))
-    out = Occupations(
-        data.get("name", name),
-        data.get("source", ""),
-        where,
-        nouns,
-        frame,
-        control,
-        dict(categories),
-        dict(units),
-    )
+    about = (data.get("name", name), data.get("source", ""), where)
+    out = Occupations(*about, nouns, frame, control, dict(categories), dict(units))
     checks.distinct(nouns["noun_pair"].tolist(), "a noun pair", where)
     checks.distinct(frame["profession"].tolist(), "a profession", where)
     sentences = out.sentences(control=True)["sentence"]
@@ -261,20 +234,18 @@ def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Ma
     """Return the tables of a list, each with its place; a text is a table with a name."""
     items = data[key]
     if not isinstance(items, list | tuple) or not items:
-        where = f"{where}, {key}"
-        raise InputError("must be a list that is not empty", where=where, found=items)
-    places = [f"{where}, {key}, number {i}" for i in range(1, len(items) + 1)]
-    tables = [{"name": item} if isinstance(item, str) else item for item in items]
-    return [(place, checks.table(item, place)) for place, item in zip(places, tables, strict=True)]
+        raise InputError("must be a list that is not empty", where=f"{where}, {key}", found=items)
+    out = []
+    for i, item in enumerate(items, start=1):
+        place, table = f"{where}, {key}, number {i}", item
+        table = {"name": item} if isinstance(item, str) else item
+        out.append((place, checks.table(table, place)))
+    return out
 
 
 def _template(value: Any, where: str) -> str:
     text = checks.text(value, where).strip()
-    try:
-        fields = {name for _, name, _, _ in string.Formatter().parse(text)} - {None}
-    except ValueError:
-        fields = set()
-    if fields - {"a"} != {"noun", "profession"}:
+    if fields_of(text) - {"a"} != {"noun", "profession"}:
         valid = "{noun} and {profession}, and perhaps {a}"
         raise InputError("does not hold the right fields", where=where, found=text, valid=valid)
     return text

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, read_json, read_toml, sha256_of, whole_file
 from bayesbias.core.formatting import some
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
@@ -164,35 +164,33 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         checks.text(part["category"], f"{where}, category")
         count = len(part["examples"]) if isinstance(part["examples"], list) else 1
         for key in sorted(set(part) - {"category"}):
-            _check_texts(part[key], count, f"{where}, {key}")
+            if len(checks.texts(part[key], f"{where}, {key}", least=1)) != count:
+                problem = "there must be one for each example"
+                raise InputError(problem, where=f"{where}, {key}", found=len(part[key]))
         if ("words" in part) != ("templates" in part):
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])
         if "words" in part:
-            stated[name] = list(
-                zip(part["words"], part["templates"], part["examples"], strict=True)
-            )
+            columns = (part[key] for key in ("words", "templates", "examples"))
+            stated[name] = list(zip(*columns, strict=True))
     rows: list[list[tuple[str, str, str]]] = []
     unstated = []
     for side, (first, second) in SIDES.items():
         if (first in stated) != (second in stated):
             has, lacks = (first, second) if first in stated else (second, first)
-            raise InputError(
-                f"words and templates are stated for both sets of {side} or for neither",
-                where=f"{path}, {lacks}",
-                found=[has],
-                valid=f"lists words and templates beside the examples of {lacks} too",
-            )
+            problem = f"words and templates are stated for both sets of {side} or for neither"
+            raise InputError(problem, where=f"{path}, {lacks}", found=[has])
         if first in stated:
             rows += [stated[first], stated[second]]
             continue
-        split = recognized_sentences(data[first]["examples"], data[second]["examples"])
-        rows += split
-        if any(
-            template == BARE_TEMPLATE and is_sentence(word)
-            for each in split
-            for word, template, _ in each
-        ):
+        # Both sets or none: a template that only one of them has could not be told from the list.
+        lists = [data[name]["examples"] for name in (first, second)]
+        known, every = _sentences_of_published_words(), [*lists[0], *lists[1]]
+        if all(sentence in known for sentence in every):
+            rows += [[(*known[sentence], sentence) for sentence in each] for each in lists]
+            continue
+        rows += [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
+        if any(map(is_sentence, every)):
             unstated.append(side)
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
@@ -228,11 +226,7 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
-        raise InputError(
-            "a test is written in the form that read_test reads",
-            where=path,
-            valid="a .jsonl or .json file",
-        )
+        raise InputError("is no name of a test", where=path, valid="a .jsonl or .json file")
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)
@@ -357,18 +351,14 @@ def sentence_test(
         source = source.name
     if isinstance(source, str) and Path(source).suffix in (".json", ".jsonl"):
         if level is not None or kinds is not None or templates is not None:
-            raise InputError(
-                "a test is taken from its file as it stands",
-                where=source,
-                valid="no level, kinds or templates",
-            )
+            problem = "a test is taken from its file as it stands: no level, kinds or templates"
+            raise InputError(problem, where=source)
         return read_test(source)
 
     base, implied = _published_name(source)
     if implied and level not in (None, implied):
-        raise InputError(
-            "the test has a level of its own", where=source, found=level, valid=implied
-        )
+        problem = "the test has a level of its own"
+        raise InputError(problem, where=source, found=level, valid=implied)
     level = level or implied or "word"
     if templates is not None and level != "unbleached":
         raise InputError("are for level='unbleached'", where="templates", found=f"level={level!r}")
@@ -380,15 +370,11 @@ def sentence_test(
         published = None
     else:
         entry = seat_data("tests")["tests"][base]
-        words, categories, published = (
-            load_wordlist(entry["wordlist"]),
-            entry["categories"],
-            entry.get("unbleached"),
-        )
+        words, categories = load_wordlist(entry["wordlist"]), entry["categories"]
+        published = entry.get("unbleached")
     if len(words.classes) != 2:
-        raise InputError(
-            "a test compares two classes", where=words.origin, found=[c.name for c in words.classes]
-        )
+        found = [c.name for c in words.classes]
+        raise InputError("a test compares two classes", where=words.origin, found=found)
     sets = [c.protected for c in words.classes] + [c.attributes for c in words.classes]
 
     name, changed = _level_name(base or words.name, level), False
@@ -400,23 +386,17 @@ def sentence_test(
                 f"the kind is not known of {some(map(repr, unknown), 8)}",
                 where=words.origin,
                 valid=", ".join(seat_data("templates")["templates"]),
-                hint=f"state it in a table [kinds] of the word list, person = [{unknown[0]!r}], or as kinds={{'person': [{unknown[0]!r}]}}",
+                hint=f"state it in a table [kinds] of the word list, or as kinds={{'person': [{unknown[0]!r}]}}",
             )
+        theirs = {word: published_kinds().get(word, known[word]) for word in needed}
         sentences_of = {word: bleached_sentences(word, *known[word]) for word in needed}
-        changed = any(
-            sentences_of[word]
-            != bleached_sentences(word, *published_kinds().get(word, known[word]))
-            for word in needed
-        )
+        changed = sentences_of != {w: bleached_sentences(w, *theirs[w]) for w in needed}
         rows = [[row for word in each for row in sentences_of[word]] for each in sets]
     elif level == "unbleached":
         target, attribute = _check_templates(templates or published, words.origin)
         changed = [target, attribute] != published
-        pair = (target, target, attribute, attribute)
-        rows = [
-            [(w, t, fill_template(t, {"word": w})) for w in each]
-            for t, each in zip(pair, sets, strict=True)
-        ]
+        pairs = zip((target, target, attribute, attribute), sets, strict=True)
+        rows = [[(w, t, fill_template(t, {"word": w})) for w in each] for t, each in pairs]
     else:
         rows = [[(word, BARE_TEMPLATE, word) for word in each] for each in sets]
     if base is not None and changed:
@@ -443,13 +423,7 @@ def _published_name(source: Any) -> tuple[str | None, str | None]:
                 return base, level
     if source in list_wordlists() or Path(source).suffix == ".toml" or Path(source).exists():
         return None, None
-    raise InputError(
-        "unknown test",
-        found=source,
-        valid="a name that `bayesbias seat sentences` or `bayesbias wordlist list` prints, or the path of a test "
-        "(.jsonl) or word list (.toml)",
-        hint=nearest(source, [*list_tests(), *list_wordlists()]),
-    )
+    raise checks.unknown(source, [*list_tests(), *list_wordlists()], "test")
 
 
 def _level_name(base: str, level: str) -> str:
@@ -481,18 +455,22 @@ def _check_templates(templates: Any, where: str) -> tuple[str, str]:
     if templates is None:
         valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
         raise InputError("the test has no unbleached sentences", where=where, valid=valid)
-    if not isinstance(templates, list | tuple) or len(templates) != 2:
-        problem = "must be two sentences, of targets and of attributes"
-        raise InputError(problem, where="templates", found=templates)
     for template in templates:
-        try:
-            fields = {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
-        except (ValueError, TypeError):
-            fields = set()
-        if fields != {"word"}:
+        if fields_of(template) != {"word"}:
             problem = "must hold {word} and no other field"
             raise InputError(problem, where="templates", found=template)
+    if len(templates) != 2:
+        problem = "must be two sentences, of targets and of attributes"
+        raise InputError(problem, where="templates", found=templates)
     return templates[0], templates[1]
+
+
+def fields_of(template: str) -> set[str | None]:
+    """Return the names of the fields of a template; none if it is not well formed."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
+    except ValueError:
+        return set()
 
 
 def bleached_sentences(
@@ -538,18 +516,6 @@ def _plural_of(singular: str) -> str:
     return f"{before}{blank}{noun}{of}{rest}"
 
 
-def recognized_sentences(*lists: list[str]) -> list[list[tuple[str, str, str]]]:
-    """Find word and template of each sentence among the published ones.
-
-    Otherwise all sentences of all lists count as words. Lists that are compared are split
-    together or not at all: a template that only one of them has could not be told from the list.
-    """
-    known = _sentences_of_published_words()
-    if all(sentence in known for each in lists for sentence in each):
-        return [[(*known[sentence], sentence) for sentence in each] for each in lists]
-    return [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
-
-
 def is_sentence(text: str) -> bool:
     """Whether a text looks like a sentence rather than like a word or a term of some words.
 
@@ -587,14 +553,11 @@ def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
 
 def stated_kinds(kinds: Any) -> KindsOfWords:
     """Read the argument `kinds`."""
-    if kinds is None:
-        return {}
     if isinstance(kinds, str | os.PathLike):
         table = read_toml(Path(kinds))
-        if "kinds" not in table:
-            raise InputError("has no table [kinds]", where=kinds, found=sorted(table))
+        checks.known_keys(table, table, kinds, needed=("kinds",))
         return read_kinds(table["kinds"], f"{os.fspath(kinds)}, kinds")
-    return read_kinds(kinds, "kinds")
+    return read_kinds(kinds or {}, "kinds")
 
 
 def read_kinds(table: Any, where: str) -> KindsOfWords:
@@ -609,26 +572,14 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
         for i, item in enumerate(words, start=1):
             here = f"{where}, {kind}, number {i}"
             forms = dict(item) if isinstance(item, Mapping) else {"word": item}
-            if "word" not in forms or set(forms) - set(_FORMS):
-                problem = "must be a word, or a table of its forms"
-                raise InputError(problem, where=here, found=item, valid=_FORMS)
+            checks.known_keys(forms, _FORMS, here, needed=("word",))
             for value in forms.values():
                 checks.text(value, here)
             if len(forms) > 1 and kind not in _COUNT_NOUNS:
-                problem = "only count nouns have forms"
-                raise InputError(problem, where=here, found=item, valid=_COUNT_NOUNS)
+                raise InputError("only count nouns have forms", where=here, found=item)
             checks.choice(forms.get("article", "a"), ("a", "an"), "article", here)
             word = forms.pop("word")
             if word in out:
-                problem = f"the word is listed before, as {out[word][0]}"
-                raise InputError(problem, where=here, found=word)
+                raise InputError("the word is listed before", where=here, found=word)
             out[word] = (kind, forms)
     return out
-
-
-def _check_texts(values: Any, count: int, where: str) -> None:
-    """Refuse what is not a list of ``count`` texts, none of them empty."""
-    checks.texts(values, where, least=1)
-    if len(values) != count:
-        problem = "there must be one for each example"
-        raise InputError(problem, where=where, found=len(values), valid=str(count))

@@ -159,29 +159,23 @@ class WordList:
         """Name the classes with so few words that they say little of how words vary."""
         out = []
         for c in self.classes:
-            few = [
-                number_of(len(items), noun)
-                for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
-                if len(items) < FEW_WORDS
-            ]
-            if few:
-                out.append(
-                    f"The class {c.name!r} has {join_words(few)}: how far its words vary is weakly known."
-                )
+            sets = ((c.protected, "protected word"), (c.attributes, "attribute"))
+            if few := [number_of(len(w), noun) for w, noun in sets if len(w) < FEW_WORDS]:
+                said = f"The class {c.name!r} has {join_words(few)}"
+                out.append(f"{said}: how far its words vary is weakly known.")
         return tuple(out)
 
     def __repr__(self) -> str:
-        controls = (
-            f"controls {self.controls.name} "
-            f"({len(self.controls.human)} human, {len(self.controls.neutral)} neutral)"
-            if self.controls
-            else "no controls"
+        controls = "no controls"
+        if held := self.controls:
+            sizes = f"{len(held.human)} human, {len(held.neutral)} neutral"
+            controls = f"controls {held.name} ({sizes})"
+        counts = (
+            number_of(len(self.classes), "class", "classes"),
+            number_of(len(self.protected_words), "protected word"),
+            number_of(len(self.attribute_words), "attribute"),
         )
-        return (
-            f"<WordList {self.name}: {number_of(len(self.classes), 'class', 'classes')}, "
-            f"{number_of(len(self.protected_words), 'protected word')}, "
-            f"{number_of(len(self.attribute_words), 'attribute')}, {controls}>"
-        )
+        return f"<WordList {self.name}: {', '.join(counts)}, {controls}>"
 
 
 def distinct_words(words: Iterable[str]) -> tuple[str, ...]:

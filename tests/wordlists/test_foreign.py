@@ -86,19 +86,6 @@ def test_a_mapping_in_another_form_is_read_too(mapping) -> None:
     assert words.controls.name == "2022"
 
 
-def test_our_own_forms_are_read_from_json(tmp_path) -> None:
-    young, old = (["young", "youth"], ["lively", "rash"]), (["old", "aged"], ["frail", "wise"])
-    short = {
-        name: dict(zip(("protected", "attributes"), words, strict=True))
-        for name, words in (("young", young), ("old", old))
-    }
-    path = tmp_path / "age.json"
-    path.write_text(json.dumps(short))
-    assert load_wordlist(path).classes == load_wordlist(short).classes
-    named_like_arguments = {"T1": short["young"], "A1": short["old"]}
-    assert [c.name for c in load_wordlist(named_like_arguments).classes] == ["T1", "A1"]
-
-
 def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
     path = tmp_path / "named.csv"
     path.write_text(
@@ -112,9 +99,7 @@ def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
     assert words.notes[0].endswith("attributes by the name of their class.")
 
 
-@pytest.mark.parametrize(
-    "order", [("T1", "T2", "A2", "A1"), ("A2", "T2", "A1", "T1"), ("T2", "A1", "A2", "T1")]
-)
+@pytest.mark.parametrize("order", [("T1", "T2", "A2", "A1"), ("A2", "T2", "A1", "T1")])
 @pytest.mark.parametrize("form", ["mapping", "test", "columns", "letters", "rows"])
 def test_codes_say_what_goes_with_what_in_any_order(tmp_path, order, form) -> None:
     sets = {
@@ -148,13 +133,6 @@ def test_a_long_table_takes_controls_and_codes(tmp_path) -> None:
     path.write_text(LONG + "somebody,,human\nanyone,,human\nclock,,neutral\ngrass,,neutral\n")
     controls = load_wordlist(path).controls
     assert (controls.human, controls.neutral) == (("somebody", "anyone"), ("clock", "grass"))
-    path.write_text(
-        "word,set\nmath,T1\nsums,T1\nart,T2\npoetry,T2\nhe,A1\nhim,A1\nshe,A2\nher,A2\n"
-    )
-    assert [(c.name, c.attribute_class) for c in load_wordlist(path).classes] == [
-        ("T1", "A1"),
-        ("T2", "A2"),
-    ]
 
 
 def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
@@ -167,34 +145,20 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
     ("name", "content", "said"),
     [
         ("x.json", "[1, 2]", "is not a word list"),
-        (
-            "x.json",
-            '{"flowers": ["aster"], "insects": ["ant"]}',
-            "does not say which sets are targets",
-        ),
-        (
-            "x.json",
-            json.dumps({**QUERY, "target_sets_names": ["math"]}),
-            "must be 2 names, one a set",
-        ),
+        ("x.json", '{"flowers": ["aster"]}', "does not say which sets are targets"),
         ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
         ("x.csv", "", "the table is empty"),
         ("x.csv", "a,b,c\n1,2,3\n", "the headings do not say"),
         ("x.csv", "T1,T2\nmath,art\nsums,poetry\n", "needs its own set of attributes"),
         ("x.csv", "word,class\na,flowers\n", "does not say whether the word is protected"),
         ("x.csv", "word,class,kind\na,flowers,tagret\n", "did you mean 'target'"),
-        ("x.csv", "word,class,kind\n,flowers,target\n", "a cell is empty"),
-        ("x.csv", 'T1,A1\n"a,b\n', "is not a table"),
     ],
 )
-def test_what_is_no_list_says_why(name: str, content: str | bytes, said: str, tmp_path) -> None:
+def test_what_is_no_list_says_why(name: str, content: str, said: str, tmp_path) -> None:
     path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InputError) as caught:
+    path.write_text(content)
+    with pytest.raises(InputError, match=said):
         load_wordlist(path)
-    assert any(part in str(caught.value) for part in said.split("|"))
-    assert str(path) in str(caught.value)
-    assert check_wordlist(path)
 
 
 def test_the_published_tests_are_our_shipped_lists(shared) -> None:
@@ -206,18 +170,3 @@ def test_the_published_tests_are_our_shipped_lists(shared) -> None:
                 assert {w.casefold() for w in a.attributes} == {w.casefold() for w in b.attributes}
     with pytest.raises(InputError, match=r"holds sentences, not words; .*bayesbias seat"):
         load_wordlist(shared / "data" / "sent_bias_tests" / "sent-weat7.jsonl")
-
-
-def test_a_misspelt_key_of_a_query_is_not_a_class() -> None:
-    query = {"target_sets": [MATH, ARTS], "atribute_sets": [MALE, FEMALE]}
-    with pytest.raises(
-        InputError, match=r"lacks the key 'attribute_sets'.*did you mean 'atribute_sets'"
-    ):
-        load_wordlist(query)
-
-
-def test_a_query_with_one_set_of_attributes_is_told_what_to_do():
-    with pytest.raises(
-        InputError, match=r"; repeat the one set of attributes for every set of targets$"
-    ):
-        load_wordlist({"target_sets": [MATH, ARTS], "attribute_sets": [MALE]})

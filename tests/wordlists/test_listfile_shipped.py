@@ -36,15 +36,8 @@ def test_shipped_list_is_complete_and_passes_its_own_check(name: str) -> None:
     wordlist = load_wordlist(name)
     assert wordlist.name == name
     assert wordlist.language == "en"
-    assert wordlist.controls is not None
     assert wordlist.controls.name == "2022"
-    assert len(wordlist.title) > 10
     assert "arXiv:" in wordlist.source or "doi:" in wordlist.source
-    assert wordlist.disagreements
-    assert all(
-        s == " ".join(s.split())
-        for s in (wordlist.source, *wordlist.edits, *wordlist.disagreements)
-    )
 
 
 @pytest.mark.parametrize(("name", "file"), SENT_BIAS.items())

@@ -117,12 +117,3 @@ def test_faults_in_a_list_of_occupations_are_named(change, message):
     base = {"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["nurse"]}
     with pytest.raises(bb.InputError, match=message):
         bb.wordlists.load_occupations({**base, **change})
-
-
-def test_an_unknown_list_says_what_there_is(tmp_path):
-    with pytest.raises(bb.InputError, match="did you mean 'occupations'"):
-        bb.wordlists.load_occupations("ocupations")
-    lacking = tmp_path / "x.toml"
-    lacking.write_text("professions = ['nurse']\n", encoding="utf-8")
-    with pytest.raises(bb.InputError, match=r"x.toml: lacks the key 'noun_pairs'"):
-        bb.wordlists.load_occupations(lacking)

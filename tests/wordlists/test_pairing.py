@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 
 from helpers.wordlists import AGE, rows
 
@@ -59,11 +58,6 @@ def test_a_stereotype_is_no_control_and_human_comes_before_neutral() -> None:
     kinds = {row[2]: row[4] for row in rows(wordlist)}
     assert (kinds["wise"], kinds["frail"], kinds["walk"]) == ("stereotype", "stereotype", "human")
     assert len({row[:3:2] for row in rows(wordlist)}) == len(rows(wordlist)) == 4 * 9
-    assert (
-        "Dropped from the controls, because they are stereotypes here: wise, frail."
-        in wordlist.notes
-    )
-    assert "Human and neutral at once, kept as human: walk." in wordlist.notes
 
 
 def test_a_word_is_not_paired_with_itself() -> None:
@@ -77,11 +71,6 @@ def test_a_word_is_not_paired_with_itself() -> None:
     assert got["elderly", "youth"] == "associated"
     assert got["young", "old"] == "neutral"
     assert len(got) == 4 * 8 - 2
-    assert wordlist.notes[-2:] == (
-        "The pair of a protected word with itself is left out: 'youth' (also an attribute), "
-        "'old' (also a neutral control word).",
-        "Any two of these words are paired twice: 'youth', 'old'.",
-    )
     columns = pairs(wordlist)
     assert {len(column) for column in columns.values()} == {30}
 
@@ -102,19 +91,3 @@ def test_classes_may_share_one_attribute_list_by_name() -> None:
     wordlist = load_wordlist(shared_list)
     assert {row[5] for row in rows(wordlist)} == {"associated"}
     assert "All classes have the same attributes, so no pair is 'different'." in wordlist.notes
-
-
-def test_a_million_pairs_take_well_under_a_second() -> None:
-    big = {
-        c: {
-            "protected": [f"{c}p{i}" for i in range(500)],
-            "attributes": [f"{c}a{i}" for i in range(500)],
-        }
-        for c in "xy"
-    }
-    wordlist = load_wordlist(big)
-    start = time.process_time()
-    columns = pairs(wordlist)
-    assert time.process_time() - start < 2  # 0.02 s measured; the bound allows for a busy machine
-    assert len(columns["connection"]) == 1_000_000
-    assert columns["connection"].count("associated") == 500_000

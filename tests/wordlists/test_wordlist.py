@@ -27,20 +27,6 @@ def test_words_are_distinct_and_in_order() -> None:
     )
 
 
-def test_notes_say_what_is_unusual() -> None:
-    assert load_wordlist("weat10").notes == (
-        "'Billy' and 'billy' differ only in capitals or character form: "
-        "an uncased embedding gives them one vector.",
-    )
-    assert load_wordlist("religion").notes == ()
-    assert load_wordlist("religion").thin == (
-        "The class 'christianity' has 3 attributes: how far its words vary is weakly known.",
-    )
-    assert load_wordlist("gender").notes == ()
-    (note,) = load_wordlist("gender", "none").notes
-    assert note.startswith("There are no control words")
-
-
 def test_one_class_needs_controls_and_says_what_it_lacks() -> None:
     one = {"young": {"protected": ["a", "b", "c", "d"], "attributes": ["e", "f", "g", "h"]}}
     assert load_wordlist(one, "2022").notes == (
@@ -57,3 +43,11 @@ def test_controls_in_another_language_are_noted(tmp_path: Path) -> None:
         in load_wordlist(path, "2022").notes
     )
     assert not any("language" in note for note in load_wordlist(path).notes)
+
+
+def test_notes_say_what_is_unusual() -> None:
+    (note,) = load_wordlist("weat10").notes
+    assert note.startswith("'Billy' and 'billy' differ only in capitals")
+    assert load_wordlist("religion").thin[0].startswith("The class 'christianity' has 3 attributes")
+    (note,) = load_wordlist("gender", "none").notes
+    assert note.startswith("There are no control words")
