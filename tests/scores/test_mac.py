@@ -79,15 +79,3 @@ def test_mac_against_a_table_without_some_pairs() -> None:
         mac(whole, against=two_by_two({"x8": (0.4, 0.9), "y9": (0.8, 0.7)}))
     result = mac(whole, against=whole)
     assert (result.difference, result.t, result.p_value) == (0.0, None, None)
-
-
-def test_words_of_mac() -> None:
-    v = vectors()
-    few = mac(v, LIST, words=["y2", "x1"])
-    assert (few.words, few.n["pairs"]) == (("y2", "x1"), 10)
-    with pytest.raises(InputError, match="did you mean 'y2'"):
-        mac(v, LIST, words=["y22"])
-    del v["x1"]
-    assert mac(v, LIST, words=["y2", "x1"]).dropped == ("x1",)
-    with pytest.raises(InputError, match="class_means"):
-        mac(v, LIST, convention="means")

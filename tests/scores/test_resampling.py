@@ -12,68 +12,34 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.core.errors import InputError
 from bayesbias.scores.resampling import percentile_interval, sign_flip_test
 
 
-def _shuffled(words: bb.wordlists.WordList, how: random.Random) -> dict[str, dict[str, list[str]]]:
-    """Return the words of a list in another order, and its classes as they stand."""
-    return {
-        each.name: {
-            "protected": how.sample(each.protected, len(each.protected)),
-            "attributes": how.sample(each.attributes, len(each.attributes)),
-        }
-        for each in words.classes
-    }
-
-
-@pytest.mark.parametrize(
-    "measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"]
-)
-def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure: str) -> None:
+@pytest.mark.parametrize("name", ["ect", "ripa", "rnsb", "sc_weat", "wefat_score"])
+def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(name: str) -> None:
     words = bb.load_wordlist("gender")
     held = bb.load_embedding("minilm-static", words.words)
-    sets = [("he", "she"), ("man", "woman"), ("his", "her"), ("boy", "girl")]
-    covariate = {w: float(len(w) % 5) for w in words.attribute_words}
-
-    def found(
-        listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]
-    ) -> list[object]:
-        how = {"resamples": 99, "seed": shifted(1)}
-        if measure == "relative norm":
-            scores = [bb.relative_norm_distance(held, listed)]
-        elif measure == "direct bias":
-            scores = [bb.direct_bias(held, listed, sets=pairs)]
-        elif measure == "sc-weat":
-            scores = list(bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1)).values())
-        elif measure == "wefat":
-            some = {w: covariate[w] for each in listed.values() for w in each["attributes"]}
-            scores = [
-                bb.scores.wefat_score(held, listed, {"f": some}, samples=999, seed=shifted(1))
-            ]
-        else:
-            extra = {"sets": pairs} if measure == "ripa" else {}
-            scores = [getattr(bb.scores, measure)(held, listed, **how, **extra)]
-        numbers = [(score.value, score.low, score.high, score.p_value) for score in scores]
-        return [number for each in numbers for number in each if number is not None]
-
     how = random.Random(3)
-    as_listed = {
-        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)}
-        for each in words.classes
+    covariate = {w: float(len(w) % 5) for w in words.attribute_words}
+    extra = {
+        "ripa": {"sets": [("he", "she"), ("man", "woman"), ("his", "her")]},
+        "wefat_score": {"covariates": {"f": covariate}},
     }
-    expected = found(as_listed, sets)
-    for _ in range(3):
-        again = found(_shuffled(words, how), how.sample(sets, len(sets)))
-        # Kernels of some processors add up a row by its place in the matrix, to the last bits; other
-        # words would show in the third digit.
-        assert again == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
+    def found(order) -> list[float | None]:
+        listed = {
+            c.name: {"protected": order(c.protected), "attributes": order(c.attributes)}
+            for c in words.classes
+        }
+        less = {"resamples": 99} if name in ("ect", "ripa", "rnsb") else {"samples": 999}
+        options = extra.get(name, {}) | less | {"seed": shifted(1)}
+        result = getattr(bb.scores, name)(held, listed, **options)
+        scores = result.values() if isinstance(result, dict) else [result]
+        return [x for s in scores for x in (s.value, s.low, s.high) if x is not None]
 
-def test_signs_are_drawn_alike_in_any_order() -> None:
-    scores = np.random.default_rng(5).normal(0.2, 1, 60)
-    once, again = (sign_flip_test(x, samples=999, seed=shifted(2)) for x in (scores, scores[::-1]))
-    assert once == again
+    # Kernels of some processors add up a row by its place in the matrix, to the last bits.
+    shuffled = found(lambda group: how.sample(group, len(group)))
+    assert shuffled == pytest.approx(found(list), rel=1e-12, abs=1e-14)
 
 
 @pytest.mark.parametrize("sides", [1, 2])
@@ -159,18 +125,6 @@ def test_of_more_than_forty_scores_signs_are_drawn() -> None:
     assert sign_flip_test(scores).seed is not None
 
 
-def test_what_sign_flips_refuse() -> None:
-    for scores, options, said in [
-        ([1, math.nan], {}, "scores: expected one or more finite scores"),
-        ([], {}, "scores"),
-        ([1], {"sides": 3}, "sides"),
-        ([1], {"prob": 1}, "between 0 and 1"), ([1], {"samples": 0}, "samples"),
-    ]:  # fmt: skip
-        with pytest.raises(InputError, match=said):
-            sign_flip_test(scores, **options)
-    assert sign_flip_test([0.0, 0.0]).p_value == 1
-
-
 def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     values = np.random.default_rng(0).normal(size=300)
     resamples = 2000
@@ -187,10 +141,3 @@ def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     assert abs(low - (values.mean() - z * sd)) < 5 * error
     assert abs(high - (values.mean() + z * sd)) < 5 * error
     assert (seed, notes) == (shifted(1), [])
-
-
-def test_a_bootstrap_says_where_it_fails() -> None:
-    low, high, _, notes = percentile_interval(
-        lambda counts: None if counts[0] else 1.0, [3], prob=0.9, resamples=200, seed=1
-    )
-    assert (low, high, len(notes)) == (None, None, 2)

@@ -1,19 +1,17 @@
 """Direct bias, relative norm distance, RIPA, ECT and RNSB by computations that share nothing with them."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 from helpers.seeds import shifted
-from helpers.tables import two_by_two
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.scores import ect, ripa, rnsb
-from bayesbias.scores.association import mac, weat
+from bayesbias.scores.association import weat
 from bayesbias.scores.score import SCORES
 from bayesbias.scores.vectors import direct_bias, relative_norm_distance
 from bayesbias.tables.distances import distance_table
@@ -63,33 +61,6 @@ def test_the_direction_is_the_principal_component_around_zero() -> None:
     assert (differences @ result.direction).mean() > 0
     assert result.explained == pytest.approx(values[-1] / values.sum())
     assert result.value == pytest.approx(abs(cosine(v["n"], result.direction)), abs=1e-12)
-
-
-def test_direct_bias_of_a_list() -> None:
-    result = direct_bias("minilm-static", "gender")
-    assert (result.words, result.n["pairs"]) == (load_wordlist("gender").attribute_words, 7)
-    cosines = result.pairs().set_index("word")["cosine"]
-    assert cosines["nurse"] < -0.3 < 0.05 < cosines["soldier"]  # towards he, away from she
-    assert result.value == pytest.approx(cosines.abs().mean())
-    some = {w: u for w, u in PLANE.items() if w not in ("hers", "clerk")}
-    result = direct_bias(some, words=NEUTRAL, sets=COUPLES)
-    assert (result.dropped, result.n) == (("hers", "clerk"), {"words": 2, "pairs": 1})
-
-
-@pytest.mark.parametrize(
-    ("words", "sets", "said"),
-    [
-        (NEUTRAL, [], "no pairs define a direction"),
-        (NEUTRAL, [("he", "she", "it")], "pairs of different words"),
-        ([], COUPLES, "no words are given"),
-        (["unicorn"], COUPLES, "no word of 1"),
-        (NEUTRAL, [("unicorn", "he")], "no pair of 1"),
-        (NEUTRAL, [("he", "she"), ("she", "he")], "cancel"),
-    ],
-)
-def test_what_direct_bias_refuses(words, sets, said) -> None:
-    with pytest.raises(InputError, match=said):
-        direct_bias(PLANE, words=words, sets=sets)
 
 
 def test_relative_norm_distance_by_hand() -> None:
@@ -232,24 +203,6 @@ def test_a_bootstrap_is_repeatable_and_names_missing_words(name) -> None:
     assert score(vectors(9), LIST, **options, resamples=99).seed is not None
     missing = {w: u for w, u in vectors(9).items() if w not in ("x2", "b3")}
     assert set(score(missing, LIST, **options, **FEW).dropped) == {"x2", "b3"}
-
-
-def test_every_score_is_one_type_with_one_text() -> None:
-    v = vectors()
-    whole = distance_table(v, LIST)
-    for score in (
-        weat(v, LIST), weat(v, LIST, p="normal"), weat(two_by_two({"x1": (0.4, 0.9), "y1": (0.5, 1.0)})),
-        mac(v, LIST), mac(whole, against=distance_table(vectors(1), LIST)), *bb.scores.sc_weat(v, LIST).values(),
-        direct_bias(PLANE, words=NEUTRAL, sets=COUPLES), relative_norm_distance(v, LIST), ect(v, LIST, **FEW),
-        rnsb(v, LIST, **FEW), ripa(v, LIST, sets=PAIRS, **FEW),
-    ):  # fmt: skip
-        json.dumps(score.as_dict(), allow_nan=False)
-        lines = score.lines()
-        assert lines[0].startswith(SCORES[score.name].title)
-        assert lines[-1].endswith(SCORES[score.name].source)
-        assert f"{score.value:.4f}" in lines[1] if score.value is not None else "none" in lines[1]
-        with pytest.raises(AttributeError):
-            score.nothing_of_the_kind  # noqa: B018
 
 
 def test_every_score_is_computed_of_vectors_and_some_of_a_table() -> None:

@@ -8,7 +8,6 @@ import math
 import statistics
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.seeds import shifted
 from helpers.vectors import LIST, X, Y, cosine, vectors
@@ -82,16 +81,6 @@ def test_words_that_cannot_be_scored_are_named() -> None:
     assert result.dropped == ("y4",)
     assert "words of the two sets are not scored: x1" in result.notes
     assert result.n["words"] == 6
-
-
-def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
-    path = tmp_path / "covariates.csv"
-    path.write_text(
-        "word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items())
-    )
-    result = bb.scores.wefat_score(VECTORS, LIST, path)
-    assert result.n["words"] == 6
-    assert result.notes == (f"no f is given of {JOBS[0]}",)
 
 
 @pytest.mark.parametrize(
@@ -174,30 +163,3 @@ def test_the_published_correlation(shared) -> None:
     # The list's own two sets of occupations are those in which most are women, and the others.
     female, male = bb.load_wordlist("wefat").classes
     assert min(share[w] for w in female.attributes) > 50 > max(share[w] for w in male.attributes)
-
-
-def test_two_spellings_of_one_word_have_one_value(tmp_path):
-    women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "Nurse": 88.0}
-    result = bb.scores.wefat_score("minilm-static", "wefat", {"women": women})
-    assert (result.n["words"], any("which counts once" in note for note in result.notes)) == (
-        4,
-        True,
-    )
-    file = tmp_path / "women.csv"
-    file.write_text(
-        "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
-    )
-    with pytest.raises(
-        InputError, match=r"women.csv.*'nurse' and 'Nurse' have one vector.*89"
-    ) as error:
-        bb.wefat("minilm-static", "wefat", file, seed=1)
-    assert "one value a word" in str(error.value)
-
-
-def test_a_series_is_a_covariate_and_a_mapping_without_its_name_is_none():
-    series = pd.Series(
-        {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women"
-    )
-    assert bb.scores.wefat_score("minilm-static", "wefat", series).covariate == "women"
-    with pytest.raises(InputError, match="are no covariates"):
-        bb.scores.wefat_score("minilm-static", "wefat", series.to_dict())

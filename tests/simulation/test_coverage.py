@@ -94,34 +94,6 @@ def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
     assert coverage_simulated(SMALL, **asked).equals(parts)
 
 
-def test_t_interval_equals_scipy():
-    table = simulate_table(SMALL, 5)
-    row = next(
-        r for r in coverage._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral"
-    )
-    one, two = (table.loc[table["connection"] == c, "distance"] for c in ("human", "neutral"))
-    result = stats.ttest_ind(one, two, equal_var=False)
-    # The interval leaves out zero exactly where p < 1 - prob.
-    assert (row["low"] > 0 or row["high"] < 0) == (result.pvalue < 0.1)
-    assert row["estimate"] == pytest.approx(one.mean() - two.mean())
-
-
-@pytest.mark.claim
-def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
-    """The reason for the package: pairs that share an attribute are not independent."""
-    report = coverage_simulated(
-        SMALL.without_difference(),
-        tables=40,
-        methods=("crossed", "pairs_t"),
-        seed=shifted(1),
-        **{**QUICK, "workers": None},
-    ).set_index(["method", "contrast"])
-    # What a test that keeps its promise of 11 % may show by chance in 60 tables, and no more.
-    assert report.loc[("pairs_t", "human - neutral"), "called"] * 60 > mc.most(60, 0.11)
-    assert report.loc[("crossed", "human - neutral"), "called"] * 60 <= mc.most(60, 0.11)
-    assert report.loc[("crossed", "human - neutral"), "coverage"] * 60 >= mc.fewest(60, 0.89)
-
-
 @pytest.mark.claim
 def test_coverage_of_the_crossed_model():
     """89 % intervals at the spreads of religion/Reddit, in a sample the test can afford; `make bench` runs 1,000."""

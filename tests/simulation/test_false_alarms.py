@@ -8,7 +8,6 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from scipy import stats
 
-from bayesbias.core.errors import InputError
 from bayesbias.scores.association import effect_size, largest_effect_size
 from bayesbias.scores.permutation import permutation_test
 from bayesbias.simulation import false_alarms as alarms
@@ -67,11 +66,6 @@ def test_null_draws_are_effect_sizes() -> None:
     assert (two.quantile([0.1, 0.9]).round(6).tolist(), two.above(1.4), two.above(1.5)) == (
         [-1.414214, 1.414214], 1.0, 0.0,
     )  # fmt: skip
-
-
-def test_the_null_distribution_has_no_scale() -> None:
-    one, other = (null_distribution(4, 4, sd=sd, draws=1000) for sd in (0.05, 1e-9))
-    assert other.effect_sizes == pytest.approx(one.effect_sizes, abs=1e-9)
 
 
 def cell(frame, n: int, attribute_sd: float, question: str, method: str):
@@ -145,15 +139,6 @@ def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     )
 
 
-@pytest.mark.slow
-def test_a_row_depends_on_nothing_but_its_own_settings(grid) -> None:
-    again = simulate_grid([8], [0.1], [0.06], draws=2000, seed=shifted(1))
-    mine = grid[(grid["n_words"] == 8) & (grid["attribute_sd"] == 0.06)].reset_index(drop=True)
-    assert again.equals(mine)
-    other = simulate_grid([8], [0.1], [0.06], draws=2000, seed=shifted(2))
-    assert not other["truth_sd"].equals(mine["truth_sd"])
-
-
 def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
     random = np.random.default_rng(8)
     tables = random.normal(0, 1, (40, 2, 3, 2, 4)) + random.normal(0, 0.7, (40, 2, 1, 2, 4))
@@ -215,19 +200,3 @@ def test_a_true_difference_is_found() -> None:
             stats.norm.pdf(1.96) * 1.96
         )  # of two ends, relative
         assert abs(row["truth_low"] + row["truth_high"]) < mc.K * error * row["truth_high"]
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: null_distribution(0, 2), "n_x"),
-        (lambda: null_distribution(denominator="pooled"), "no ceiling"),
-        (lambda: null_distribution(draws=1).quantile(1.5), "probability"),
-        (lambda: simulate_grid([1]), "n_words"),
-        (lambda: simulate_grid([4], attribute_sd=[-1]), "attribute_sd"),
-        (lambda: simulate_grid([4], alpha=1), "alpha"),
-    ],
-)
-def test_bad_arguments_are_named(call, said) -> None:
-    with pytest.raises(InputError, match=said):
-        call()

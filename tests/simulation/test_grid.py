@@ -8,11 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
-from helpers.seeds import shifted
 from scipy import stats
 
-import bayesbias as bb
-from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.view import PROB
 from bayesbias.simulation.coverage import coverage_simulated
@@ -28,7 +25,7 @@ from bayesbias.simulation.grid import (
     resampled_means,
     sampling_variance,
 )
-from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table, true_contrasts
+from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table
 
 UNEQUAL = Scenario(words=(3, 5, 4), attributes=(4, 2, 3), human=6, neutral=3)
 
@@ -105,21 +102,6 @@ def test_parts_hold_the_words_they_are_asked_for(table):
     rows = table.set_index(["protected_word", "attribute"])["distance"]
     for row in part.frame().itertuples():
         assert row.distance == rows[row.protected_word, row.attribute]
-
-
-def test_what_is_no_grid_is_refused_or_left_out(table):
-    lacking = grid_of(table.drop(index=table.index[table["attribute"] == "a1.0"][:2]), "here")
-    assert lacking.left_out == ("a1.0",)
-    assert lacking.sizes()[1].tolist() == [4, 1, 3, 6, 3]
-    with pytest.raises(InputError, match="a pair stands twice"):
-        grid_of(pd.concat([table, table.tail(1)]), "here")
-    shared = {
-        "a": {"protected": ["jew", "rabbi"], "attributes": ["greedy", "cheap"]},
-        "b": {"protected": ["priest", "bible"], "attributes": ["judgemental", "cheap"]},
-    }
-    frame = bb.distance_table("minilm-static", shared).frame
-    with pytest.raises(InputError, match=r"attribute_class.*cheap"):
-        grid_of(frame, "here")
 
 
 @pytest.mark.slow
@@ -273,38 +255,6 @@ def test_the_variance_of_the_bootstrap_is_that_of_drawing_from_the_table():
     ends = by_bootstrap(grid, weights, 0.8, 3, 6000)
     for key, column in zip(weights, values.T, strict=True):
         assert ends[key][1:] == pytest.approx(tuple(np.quantile(column, [0.1, 0.9])))
-
-
-def test_the_bootstrap_counts_the_noise_of_pairs_three_times():
-    """Owen (2007), of noise alone: on average 3 - 1/n - 1/m - 1/nm ... times the variance of the mean, exactly here.
-
-    Words give (1 - 1/n) s / nm, attributes (1 - 1/m) s / nm, and pairs (1 - 1/n) (1 - 1/m) s / nm.
-    """
-    n, m, factors = 6, 8, []
-    for seed in range(800):
-        grid = layout((n, 2), (m, 2), seed=seed, of_words=0.0, of_attributes=0.0, of_pairs=0.2)
-        weights = np.array([[1.0, 0.0], [0.0, 0.0]])
-        factors.append(sampling_variance(grid, weights, *grid.sizes()) / (0.2**2 / (n * m)))
-    a, b = 1 - 1 / n, 1 - 1 / m
-    mc.assert_near(mc.mean_of(factors), a + b + a * b)
-
-
-@pytest.mark.claim
-def test_yardsticks_stand_beside_the_models():
-    scenario = Scenario(words=(6, 6), attributes=(6, 6), human=0, neutral=20)
-    settings = {"tables": 150, "seed": shifted(2), "workers": 1, "progress": False}
-    report = coverage_simulated(
-        scenario, methods=["moments", "bootstrap", "averages_t"], **settings
-    )
-    assert set(report["contrast"]) == set(true_contrasts(scenario))
-    share = report.set_index(["method", "contrast"])["coverage"]
-    for contrast in true_contrasts(scenario):
-        assert share["moments", contrast] * 150 >= mc.fewest(150, PROB), contrast
-    # Averages over attributes know nothing of their scatter; the bootstrap does.
-    assert share["averages_t", "different - neutral"] * 150 < mc.fewest(150, PROB)
-    assert (
-        share["bootstrap", "different - neutral"] > share["averages_t", "different - neutral"] + 0.1
-    )
 
 
 def test_a_single_word_has_no_answer():

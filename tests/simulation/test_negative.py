@@ -9,7 +9,6 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.core.errors import InputError
 from bayesbias.simulation import coverage, negative as shuffles
 from bayesbias.simulation.negative import _dealt, _partition, deals, negative_controls
 
@@ -130,17 +129,6 @@ def test_every_negative_control_is_fitted_with_a_seed_of_its_own(monkeypatch):
             "minilm-static", "gender", tables=2, seed=seed, controls="none", progress=False
         )
     assert len(set(seen)) == len(seen) == 2 * (1 + 3 * 2)
-
-
-def test_what_negative_controls_cannot_use_is_refused():
-    one = {"a": SHARED_STEREOTYPE["a"]}
-    for problem, arguments in {
-        "stereotypes of two classes": {"wordlist": one, "controls": "2022"},
-        "tables: must be": {"wordlist": "religion", "tables": 0},
-        "are of a model; found: 'weat'": {"wordlist": "religion", "model": "weat"},
-    }.items():
-        with pytest.raises(InputError, match=problem):
-            negative_controls("minilm-static", **arguments, progress=False)
 
 
 def test_what_shuffles_hold_on_average_is_that_of_all_of_them():

@@ -1,12 +1,10 @@
 """The paper's simulations, digit for digit."""
 
-import dataclasses
 import math
 
 import numpy as np
 import pytest
 
-from bayesbias.core.errors import InputError
 from bayesbias.scores.association import largest_effect_size
 from bayesbias.simulation import paper as paper_module
 from bayesbias.simulation.paper import FORMULAS, PAPER_CASES, paper_draws, simulate_paper
@@ -40,12 +38,6 @@ def test_every_printed_number_comes_out_as_coded() -> None:
     assert coded["printed"].notna().sum() == len(PRINTED)
     assert paper.loc[paper["formula"] == "as intended", "printed"].isna().all()
     assert len(paper) == 4 * 2 * 8
-
-
-def test_the_single_draws_as_intended() -> None:
-    # The values of the request; a hand calculation is in the next test.
-    found = [paper_draws(case, 1).single["as intended"]["bias"] for case in PAPER_CASES]
-    assert [f"{value:.4f}" for value in found] == ["0.6480", "-0.2200", "1.6768", "1.5530"]
 
 
 @pytest.mark.parametrize("case", PAPER_CASES, ids=lambda case: case.name)
@@ -84,17 +76,6 @@ def test_the_printed_null_results_are_impossible_as_intended() -> None:
         assert abs(case.printed["bias"]) > bound
 
 
-def test_the_second_null_case_is_the_first_on_another_scale() -> None:
-    case = PAPER_CASES[0]
-    small = dataclasses.replace(case, sd=0.001)
-    for formula in FORMULAS:
-        one, other = paper_draws(case, 500), paper_draws(small, 500)
-        assert other.effect_sizes[formula] == pytest.approx(one.effect_sizes[formula], abs=1e-9)
-        assert other.single[formula]["factor"] == pytest.approx(
-            one.single[formula]["factor"] / 50, rel=1e-9
-        )
-
-
 @pytest.mark.parametrize(
     ("seed", "expected"),
     [
@@ -107,8 +88,3 @@ def test_normals_are_as_r_prints_them(seed: int, expected: list[float]) -> None:
     stream = paper_module._r_stream(seed)
     drawn = [paper_module._r_normals(stream, n) for n in (1, 2)]
     np.testing.assert_allclose(np.concatenate(drawn), expected, rtol=0, atol=5.1e-8)
-
-
-def test_an_unknown_case_is_named() -> None:
-    with pytest.raises(InputError, match=r"did you mean 'no difference, sd 0\.05'"):
-        paper_draws("no diference, sd 0.05")

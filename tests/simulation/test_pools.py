@@ -15,11 +15,36 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage, pools as room
-from bayesbias.simulation.coverage import checked_methods
 from bayesbias.simulation.grid import YARDSTICKS, grid_of
 
-WOMEN = ["mary", "anna", "emma", "laura", "julia", "sarah", "helen", "alice", "clara", "lucy", "ruth", "jane"]
-MEN = ["john", "peter", "paul", "mark", "david", "james", "robert", "thomas", "henry", "george", "frank", "simon"]
+WOMEN = [
+    "mary",
+    "anna",
+    "emma",
+    "laura",
+    "julia",
+    "sarah",
+    "helen",
+    "alice",
+    "clara",
+    "lucy",
+    "ruth",
+    "jane",
+]
+MEN = [
+    "john",
+    "peter",
+    "paul",
+    "mark",
+    "david",
+    "james",
+    "robert",
+    "thomas",
+    "henry",
+    "george",
+    "frank",
+    "simon",
+]
 FEMALE = ["nurse", "teacher", "secretary", "maid", "dancer", "nanny", "typist", "cook", "weaver"]
 MALE = ["engineer", "pilot", "soldier", "carpenter", "plumber", "judge", "boss", "miner", "sailor"]
 POOLS = {
@@ -27,7 +52,20 @@ POOLS = {
     "men": {"protected": MEN, "attributes": MALE},
 }
 NEUTRAL = {
-    "neutral": ["table", "river", "stone", "cloud", "bread", "paper", "window", "garden", "street", "winter", "copper", "music"]
+    "neutral": [
+        "table",
+        "river",
+        "stone",
+        "cloud",
+        "bread",
+        "paper",
+        "window",
+        "garden",
+        "street",
+        "winter",
+        "copper",
+        "music",
+    ]
 }
 QUICK = {"words": 4, "attributes": 4, "neutral": 5, "controls": NEUTRAL, "workers": 1, "progress": False}  # fmt: skip
 KEYS = ["level", "name", "contrast"]
@@ -116,20 +154,6 @@ def test_a_flawless_method_covers_more_often_where_pools_are_small():
     assert found > 0.95
 
 
-@pytest.mark.claim
-def test_a_seed_is_the_same_report_whatever_the_batches(tmp_path):
-    once = report_of(seed=7).drop(columns="seconds")
-    kept = report_of(seed=7, out=tmp_path).drop(columns="seconds")
-    pd.testing.assert_frame_equal(once, kept)
-    next(iter(sorted(tmp_path.glob("batch-*.json")))).unlink()
-    pd.testing.assert_frame_equal(
-        once, report_of(seed=7, out=tmp_path, resume=True).drop(columns="seconds")
-    )
-    with pytest.raises(InputError, match="other settings"):
-        report_of(seed=7, out=tmp_path, resume=True, words=5)
-    assert not once.equals(report_of(seed=8).drop(columns="seconds"))
-
-
 def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     table = bb.distance_table("minilm-static", POOLS, controls=NEUTRAL)
     sizes = {"words": 4, "attributes": 4, "neutral": 5}
@@ -140,12 +164,6 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         room.drawn_pool(table, POOLS, **sizes)
     with pytest.raises(InputError, match="nothing to draw words from"):
         room.drawn_pool("minilm-static", **sizes)
-
-
-def test_a_model_file_is_a_method_by_its_path(tmp_path):
-    file = tmp_path / "own.toml"
-    file.write_text(bb.load_model("crossed").text, encoding="utf-8")
-    assert checked_methods([file, str(file), "moments"]) == [str(file), "moments"]
 
 
 def test_numbers_go_by_class_and_list():

@@ -48,25 +48,6 @@ def test_tables_have_the_moments_of_the_scenario():
     mc.assert_near(mc.mean_of(together), v[ATTRIBUTE_SD] ** 2)
 
 
-@pytest.mark.slow
-def test_scenario_is_taken_from_a_fit():
-    fit = bb.fit(
-        bb.distance_table("minilm-static", "religion"),
-        seed=shifted(1),
-        draws=200,
-        chains=2,
-        pointwise=False,
-    )
-    scenario = scenario_room.scenario_from_fit(fit)
-    assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
-    assert (scenario.human, scenario.neutral) == (85, 226)
-    for name, dim in ((ATTRIBUTE_SD, "attribute_kind"), (WORD_SD, "connection")):
-        entry = fit.design.coords[dim].index("human")
-        assert scenario.values[name]["human"] == pytest.approx(
-            float(fit.draws()[name].mean(axis=0)[entry])
-        )
-
-
 def test_a_list_need_not_be_called_as_its_class():
     table = grid(human=0, neutral=0)
     renamed = table.assign(attribute_class="l" + table["attribute_class"].str[5:])
