@@ -33,13 +33,7 @@ from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import YARDSTICKS, Key
-from bayesbias.simulation.scenario import (
-    Scenario,
-    scenario_frame,
-    simulate_table,
-    sizes_of,
-    true_contrasts,
-)
+from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +131,7 @@ def coverage_simulated(
         rows = analyse_tables(
             functools.partial(simulated, scenario, seed), tables, methods, settings, hands,
             label="simulated tables", progress=progress, folder=folder,
-            pairs=scenario_frame(*sizes_of(scenario)),
+            pairs=scenario.frame,
         )  # fmt: skip
     left_out = ["level", "name", "rmse", "rmse_se", "seconds", "converged"]
     return accounts(rows, truth, methods, prob).drop(columns=left_out)

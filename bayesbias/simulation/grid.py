@@ -8,6 +8,7 @@ are, as the models do. They have no prior and shrink nothing.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +27,14 @@ YARDSTICKS = ("moments", "bootstrap")
 _RESAMPLES = 1000
 Key = tuple[str, str, str]
 """Level, name and contrast, as in the table of contrasts of a fit."""
+_LABELS = [
+    "protected_word",
+    "protected_class",
+    "attribute",
+    "attribute_class",
+    "attribute_kind",
+    "connection",
+]
 LEVEL_COLUMNS = {"class": "protected_class", "attribute_set": "attribute_class"}
 """The levels below overall that a grid has values of, and the column that each goes by."""
 
@@ -89,16 +98,14 @@ class Grid:
 
         Every class and list keeps some.
         """
-        return Grid(
-            self.classes,
-            self.lists,
-            tuple(self.words[i] for i in words),
-            tuple(self.attributes[i] for i in attributes),
-            self.class_of[words],
-            self.list_of[attributes],
-            self.connections,
-            self.kinds,
-            self.distances[np.ix_(words, attributes)],
+        return dataclasses.replace(
+            self,
+            words=tuple(self.words[i] for i in words),
+            attributes=tuple(self.attributes[i] for i in attributes),
+            class_of=self.class_of[words],
+            list_of=self.list_of[attributes],
+            distances=self.distances[np.ix_(words, attributes)],
+            left_out=(),
         )
 
     def frame(self) -> pd.DataFrame:
@@ -138,38 +145,30 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     if (twice := frame.duplicated(["protected_word", "attribute"])).any():
         found = frame.loc[twice, ["protected_word", "attribute"]].iloc[0]
         raise InputError("a pair stands twice", where=where, found=tuple(map(str, found)))
-    words = (
-        frame.drop_duplicates("protected_word")
-        .set_index("protected_word")["protected_class"]
-        .astype(str)
-    )
+    frame = frame.astype(dict.fromkeys(_LABELS, str))
+    class_of = frame.drop_duplicates("protected_word").set_index("protected_word")[
+        "protected_class"
+    ]
     about = frame.drop_duplicates("attribute").set_index("attribute")
-    distances = frame.pivot(index="protected_word", columns="attribute", values="distance").reindex(
-        index=words.index, columns=about.index
-    )
+    distances = frame.pivot(index="protected_word", columns="attribute", values="distance")
+    distances = distances.loc[class_of.index, about.index]
     whole = distances.notna().all()
-    left_out = tuple(str(a) for a in distances.columns[~whole])
-    about, distances = about[whole], distances.loc[:, whole]
+    about, left_out = about[whole], tuple(about.index[~whole])
     if about.empty:
         raise InputError("no attribute has a pair with every word", where=where)
-    classes = tuple(dict.fromkeys(words))
-    lists = tuple(dict.fromkeys(map(str, about["attribute_class"].unique())))
-    blocks = (
-        frame.astype({"connection": str})
-        .drop_duplicates(["protected_class", "attribute_class"])
-        .set_index(["protected_class", "attribute_class"])["connection"]
-    )
-    kinds = about.groupby("attribute_class", observed=True)["attribute_kind"].first()
+    classes, lists = tuple(class_of.unique()), tuple(about["attribute_class"].unique())
+    blocks = frame.groupby(["protected_class", "attribute_class"])["connection"].first()
+    kinds = about.groupby("attribute_class")["attribute_kind"].first()
     return Grid(
         classes,
         lists,
-        tuple(map(str, words.index)),
-        tuple(map(str, about.index)),
-        np.array([classes.index(c) for c in words]),
-        np.array([lists.index(c) for c in about["attribute_class"].astype(str)]),
-        tuple(tuple(str(blocks[c, j]) for j in lists) for c in classes),
-        tuple(str(kinds[j]) for j in lists),
-        distances.to_numpy(dtype=float),
+        tuple(class_of.index),
+        tuple(about.index),
+        np.array([classes.index(c) for c in class_of]),
+        np.array([lists.index(c) for c in about["attribute_class"]]),
+        tuple(tuple(blocks[c, j] for j in lists) for c in classes),
+        tuple(kinds[j] for j in lists),
+        distances.loc[:, whole].to_numpy(dtype=float),
         left_out,
     )
 

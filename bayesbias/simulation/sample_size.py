@@ -22,13 +22,7 @@ from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
-from bayesbias.simulation.scenario import (
-    Scenario,
-    scenario_frame,
-    sizes_of,
-    true_contrasts,
-    true_parameters,
-)
+from bayesbias.simulation.scenario import Scenario, true_contrasts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,7 +127,7 @@ def sample_size(
             analyzed = coverage.analyse_tables(
                 functools.partial(coverage.simulated, own, seed), check, [own.model], settings, hands,
                 label=f"simulating {row['words']} x {row['attributes']}", progress=progress,
-                pairs=scenario_frame(*sizes_of(own)),
+                pairs=own.frame,
             )  # fmt: skip
             mine = [r for r in analyzed if (r["level"], r["contrast"]) == ("overall", contrast)]
             widths = pd.Series([r["high"] - r["low"] for r in mine])
@@ -156,7 +150,7 @@ def _tried(numbers: Sequence[int], name: str) -> list[int]:
 
 def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
     """Return the number of pairs, and the exact posterior SD of a contrast were the spreads known."""
-    design, given = true_parameters(scenario)
+    design, given = scenario.truth
     try:
         reduced = collapse(design)
     except NotCollapsible as error:
@@ -165,11 +159,10 @@ def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
             where=scenario.model,
             hint="plan with default, or crossed",
         ) from None
-    frame = scenario_frame(*sizes_of(scenario))
-    rows = asked_rows(design, frame, "population", contrasted=True)
+    rows = asked_rows(design, scenario.frame, "population", contrasted=True)
     theta = reduced.joined({name: given[name][None] for name in reduced.scales})
     variance = conditional_moments(reduced, theta, rows.linear)[1][0]
-    return len(frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
+    return len(scenario.frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,28 +100,50 @@ class Scenario:
     neutral: int = 226
     values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
 
-    def __hash__(self) -> int:
-        return hash((self.model, self.words, self.attributes, self.human, self.neutral))
-
     def __post_init__(self) -> None:
-        for name in ("words", "attributes"):
-            numbers = checks.several(getattr(self, name), "number", name)
-            object.__setattr__(self, name, tuple(checks.count(n, name) for n in numbers))
         if len(self.words) != len(self.attributes) or not self.words:
             raise InputError(
                 "words and attributes need one number for each protected class",
                 found=f"{len(self.words)} of words, {len(self.attributes)} of attributes",
             )
+        for name in ("words", "attributes"):
+            numbers = tuple(checks.count(n, name) for n in getattr(self, name))
+            object.__setattr__(self, name, numbers)
         controls = checks.count(self.human, "human", 0) + checks.count(self.neutral, "neutral", 0)
         pairs = sum(self.words) * (sum(self.attributes) + controls)
         if pairs > checks.MOST_PAIRS:
-            raise InputError(
-                "a simulated table would have more pairs than are simulated",
-                found=f"{pairs:,} pairs",
-                valid=f"at most {checks.MOST_PAIRS:,}",
-            )
-        values = {name: _each(value, float) for name, value in self.values.items()}
-        object.__setattr__(self, "values", values)
+            problem = f"a simulated table has at most {checks.MOST_PAIRS:,} pairs"
+            raise InputError(problem, found=f"{pairs:,} pairs")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The pairs, with distances of zero."""
+        return scenario_frame(self.words, self.attributes, self.human, self.neutral)
+
+    @cached_property
+    def truth(self) -> tuple[Design, dict[str, np.ndarray]]:
+        """The model laid over the pairs, and the given values in the order of its labels."""
+        spec = load_model(self.model)
+        design = Design.of(spec, self.frame)
+        wanted = _population_parameters(spec)
+        for name in self.values:
+            if name not in wanted:
+                raise checks.unknown(name, wanted, "population parameter", spec.name)
+        given = {}
+        for name in wanted:
+            where = f"{spec.name}, {name}"
+            if name not in self.values:
+                raise InputError("a population parameter has no value", where=where)
+            labels = [design.coords[dim] for dim in spec.parameters[name].dims]
+            numbers = np.array(_in_order(self.values[name], labels, where))
+            if spec.parameters[name].positive and not (numbers > 0).all():
+                raise InputError("a spread must be positive", where=where, found=self.values[name])
+            given[name] = np.broadcast_to(numbers, design.shape(name))
+        return design, given
 
     @classmethod
     def for_claims(cls) -> Scenario:
@@ -137,24 +159,31 @@ class Scenario:
 
     def without_difference(self) -> Scenario:
         """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
-        values = dict(self.values)
-        for name, value in self.values.items():
-            if isinstance(value, Mapping) and not load_model(self.model).parameters[name].positive:
-                leaves: list[float] = []
-                _each(value, leaves.append)
-                values[name] = _each(value, functools.partial(_constant, float(np.mean(leaves))))
+        parameters = load_model(self.model).parameters
+        values = {
+            name: value if parameters[name].positive else _leveled(value)
+            for name, value in self.values.items()
+        }
         return dataclasses.replace(self, values=values)
 
 
-def _constant(number: float, _: Any) -> float:
-    return number
+def _leveled(value: Any) -> Any:
+    """Return numbers by label with each at their mean."""
+    leaves: list[float] = []
 
+    def gather(value: Any) -> None:
+        for own in value.values() if isinstance(value, Mapping) else ():
+            gather(own)
+        if not isinstance(value, Mapping):
+            leaves.append(value)
 
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Apply a change to a number, or to each of numbers by label."""
-    if isinstance(value, Mapping):
-        return {str(label): _each(own, change) for label, own in value.items()}
-    return change(value)
+    def put(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {label: put(own) for label, own in value.items()}
+        return float(np.mean(leaves))
+
+    gather(value)
+    return put(value) if isinstance(value, Mapping) else value
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
@@ -182,25 +211,30 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     own = table[table["connection"] == "associated"].groupby("protected_class", observed=True)
     attributes = own["attribute"].nunique()
     if lacking := [str(name) for name in words.index if name not in attributes.index]:
-        raise InputError(
-            "a scenario has stereotypes of every class; there are none of", found=lacking
-        )
+        problem = "a scenario has stereotypes of every class; there are none of"
+        raise InputError(problem, found=lacking)
     kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
+    # What the classes of the table, and their lists of stereotypes, are called in the scenario.
+    names = {str(label): f"class{place}" for place, label in enumerate(words.index)}
+    called = {"protected_class": names}
+    if "attribute_class" in table.columns:
+        near = table.loc[table["connection"] == "associated"].astype(str)
+        pairs = near[["attribute_class", "protected_class"]].drop_duplicates()
+        called["attribute_class"] = {s: names[c] for s, c in pairs.itertuples(index=False)}
     values: dict[str, Any] = {}
-    draws, called = fit.draws(), _names_in_scenario(table, list(words.index))
+    draws = fit.draws()
     for name in _population_parameters(fit.spec):
-        where, dims = f"{fit.spec.name}, {name}", fit.spec.parameters[name].dims
+        dims = fit.spec.parameters[name].dims
         labels = [[called.get(dim, {}).get(x, x) for x in fit.design.coords[dim]] for dim in dims]
+        problem = ""
         if not set(dims) <= _CARRIED:
-            problem = (
-                "belongs to the words of the table, and cannot be carried over to simulated ones"
-            )
+            problem = "belongs to the words of the table, which simulated tables draw anew"
         elif any(len(set(own)) < len(own) for own in labels):
             problem = "a scenario has one set of stereotypes for each class"
-        else:
-            values[name] = _by_label(draws[name].mean(axis=0), labels)
-            continue
-        raise InputError(problem, where=where, found=dims, hint="fit default, crossed, or shared")
+        if problem:
+            where = f"{fit.spec.name}, {name}"
+            raise InputError(problem, where=where, hint="fit default, crossed, or shared")
+        values[name] = _by_label(draws[name].mean(axis=0), labels)
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),
@@ -209,19 +243,6 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         neutral=int(kinds.get("neutral", 0)),
         values=values,
     )
-
-
-def _names_in_scenario(table: pd.DataFrame, classes: Sequence[Any]) -> dict[str, dict[str, str]]:
-    """Return what the classes of a table, and their lists of stereotypes, are called in its scenario."""
-    names = {str(label): f"class{place}" for place, label in enumerate(classes)}
-    out = {"protected_class": names}
-    if "attribute_class" in table.columns:
-        own = table[table["connection"] == "associated"]
-        pairs = own[["protected_class", "attribute_class"]].astype(str).drop_duplicates()
-        out["attribute_class"] = {
-            listed: names[own] for own, listed in pairs.itertuples(index=False)
-        }
-    return out
 
 
 _CARRIED = {"connection", "attribute_kind", "protected_class", "attribute_class"}
@@ -248,7 +269,6 @@ def _population_parameters(spec: ModelSpec) -> list[str]:
     ]
 
 
-@functools.lru_cache(maxsize=8)
 def scenario_frame(
     words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
 ) -> pd.DataFrame:
@@ -265,34 +285,6 @@ def scenario_frame(
     own = np.where(frame["attribute_class"] == frame["protected_class"], "associated", "different")
     kind = frame["attribute_kind"]
     return frame.assign(connection=np.where(kind == "stereotype", own, kind), distance=0.0)
-
-
-def sizes_of(scenario: Scenario) -> tuple[tuple[int, ...], tuple[int, ...], int, int]:
-    """Return the numbers of words that the pairs of a scenario follow from."""
-    return scenario.words, scenario.attributes, scenario.human, scenario.neutral
-
-
-@functools.lru_cache(maxsize=8)
-def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
-    """Lay the model over the scenario's grid, and put the given values in the order of its labels."""
-    spec = load_model(scenario.model)
-    frame = scenario_frame(*sizes_of(scenario))
-    design = Design.of(spec, frame)
-    wanted = _population_parameters(spec)
-    for name in scenario.values:
-        if name not in wanted:
-            raise checks.unknown(name, wanted, "population parameter", spec.name)
-    given = {}
-    for name in wanted:
-        where = f"{spec.name}, {name}"
-        if name not in scenario.values:
-            raise InputError("a population parameter has no value", where=where, valid=wanted)
-        labels = [design.coords[dim] for dim in spec.parameters[name].dims]
-        numbers = np.array(_in_order(scenario.values[name], labels, where))
-        if spec.parameters[name].positive and not (numbers > 0).all():
-            raise InputError("a spread must be positive", where=where, found=scenario.values[name])
-        given[name] = np.broadcast_to(numbers, design.shape(name))
-    return design, given
 
 
 def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
@@ -325,21 +317,19 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     24
     """
     seed = checks.seed(seed)
-    design, given = true_parameters(scenario)
+    design, given = scenario.truth
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
-    frame = scenario_frame(*sizes_of(scenario))
     own = int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
-    table = frame.assign(distance=design.outcome_draws(drawn, seed=own))
+    table = scenario.frame.assign(distance=design.outcome_draws(drawn, seed=own))
     table.attrs[SIMULATED] = True
     return table
 
 
 def true_contrasts(scenario: Scenario) -> dict[str, float]:
     """Return the true population contrasts of a scenario."""
-    design, given = true_parameters(scenario)
+    design, given = scenario.truth
     drawn = design.prior_draws(1, 0, given)
-    frame = scenario_frame(*sizes_of(scenario))
-    keys, means = level_means(design, frame, drawn, "population")
+    keys, means = level_means(design, scenario.frame, drawn, "population")
     at = {name: means[0, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
     pairs = [(a, b) for a, b in CONTRASTS if a in at and b in at]
     # Averaging over the grid leaves 1e-15 where the difference is none at all.
