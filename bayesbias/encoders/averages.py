@@ -135,10 +135,8 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """
     if isinstance(embedding, str | os.PathLike):
         text = os.fspath(embedding)
-        if not os.path.isfile(os.path.expanduser(text)) and text not in (
-            *list_embeddings(),
-            *GENSIM_DATA,
-        ):
+        known = (*list_embeddings(), *GENSIM_DATA)
+        if not os.path.isfile(os.path.expanduser(text)) and text not in known:
             load_embedding(embedding, ["the"])  # says what is wrong before any work is done
         of = short_name(text)
     else:
@@ -154,18 +152,12 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     absent: set[str] = set()
 
     def fetch(split: list[list[str]]) -> None:
-        new = {
-            token: None
-            for tokens in split
-            for token in tokens
-            if token not in vectors and token not in absent
-        }
+        every = dict.fromkeys(token for tokens in split for token in tokens)
+        new = [token for token in every if token not in vectors and token not in absent]
         if not new:
             return
-        anchor = next(
-            iter(vectors), None
-        )  # with one word that is there, "none is found" is no error
-        loaded = load_embedding(embedding, [*new, *([anchor] if anchor else [])])
+        # With one word that is there, "none is found" is no error.
+        loaded = load_embedding(embedding, [*new, *list(vectors)[:1]])
         facts["embedding"] = {k: v for k, v in loaded.provenance.items() if k != "sha256_vectors"}
         vectors.update(zip(loaded.words, loaded.vectors, strict=True))
         matched.update(loaded.matched)
@@ -176,15 +168,11 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         fetch(split)
         for sentence, tokens in zip(sentences, split, strict=True):
             if not any(token in vectors and re.search(r"\w", token) for token in tokens):
-                raise InputError(
-                    "no word of the sentence is in the embedding",
-                    where=f"sentence {sentence!r}",
-                    found=", ".join(tokens),
-                    hint="leave the sentence out, or use an embedding that has its words",
-                )
-        return np.array(
-            [np.mean([vectors[t] for t in tokens if t in vectors], axis=0) for tokens in split]
-        )
+                problem = "no word of the sentence is in the embedding"
+                where, found = f"sentence {sentence!r}", ", ".join(tokens)
+                raise InputError(problem, where=where, found=found)
+        known = ([vectors[t] for t in tokens if t in vectors] for tokens in split)
+        return np.array([np.mean(each, axis=0) for each in known])
 
     def look(sentences: list[str]) -> dict[str, Any]:
         split = {sentence: cbow_tokens(sentence) for sentence in sentences}
@@ -198,6 +186,5 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
             "lacking": {sentence: tokens for sentence, tokens in lacking.items() if tokens},
         }
 
-    return BuiltEncoder(
-        name or f"CBoW {of}".strip(), run, provenance=facts, batch_size=None, look=look
-    )
+    name = name or f"CBoW {of}".strip()
+    return BuiltEncoder(name, run, provenance=facts, batch_size=None, look=look)

@@ -207,11 +207,7 @@ def function_encoder(
     if not callable(function):
         raise InputError("cannot be called", where="function", found=type(function).__name__)
     if version is not None and not name:
-        raise InputError(
-            "a version needs a name of its own",
-            found=f"version={version!r}",
-            hint="two functions of one name would share their vectors",
-        )
+        raise InputError("a version needs a name of its own", found=f"version={version!r}")
     checks.count(batch_size, "batch_size")
     own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
     facts: dict[str, Any] = {"source": "a callable", "callable": own}

@@ -113,12 +113,9 @@ def encode(
         for number, first in enumerate(range(0, len(todo), size), start=1):
             batch = todo[first : first + size]
             where = f"encoder {encoder.name!r}, batch {number} of {count}"
-            kept = (
-                f"vectors of {number_of(len(vectors), 'sentence')} are kept in {store.path}"
-                if store
-                else None
-            )
-            batch_vectors = _encoded_batch(encoder, batch, where, dim, kept if vectors else None)
+            sure = f"vectors of {number_of(len(vectors), 'sentence')} are kept"
+            kept = sure if store and vectors else None
+            batch_vectors = _encoded_batch(encoder, batch, where, dim, kept)
             dim = batch_vectors.shape[1]
             if store:
                 try:
@@ -131,10 +128,8 @@ def encode(
     account = getattr(encoder, "account", None)
     facts = account(unique) if account else {}
     if cut := facts.get("cut"):
-        warn_user(
-            f"encoder {encoder.name!r} cut {len(cut)} of {len(unique)} sentences after "
-            f"{facts['max_length']} tokens, such as {cut[0][:60]!r}..."
-        )
+        said = f"{len(cut)} of {len(unique)} sentences after {facts['max_length']} tokens"
+        warn_user(f"encoder {encoder.name!r} cut {said}, such as {cut[0][:60]!r}...")
     return np.array([vectors[text] for text in texts])
 
 
@@ -142,47 +137,35 @@ def _encoded_batch(
     encoder: Encoder, batch: list[str], where: str, dim: int | None, kept: str | None = None
 ) -> np.ndarray:
     """Encode one batch and check the vectors."""
-    shape = f"numbers of shape ({len(batch)}, {dim or 'd'}), one row per sentence"
     try:
         array = np.asarray(encoder.encode(list(batch)))
     except InputError as error:  # names the sentence, and what to do
-        raise InputError(str(error), where=where, hint=kept) from error
+        raise error.retold(where, kept) from error
     except Exception as error:  # an encoder may be anybody's code
         reason = f"the encoder failed: {type(error).__name__}: {error}"
         raise InputError(reason, where=f"{where}, sentence {batch[0]!r}", hint=kept) from error
-    if (
-        array.ndim != 2
-        or array.dtype.kind not in "fiu"
-        or len(array) != len(batch)
-        or array.shape[1] != (dim or array.shape[1])
-    ):
+    fits = array.ndim == 2 and array.shape == (len(batch), dim or array.shape[1])
+    if not fits or array.dtype.kind not in "fiu":
         found = f"shape {array.shape}, type {array.dtype}"
-        raise InputError(
-            "the encoder returned other than vectors",
-            where=where,
-            found=found,
-            valid=shape,
-            hint=kept,
-        )
+        valid = f"numbers of shape ({len(batch)}, {dim or 'd'}), one row per sentence"
+        problem = "the encoder returned other than vectors"
+        raise InputError(problem, where=where, found=found, valid=valid, hint=kept)
     wide = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.array(array, dtype=wide, order="C")  # its own: the encoder may use its array again
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1) | ~array.any(axis=1))
     if len(bad):
-        raise InputError(
+        problem, where = (
             "the vector holds NaN, infinite or only zero numbers",
-            where=f"{where}, sentence {batch[bad[0]]!r}",
-            found=f"{number_of(len(bad), 'such vector')} in the batch",
-            hint=kept,
+            f"{where}, sentence {batch[bad[0]]!r}",
         )
+        raise InputError(problem, where=where, hint=kept)
     return array
 
 
 def _check_unchanged(encoder: Encoder, vectors: dict[str, np.ndarray], store: Any) -> None:
     """Encode one sentence of the cache again and compare."""
     text, old = min(vectors.items(), key=lambda item: len(item[0]))
-    new = _encoded_batch(
-        encoder, [text], f"encoder {encoder.name!r}, a sentence of the cache", None
-    )[0]
+    (new,) = _encoded_batch(encoder, [text], f"encoder {encoder.name!r}, the cache", None)
     if len(new) != len(old) or np.linalg.norm(new - old) > _SAME * np.linalg.norm(old):
         raise InputError(
             "the encoder no longer gives the vector that is in the cache",
@@ -212,10 +195,8 @@ class _Cache:
                 )
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            hint = "delete it, or pass cache=False"
-            raise InputError(
-                f"cannot be used as a cache: {error}", where=self.path, hint=hint
-            ) from error
+            problem, hint = f"cannot be used as a cache: {error}", "delete it, or pass cache=False"
+            raise InputError(problem, where=self.path, hint=hint) from error
 
     def read(self, texts: list[str]) -> dict[str, np.ndarray]:
         """Return the vectors of the sentences that are known."""
@@ -247,10 +228,8 @@ def _cache_of(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> _Cache 
     if fingerprint is None:
         if getattr(encoder, "batch_size", BATCH_SIZE) is None:
             return None
-        raise InputError(
-            "the vectors of this encoder cannot be kept: nothing tells when it changes",
-            where=f"encoder {encoder.name!r}",
-            hint="load_encoder(function, name=..., version=...), an attribute fingerprint, or cache=False",
-        )
+        problem = "the vectors of this encoder cannot be kept: nothing tells when it changes"
+        hint = "load_encoder(function, name=..., version=...), a fingerprint, or cache=False"
+        raise InputError(problem, where=f"encoder {encoder.name!r}", hint=hint)
     path = cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
     return _Cache(path, str(fingerprint))

@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import guarded
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
@@ -20,14 +21,10 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "cbow": ("name",),
     "sentence-transformers": ("max_length", "device", "revision", "name"),
     "transformers": (
-        "pooling",
-        "layer",
-        "special_tokens",
-        "max_length",
-        "device",
-        "revision",
-        "name",
+        *("pooling", "layer", "special_tokens"),
+        *("max_length", "device", "revision", "name"),
     ),
+    "file": ("name",),
 }
 _VALID = (
     f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
@@ -111,16 +108,12 @@ def load_encoder(
 def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
     if isinstance(spec, Encoder) and isinstance(spec.name, str) and callable(spec.encode):
         if name is not None or version is not None:
-            raise InputError(
-                "an encoder has a name of its own", where="load_encoder", found=spec.name
-            )
+            raise InputError("an encoder has a name of its own", found=spec.name)
         return spec
-    if callable(getattr(spec, "encode", None)) and not isinstance(spec, str):
-        raise InputError(
-            "has a method encode, but no name",
-            found=type(spec).__name__,
-            hint="give its method and a name: load_encoder(model.encode, name='...')",
-        )
+    if callable(getattr(spec, "encode", None)):
+        hint = "give its method and a name: load_encoder(model.encode, name='...')"
+        found = type(spec).__name__
+        raise InputError("has a method encode, but no name", found=found, hint=hint)
     if not callable(spec):
         raise InputError("cannot be used as an encoder", found=type(spec).__name__, valid=_VALID)
     return function_encoder(spec, name=name, version=version)
@@ -130,39 +123,25 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
     """Split ``NAME?key=value&key=value``; numbers become numbers."""
     target, _, query = rest.partition("?")
     if not target:
-        raise InputError(
-            "names no model" if kind != "cbow" else "names no embedding", found=text, valid=_VALID
-        )
+        raise InputError("names no model", found=text, valid=_VALID)
     options: dict[str, Any] = {}
     where = f"encoder {text!r}"
     for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
-        checks.choice(key, _OPTIONS.get(kind, ("name",)), "option", where)
-        if not value:
-            raise InputError(
-                "the option has no value", where=where, found=key, valid=f"{key}=VALUE"
-            )
-        options[key] = value
-        if key in ("layer", "max_length"):
-            try:
-                options[key] = int(value)
-            except ValueError:
-                raise InputError(
-                    f"{key} must be a whole number", where=where, found=value
-                ) from None
+        checks.choice(key, _OPTIONS[kind], "option", where)
+        checks.text(value, f"{where}, {key}")
+        with guarded(where, f"{key} must be a whole number"):
+            options[key] = int(value) if key in ("layer", "max_length") else value
     return target, options
 
 
 def _unknown_encoder(text: str) -> InputError:
     kind, colon, _ = text.partition(":")
     path = os.path.expanduser(text)
+    hint: str | None = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
     if os.path.isdir(path):
-        hint: str | None = (
-            f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
-        )
+        pass
     elif os.path.isfile(path) or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
-    elif colon:
-        hint = nearest(kind, _OPTIONS)
     else:
-        hint = nearest(text, [STATIC_ENCODER, *_OPTIONS])
+        hint = nearest(kind if colon else text, [STATIC_ENCODER, *_OPTIONS])
     return InputError("unknown encoder", found=text, valid=_VALID, hint=hint)

@@ -1,15 +1,13 @@
 """Sentence vectors computed elsewhere, looked up in npz, HDF5 and Parquet files."""
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest, nearest_file
-from bayesbias.core.files import sha256_file
+from bayesbias.core import checks, files
+from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import some
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
@@ -67,50 +65,31 @@ def vectors_encoder(
     if kind not in VECTOR_FILES:
         hint = nearest(kind, VECTOR_FILES)
         raise InputError("is not a file of vectors", where=path, valid=VECTOR_FILES, hint=hint)
-    if not path.is_file():
-        beside = os.listdir(path.parent) if path.parent.is_dir() else []
-        raise InputError(
-            "no such file of vectors", where=path, hint=nearest_file(path.name, beside)
-        )
-    try:
-        read = {".npz": _read_npz, ".parquet": _read_parquet}.get(kind, _read_hdf5)
-        sentences, vectors = read(path)
-    except Exception as error:  # numpy, h5py and pyarrow raise many kinds
-        valid = "sentences as text, vectors as numbers of shape (n, d)"
-        raise InputError(f"cannot be read as {kind} ({error})", where=path, valid=valid) from error
-    if (
-        vectors.ndim != 2
-        or vectors.dtype.kind not in "fiu"
-        or len(vectors) != len(sentences)
-        or not all(isinstance(sentence, str) for sentence in sentences)
-    ):
-        raise InputError(
-            "vectors do not fit the sentences",
-            where=path,
-            found=f"{len(sentences)} sentences, vectors of shape {vectors.shape} and type {vectors.dtype}",
-            valid="sentences as text, vectors as numbers of shape (n, d)",
-        )
+    files.state_of(path, noun="file of vectors")
+    valid = "sentences as text, vectors as numbers of shape (n, d)"
+    with files.guarded(path, f"cannot be read as {kind}", valid=valid):
+        sentences, vectors = _READERS[kind](path)
+    texts = all(isinstance(sentence, str) for sentence in sentences)
+    numbers = vectors.ndim == 2 and vectors.dtype.kind in "fiu"
+    if not texts or not numbers or len(vectors) != len(sentences):
+        found = f"{len(sentences)} sentences, vectors of shape {vectors.shape}"
+        problem = "vectors do not fit the sentences"
+        raise InputError(problem, where=path, found=found, valid=valid)
     at: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
         first = at.setdefault(sentence, row)
         if first != row and not np.array_equal(vectors[first], vectors[row], equal_nan=True):
-            where = f"{path}, rows {first + 1} and {row + 1}"
-            raise InputError(
-                "a sentence occurs twice with different vectors", where=where, found=sentence
-            )
+            problem, where = "a sentence occurs twice with different vectors", f"row {row + 1}"
+            raise InputError(problem, where=f"{path}, {where}", found=sentence)
 
     def run(asked: list[str]) -> np.ndarray:
-        missing = [sentence for sentence in asked if sentence not in at]
-        if missing:
-            hint = nearest(missing[0], at) if len(at) < 20_000 else None
-            raise InputError(
-                f"has no vector of {some(map(repr, missing), 8)}", where=path, hint=hint
-            )
+        if missing := [sentence for sentence in asked if sentence not in at]:
+            raise InputError(f"has no vector of {some(map(repr, missing), 8)}", where=path)
         return vectors[[at[sentence] for sentence in asked]]
 
     facts = {
         "source": str(path),
-        "sha256": sha256_file(path),
+        "sha256": files.sha256_file(path),
         "sentences": len(at),
         "dim": int(vectors.shape[1]),
         "pooling": "as in the file",
@@ -134,9 +113,9 @@ def _read_parquet(path: Path) -> tuple[list[Any], np.ndarray]:
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(path, columns=["sentences", "vectors"])
-    rows: Iterable[Any] = table.column("vectors").to_pylist()
-    column = table.column("vectors").combine_chunks()
-    single = pyarrow.types.is_float32(column.type.value_type)
-    return table.column("sentences").to_pylist(), np.array(
-        rows, np.float32 if single else np.float64
-    )
+    single = pyarrow.types.is_float32(table.schema.field("vectors").type.value_type)
+    rows = np.array(table["vectors"].to_pylist(), np.float32 if single else np.float64)
+    return table["sentences"].to_pylist(), rows
+
+
+_READERS = {".npz": _read_npz, ".h5": _read_hdf5, ".hdf5": _read_hdf5, ".parquet": _read_parquet}

@@ -19,7 +19,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest, warn_user
 from bayesbias.core.files import sha256_file
-from bayesbias.core.formatting import number_of
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 
@@ -115,32 +114,31 @@ def sentence_transformers_encoder(
     ...
     bayesbias.InputError: ...unknown option; found: 'maxlength'; valid: max_length, ...
     """
-    torch, _ = _import_libraries("sentence_transformers")
-    from sentence_transformers import SentenceTransformer
-
+    torch, library = _import_libraries("sentence_transformers")
     text, local = _folder_or_hub_name(model)
     where = _chosen_device(torch, device)
     with _quiet_loading(text, local):
-        loaded = (
-            SentenceTransformer(text, device=where, revision=revision, trust_remote_code=False)
-            .float()
-            .eval()
-        )
+        common = {"revision": revision, "trust_remote_code": False}
+        loaded = library.SentenceTransformer(text, device=where, **common).float().eval()
     limit = loaded.max_seq_length
     if max_length is not None:
         checks.count(max_length, "max_length", 3, None if limit is None else int(limit))
         loaded.max_seq_length = limit = max_length
     limit = None if limit is None or limit >= _UNBOUNDED else int(limit)
-    modules = [{"type": type(module).__name__, **_module_config(module)} for module in loaded]
-    pooling = next(
-        (str(m["pooling_mode"]) for m in modules if "pooling_mode" in m), "as the model does"
-    )
+    modules = []
+    for module in loaded:
+        settings = getattr(module, "get_config_dict", dict)()
+        plain = {
+            k: v for k, v in settings.items() if isinstance(v, str | int | float | bool | None)
+        }
+        modules.append({"type": type(module).__name__, **plain})
+    modes = [str(m["pooling_mode"]) for m in modules if "pooling_mode" in m]
     tokenizer = getattr(loaded, "tokenizer", None)
     prompt = getattr(loaded, "default_prompt_name", None)
     vital = {
         "library": "sentence-transformers",
         **_tokenizer_facts(tokenizer),
-        "pooling": pooling,
+        "pooling": modes[0] if modes else "as the model does",
         "modules": modules,
         "prompt": (loaded.prompts or {}).get(prompt) if prompt else None,
         "max_length": limit,
@@ -148,24 +146,13 @@ def sentence_transformers_encoder(
         "weights_sha256": _weights_hash(loaded),
         "versions": versions_of("sentence-transformers", "transformers", "tokenizers", "torch"),
     }
-    facts = {
-        "model": text,
-        **_origin_of_model(text, local, getattr(loaded, "config", None)),
-        **vital,
-        "device": where,
-    }
-    _warn_of_casing(text, facts["casing"])
 
     def run(sentences: list[str]) -> Any:
-        return loaded.encode(
-            sentences, batch_size=len(sentences), show_progress_bar=False, convert_to_numpy=True
-        )
+        return loaded.encode(sentences, batch_size=len(sentences), show_progress_bar=False)
 
-    look = _cut_finder(tokenizer, limit) if facts["casing"] != "unknown" else None
+    config = getattr(loaded, "config", None)
     options = "" if max_length is None else f"max_length={max_length}"
-    return BuiltEncoder(
-        name or _name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
-    )
+    return _built(name, run, options, (text, local, config, where), vital, tokenizer)
 
 
 def transformers_encoder(
@@ -245,41 +232,27 @@ def transformers_encoder(
     checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")
     way = POOLINGS[pooling]
     if way.token and special_tokens == "exclude":
-        raise InputError(
-            f"{way.token} is itself a special token",
-            found=f"pooling={pooling}, special_tokens=exclude",
-        )
+        raise InputError(f"{way.token} is itself a special token", found="special_tokens=exclude")
     torch, transformers = _import_libraries("transformers")
     text, local = _folder_or_hub_name(model)
     where = _chosen_device(torch, device)
     with _quiet_loading(text, local):
         common = {"revision": revision or "main", "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(text, **common)
-        loaded, loading = transformers.AutoModel.from_pretrained(
-            text, output_loading_info=True, **common
-        )
-    random = sorted(
-        key for key in loading["missing_keys"] if "pooler" not in key
-    )  # we never use a pooler
-    if random:
-        raise InputError(
-            "the files of the model lack weights, which would be random numbers",
-            where=text,
-            found=f"{number_of(len(random), 'tensor')} without values, such as {random[0]}",
-        )
+        common["output_loading_info"] = True
+        loaded, loading = transformers.AutoModel.from_pretrained(text, **common)
+    # We never use a pooler.
+    if random := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
+        problem = "the files of the model lack weights, which would be random numbers"
+        raise InputError(problem, where=text, found=random[0])
     if getattr(loaded.config, "is_encoder_decoder", False):
         loaded = loaded.get_encoder()
     loaded = loaded.float().eval().to(where)
     if tokenizer.pad_token is None:  # as of GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if way.token and getattr(tokenizer, way.token_id) is None:
-        others = [name for name, other in POOLINGS.items() if not other.token]
-        raise InputError(
-            f"the tokenizer has no {way.token} token",
-            where=text,
-            found=f"pooling={pooling}",
-            valid=others,
-        )
+        problem = f"the tokenizer has no {way.token} token"
+        raise InputError(problem, where=text, found=f"pooling={pooling}")
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
     most = min((bound for bound in bounds if bound and bound < _UNBOUNDED), default=None)
     if max_length is not None:
@@ -311,11 +284,8 @@ def transformers_encoder(
         hidden, seen = states(sentences)
         empty = (~seen.any(dim=1)).nonzero()
         if len(empty):
-            raise InputError(
-                "the sentence has no token to pool over",
-                where=f"sentence {sentences[int(empty[0])]!r}",
-                found=f"pooling={pooling}, special_tokens={special_tokens}",
-            )
+            sentence = f"sentence {sentences[int(empty[0])]!r}"
+            raise InputError("the sentence has no token to pool over", where=sentence)
         return way.pool(torch, hidden[index], seen).cpu().numpy()
 
     layers = len(states(["a"])[0]) - 1
@@ -337,20 +307,47 @@ def transformers_encoder(
         "weights_sha256": _weights_hash(loaded),
         "versions": versions_of("transformers", "tokenizers", "torch"),
     }
-    facts = {
-        "model": text,
-        **_origin_of_model(text, local, loaded.config),
-        **vital,
-        "device": where,
-    }
-    _warn_of_casing(text, facts["casing"])
     options = f"pooling={pooling};layer={layer}"
     options += ";special_tokens=exclude" if special_tokens == "exclude" else ""
     options += f";max_length={max_length}" if max_length is not None else ""
-    look = _cut_finder(tokenizer, limit)
-    return BuiltEncoder(
-        name or _name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
-    )
+    return _built(name, run, options, (text, local, loaded.config, where), vital, tokenizer)
+
+
+def _built(
+    name: str | None,
+    run: Callable[[list[str]], Any],
+    options: str,
+    model: tuple[str, bool, Any, str],
+    vital: dict[str, Any],
+    tokenizer: Any,
+) -> Encoder:
+    """Put an encoder together; `vital` is all that its vectors depend on."""
+    text, local, config, device = model
+    limit, casing = vital["max_length"], vital["casing"]
+    # Where a model's name says (un)cased and its tokenizer does the opposite.
+    casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
+    if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
+        said = f"{casings[-1]}cased by its name, but case is {casing} by its tokenizer"
+        warn_user(f"model {text!r} is {said}: the tokenizer may not be its own")
+    origin: dict[str, Any] = {"commit": getattr(config, "_commit_hash", None)}
+    if local:
+        files = [*Path(text).rglob("*.safetensors"), *Path(text).rglob("*.bin")]
+        weights = sorted(p for p in files if p.name.startswith(("model", "pytorch_model")))
+        hashes = {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}
+        origin = {"files_sha256": hashes}
+
+    def look(sentences: list[str]) -> dict[str, Any]:
+        """Say which sentences are longer than the limit and will be cut."""
+        # A token takes one byte or more, so that short sentences need no look.
+        long = [s for s in dict.fromkeys(sentences) if limit and len(s.encode()) > limit - 8]
+        tokens = [tokenizer(s, truncation=False, verbose=False)["input_ids"] for s in long]
+        cut = [s for s, ids in zip(long, tokens, strict=True) if len(ids) > limit]
+        return {"cut": cut, "max_length": limit}
+
+    facts = {"model": text, **origin, **vital, "device": device}
+    seen = None if casing == "unknown" else look
+    own = name or Path(text).name or text
+    return BuiltEncoder(own, run, options, facts, fingerprint_of(vital), look=seen)
 
 
 def _import_libraries(wanted: str) -> tuple[Any, Any]:
@@ -368,16 +365,11 @@ def _folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
         return str(path), True
     if path.is_file():
         raise InputError("is a file, not the folder of a model", where=path)
-    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text) or (
-        os.path.isdir(path.parent) and path.parent != Path(".")
-    ):
-        beside = [str(other) for other in path.parent.glob("*") if os.path.isdir(other)]
-        raise InputError(
-            "no such model",
-            found=text,
-            valid="the folder of a model, or a name on the hub such as owner/name",
-            hint=nearest(str(path), beside),
-        )
+    beside = path.parent != Path(".") and os.path.isdir(path.parent)
+    if beside or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text):
+        valid = "the folder of a model, or a name on the hub such as owner/name"
+        hint = nearest(str(path), map(str, path.parent.glob("*")))
+        raise InputError("no such model", found=text, valid=valid, hint=hint)
     return text, False
 
 
@@ -396,13 +388,9 @@ def _quiet_loading(text: str, local: bool) -> Iterator[None]:
         first = str(error).strip().split("\n")[0] or type(error).__name__
         hint = None if local else "without a network, give the folder of a model"
         if "trust_remote_code" in str(error):
-            first, hint = (
-                "needs code of its own, which is never run",
-                "choose a model without such code",
-            )
-        raise InputError(
-            f"cannot be loaded: {first}", where=f"model {text!r}", hint=hint
-        ) from error
+            first, hint = "needs code of its own, which is never run", None
+        where = f"model {text!r}"
+        raise InputError(f"cannot be loaded: {first}", where=where, hint=hint) from error
     finally:
         logging.set_verbosity(level)
         if bars:
@@ -418,15 +406,7 @@ def _chosen_device(torch: Any, asked: str | None) -> str:
         have.append("mps")
     if asked is None:
         return have[1] if len(have) > 1 else "cpu"
-    if (device := "cuda:0" if asked == "cuda" else asked) not in have:
-        raise InputError(
-            "no such device here",
-            where="device",
-            found=asked,
-            valid=have,
-            hint=nearest(asked, have),
-        )
-    return device
+    return checks.choice("cuda:0" if asked == "cuda" else asked, have, "device here")
 
 
 def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
@@ -434,47 +414,16 @@ def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
     out = {"tokenizer": type(tokenizer).__name__, "tokenizer_sha256": None, "casing": "unknown"}
     if callable(tokenizer) and hasattr(tokenizer, "get_vocab"):
         fast = getattr(tokenizer, "backend_tokenizer", None)
-        whole = (
-            json.loads(fast.to_str()) if fast is not None else {"vocabulary": tokenizer.get_vocab()}
-        )
+        whole = {"vocabulary": tokenizer.get_vocab()} if fast is None else json.loads(fast.to_str())
         whole = {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
         out["tokenizer_sha256"] = fingerprint_of(whole)
         probes = ["Amy is an engineer.", "NASA", "The Engineer"]
-        same = [
-            tokenizer(text)["input_ids"] == tokenizer(text.lower())["input_ids"] for text in probes
-        ]
-        out["casing"] = "ignored" if all(same) else "kept"
-    return out
-
-
-def _warn_of_casing(text: str, casing: str) -> None:
-    """Warn where a model's name says (un)cased and its tokenizer does the opposite."""
-    casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
-    if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
-        warn_user(
-            f"model {text!r} is {casings[-1]}cased by its name, but case is {casing} by its tokenizer: "
-            "the tokenizer may not be its own"
+        ids, lower = (
+            [tokenizer(t)["input_ids"] for t in each]
+            for each in (probes, [t.lower() for t in probes])
         )
-
-
-def _cut_finder(tokenizer: Any, limit: int | None) -> Callable[[list[str]], dict[str, Any]]:
-    """Make the function that says which sentences are longer than ``limit`` tokens and will be cut."""
-
-    def look(sentences: list[str]) -> dict[str, Any]:
-        if limit is None:
-            return {"cut": [], "max_length": None}
-        # A token takes one byte or more, so that short sentences need no look.
-        long = [
-            s for s in dict.fromkeys(sentences) if len(s.encode("utf-8", "replace")) > limit - 8
-        ]
-        cut = [
-            s
-            for s in long
-            if len(tokenizer(s, truncation=False, verbose=False)["input_ids"]) > limit
-        ]
-        return {"cut": cut, "max_length": limit}
-
-    return look
+        out["casing"] = "ignored" if ids == lower else "kept"
+    return out
 
 
 def _weights_hash(model: Any) -> str:
@@ -485,33 +434,3 @@ def _weights_hash(model: Any) -> str:
         digest.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
         digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
     return digest.hexdigest()
-
-
-def _module_config(module: Any) -> dict[str, Any]:
-    """Return the plain settings that a module of sentence-transformers tells about itself."""
-    settings: dict[str, Any] = getattr(module, "get_config_dict", dict)()
-    return {
-        key: value
-        for key, value in settings.items()
-        if isinstance(value, str | int | float | bool | None)
-    }
-
-
-def _origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
-    """Say where the weights came from: hashes of local files, or the commit of the download."""
-    if not local:
-        return {"commit": getattr(config, "_commit_hash", None)}
-    weights = sorted(
-        path
-        for path in Path(text).rglob("*")
-        if path.suffix in (".safetensors", ".bin")
-        and path.name.startswith(("model", "pytorch_model"))
-    )
-    return {
-        "files_sha256": {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}
-    }
-
-
-def _name_of_model(text: str) -> str:
-    """Return the last part of a model's path or hub name."""
-    return Path(text).name or text
