@@ -87,37 +87,43 @@ def estimates(
     if known is not None:
         frame["mean"], frame["mcse_mean"] = known, 0.0
     if rope is not None:
-        frame["rope"] = checks.positive(rope, "rope")
-        _add_probabilities(frame, draws, rope, mixtures)
+        rope = checks.positive(rope, "rope")
         ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))
-        frame["verdict"] = [
-            verdict(low, high, rope, errors) for low, high, *errors in zip(*ends, strict=True)
-        ]
+        frame = frame.assign(
+            rope=rope,
+            **_probabilities(draws, rope, mixtures, frame["ess_bulk"].to_numpy()),
+            verdict=[verdict(low, high, rope, own) for low, high, *own in zip(*ends, strict=True)],
+        )
     labels = pd.DataFrame(labels_of_rows(draws), index=frame.index)
     return pd.concat([labels, frame[[name for name in COLUMNS if name in frame]]], axis=1)
 
 
-def _add_probabilities(
-    frame: pd.DataFrame, draws: xr.DataArray, rope: float, mixtures: Mixtures | None
-) -> None:
+def _probabilities(
+    draws: xr.DataArray, rope: float, mixtures: Mixtures | None, ess: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the probabilities of lying below zero and in the ROPE, and their errors."""
+
+    def of(mixtures: Mixtures) -> tuple[np.ndarray, np.ndarray]:
+        return mixtures.below(0.0), mixtures.below(rope) - mixtures.below(-rope)
+
     if mixtures is None:
         flat = joined_chains(draws.to_numpy())
         shares = (flat < 0).mean(axis=0), (np.abs(flat) < rope).mean(axis=0)
-        batches = 1
     else:
-        shares = _probabilities(mixtures, rope)
-        batches = batches_of(*mixtures.mean.shape[:2])
-    if mixtures is None or batches == 1:
-        errors = [error_of_share(share, frame["ess_bulk"]) for share in shares]
+        shares = of(mixtures)
+    if mixtures is not None and (batches := batches_of(*mixtures.mean.shape[:2])) > 1:
+        errors = [_error_of_mean(each, batches) for each in of(mixtures.in_batches(batches))]
     else:
-        each = np.array([_probabilities(part, rope) for part in mixtures.in_batches(batches)])
-        errors = list(each.std(axis=0, ddof=1) / np.sqrt(batches))
-    for name, share, error in zip(("p_below_zero", "p_in_rope"), shares, errors, strict=True):
-        frame[name], frame[f"mcse_{name}"] = share, error
+        errors = [error_of_share(share, ess) for share in shares]
+    names = ("p_below_zero", "p_in_rope")
+    return dict(zip(names, shares, strict=True)) | {
+        f"mcse_{name}": error for name, error in zip(names, errors, strict=True)
+    }
 
 
-def _probabilities(mixtures: Mixtures, rope: float) -> tuple[np.ndarray, np.ndarray]:
-    return mixtures.below(0.0), mixtures.below(rope) - mixtures.below(-rope)
+def _error_of_mean(values: np.ndarray, batches: int) -> np.ndarray:
+    """Return the error of a mean over batches, whose rows come one batch after the other."""
+    return values.reshape(batches, -1).std(axis=0, ddof=1) / np.sqrt(batches)
 
 
 def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
@@ -164,11 +170,8 @@ def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
     chains, draws = mixtures.mean.shape[:2]
     batches = batches_of(chains, draws)
     if batches > 1:
-        parts = [part.described(prob) for part in mixtures.in_batches(batches)]
-        errors = {
-            name: np.std([part[name] for part in parts], axis=0, ddof=1) / np.sqrt(batches)
-            for name in out
-        }
+        parts = mixtures.in_batches(batches).described(prob)
+        errors = {name: _error_of_mean(parts[name], batches) for name in out}
     else:  # those of so many draws of the whole mixture, which are larger
         error = out["sd"] / np.sqrt(chains * draws)
         ends = dict.fromkeys(("low", "high"), error * end_to_mean(prob))

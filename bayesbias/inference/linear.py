@@ -373,13 +373,16 @@ class Mixtures:
             out["low"][rows], out["high"][rows] = mixture_interval(m, s, prob, each)
         return out
 
-    def in_batches(self, batches: int) -> list[Mixtures]:
-        """Return the mixtures over each of so many batches of the draws."""
-        n = self.mean.shape[0] * self.mean.shape[1]
-        length = n // batches
-        mean, sd = (values.reshape(n, -1) for values in (self.mean, self.sd))
-        parts = (slice(at * length, (at + 1) * length) for at in range(batches))
-        return [Mixtures(mean[None, part], sd[None, part], self.row, self.weight) for part in parts]
+    def in_batches(self, batches: int) -> Mixtures:
+        """Return the mixtures over each of so many batches of the draws, all rows of a batch after those before."""
+        parts, length = len(self.row), self.mean.shape[0] * self.mean.shape[1] // batches
+
+        def cut(values: np.ndarray) -> np.ndarray:
+            own = values.reshape(-1, parts)[: batches * length].reshape(batches, length, parts)
+            return own.transpose(1, 0, 2).reshape(1, length, batches * parts)
+
+        row = (self.row + self.rows * np.arange(batches)[:, None]).ravel()
+        return Mixtures(cut(self.mean), cut(self.sd), row, np.tile(self.weight, batches))
 
     def below(self, at: float) -> np.ndarray:
         """Return the probability of lying below a number, shape (rows,)."""
@@ -514,6 +517,14 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return values.mean(axis=0) if weight is None else weight @ values
 
 
+def thinned(draws: Mapping[str, np.ndarray], chains: int) -> dict[str, np.ndarray]:
+    """Return at most `MOST_MIXED` draws, as many of each chain."""
+    n = len(next(iter(draws.values())))
+    step = -(-n // MOST_MIXED)
+    chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
+    return {name: values[np.concatenate(chosen)] for name, values in draws.items()}
+
+
 def mixed_rows(
     rows: Rows,
     design: Design,
@@ -530,16 +541,7 @@ def mixed_rows(
     if not rows.keys:
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
-    n = len(draws[names[0]])
-    step = -(-n // MOST_MIXED)
-    # The same number of draws of each chain.
-    chosen = np.concatenate(
-        [
-            np.arange(chain * (n // chains), (chain + 1) * (n // chains), step)
-            for chain in range(chains)
-        ]
-    )
-    some = {name: draws[name][chosen] for name in names}
+    some = thinned({name: draws[name] for name in names}, chains)
     if reduced is not None and all((some[name] > 0).all() for name in names):
         turned = Projected.of(reduced, rows.linear) if projected is None else projected
         mean, variance = turned.moments(reduced, reduced.joined(some))
@@ -551,7 +553,7 @@ def mixed_rows(
     variance = variance + rows.linear.new_variance(some)
     if not (variance > 0).all():
         return None  # such as a mean that is a number of the model file
-    shape = (chains, len(chosen) // chains, mean.shape[1])
+    shape = (chains, len(mean) // chains, mean.shape[1])
     return Mixtures(
         mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight
     ), some

@@ -24,7 +24,7 @@ from bayesbias.inference.estimands import (
     no_contrasts,
 )
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
+from bayesbias.inference.linear import Mixtures, Rows, mixed_rows, thinned
 from bayesbias.inference.sampling import Engine
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.models.design import Design, labels_of
@@ -304,7 +304,7 @@ class BiasFit:
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
         """
-        shares = estimates.estimates(self.draws_of("new_words"), prob)
+        shares = estimates.estimates(self._opposite_draws(few=True), prob)
         hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
         frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden)
         return frame.assign(**estimates.beside(shares, "opposite"))
@@ -380,7 +380,9 @@ class BiasFit:
         >>> bool(0 < less < more < 1)
         True
         """
-        draws = self.draws_of("reliability", words=words, attributes=attributes)
+        draws = reliability.reliability_draws(
+            *self.in_order, self._few_draws, self._chains, words, attributes
+        )
         frame = estimates.estimates(draws, prob)
         return frame.astype({"words": float, "attributes": float})
 
@@ -507,7 +509,7 @@ class BiasFit:
             "probability_of_superiority": lambda level, estimand: measured(
                 level, estimand, "probabilities of superiority", spreads.superiority_draws
             ),
-            "new_words": self._opposite_draws,
+            "new_words": lambda: self._opposite_draws(),
             "variance_partition": lambda group: spreads.variance_partition_draws(
                 self.design, self.table, self._scales, self._chains, group
             ),
@@ -598,6 +600,16 @@ class BiasFit:
     def _scales(self) -> dict[str, np.ndarray]:
         return joined_draws(self.idata["posterior"].dataset, self._scale_names)
 
+    @functools.cached_property
+    def _few_draws(self) -> dict[str, np.ndarray]:
+        """Draws of all parameters, some thousand: enough for a table of intervals, and drawn in a moment."""
+        reduced = self._reduced
+        if reduced is None:
+            return self.draws()
+        scales = thinned(self._scales, self._chains)
+        rng = np.random.default_rng(np.random.SeedSequence([self._seed, 6]))
+        return scales | reduced.draw_effects(reduced.joined(scales), rng)
+
     @property
     def _chains(self) -> int:
         return int(self.idata["posterior"].sizes["chain"])
@@ -650,15 +662,18 @@ class BiasFit:
         )
         return rows if level is None else rows.at(level)
 
+    @functools.cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """Where each label of the columns of the results first comes in the table."""
+        results = self.spec.results
+        columns = {results.group, *(about.by for about in results.levels.values())}
+        shown = {column: labels_of(self.table[column], column)[0] for column in columns}
+        return {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
+
     def order_of(self, rows: Rows) -> list[int]:
         """Return the numbers of rows in the order in which their labels come in the table."""
-        results = self.spec.results
+        results, places = self.spec.results, self._places
         levels = ["overall", *results.levels]
-        columns = dict.fromkeys([results.group, *(about.by for about in results.levels.values())])
-        places = {
-            column: {label: k for k, label in enumerate(labels_of(self.table[column], column)[0])}
-            for column in columns
-        }
 
         def at(row: int) -> tuple[int, int, int, int]:
             level, name, label = rows.keys[row]
@@ -741,18 +756,18 @@ class BiasFit:
         rows = self._rows(level, estimand, column)
         return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
 
-    def _opposite_draws(self) -> xr.DataArray:
+    def _opposite_draws(self, few: bool = False) -> xr.DataArray:
         """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
 
         In each draw the contrast of a new word is normal around that of its class, so that the
-        share is a tail of it.
+        share is a tail of it. `few` draws of the effects are enough for a table.
         """
         from scipy.special import ndtr
 
         rows = self._rows(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
-        draws = self.draws()
+        draws = self._few_draws if few else self.draws()
         center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
