@@ -103,13 +103,13 @@ def one(
             flawless = dealt(part, own, size[0], found)
             out |= {f"dealt out anew: {name}": value for name, value in flawless.items()}
             continue
-        per, true = found.slope_per_unit, found.true_correlation
+        per, true, expected = found.slope, found.true_correlation, slope * found.scale
         out |= {
-            "slope covered": per.hpdi_low <= slope <= per.hpdi_high,
+            "slope covered": per.hpdi_low <= expected <= per.hpdi_high,
             "true r covered": true.hpdi_low <= r <= true.hpdi_high,
             "Fisher z covers true r": fisher.low <= r <= fisher.high,
-            "slope, over that of the pool": per.mean / slope,
-            "width of the slope, over that of the pool": (per.hpdi_high - per.hpdi_low) / slope,
+            "slope, over that of the pool": per.mean / expected,
+            "width of the slope, over that of the pool": (per.hpdi_high - per.hpdi_low) / expected,
             "mean of true r": true.mean,
             "r of scores": float(stats.pearsonr(score, own).statistic),
             "r of the pool": float(r),

@@ -130,19 +130,22 @@ def _farthest(cells: pd.DataFrame) -> str:
     d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008).
     """
     low, high = cells.iloc[0], cells.iloc[-1]
+    names = _names(cells)
     half = math.hypot(
         low["standardized_high"] - low["standardized"],
         high["standardized"] - high["standardized_low"],
     )
     apart = high["standardized"] - low["standardized"] > half
     return (
-        f"Lowest: {_name(low)} ({low['standardized']:+.2f} SDs). Highest: {_name(high)} ({high['standardized']:+.2f} SDs). The "
+        f"Lowest: {names.iloc[0]} ({low['standardized']:+.2f} SDs). Highest: {names.iloc[-1]} ({high['standardized']:+.2f} SDs). The "
         f"interval of their difference {'excludes' if apart else 'includes'} 0."
     )
 
 
-def _name(row: pd.Series) -> str:
-    return ", ".join(str(value) for value in row[list(LABELS[:5])].dropna())
+def _names(cells: pd.DataFrame) -> pd.Series:
+    """Name each cell by the labels that tell it from the others."""
+    told = [name for name in LABELS if cells[name].nunique(dropna=False) > 1]
+    return cells[told].apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
 
 
 def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
@@ -150,11 +153,12 @@ def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
     if "class" not in set(result.frame["level"].dropna()) or known.empty:
         return []
     classes = result.compared(known["contrast"].iloc[0], level="class")
+    names = _names(known.set_index("cell"))
     classes = classes[classes["cell"].isin(known["cell"])]
     classes = classes.astype({name: float for name in classes if "distance_" in name})
     said = [
-        f"{_name(rows.iloc[0])} ({how})"
-        for _, rows in classes.groupby("cell", sort=False)
+        f"{names[cell]} ({how})"
+        for cell, rows in classes.groupby("cell", sort=False)
         if (how := disagreement(rows, "distance_low", "distance_high"))
     ]
     return (

@@ -12,11 +12,9 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.core.digits import ends_as_known
 from bayesbias.core.errors import InputError
 from bayesbias.inference.linear import Mixtures
-from bayesbias.studies.wefat.lines import true_correlation
-from bayesbias.studies.wefat.result import of_published
+from bayesbias.studies.wefat.result import of_published, true_correlation
 
 WOMEN = {
     "nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0, "pilot": 7.0,
@@ -36,7 +34,7 @@ def test_the_published_half_is_the_published_test(found):
     published = bb.scores.wefat_score(
         "minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999
     )
-    assert (found.r, found.p_value, found.scores) == (
+    assert (found.r, found.p_value, found.published.scores) == (
         published.r,
         published.p_value,
         published.scores,
@@ -47,7 +45,7 @@ def test_the_published_half_is_the_published_test(found):
 
 def test_targets_stand_in_the_order_of_the_covariate(found):
     assert list(found.frame["covariate"]) == sorted(WOMEN.values())
-    assert (found.n, found.missing) == (len(WOMEN), ())
+    assert (found.n, found.published.missing) == (len(WOMEN), ())
     assert found.center == pytest.approx(np.mean(list(WOMEN.values())))
     assert found.scale == pytest.approx(np.std(list(WOMEN.values()), ddof=1))
 
@@ -60,16 +58,6 @@ def test_associations_are_the_line_and_the_deviation(found):
     np.testing.assert_allclose(at["line"], frame["association"] - frame["deviation"], atol=1e-9)
     assert (at["sd"] > (at["line_high"] - at["line_low"]) / 4).all()
     assert ((at["hpdi_low"] < at["line_low"]) & (at["hpdi_high"] > at["line_high"])).all()
-
-
-def test_the_summary_is_json(found):
-    said = json.loads(json.dumps(found.summary()))
-    assert said["n"] == len(WOMEN)
-    keys = {"mean", "sd", "hpdi_low", "hpdi_high"}
-    assert set(said["slope"]) == set(said["true_correlation"])
-    assert set(said["slope"]) == keys | {f"mcse_{name.removeprefix('hpdi_')}" for name in keys}
-    assert said["scores"].keys() == WOMEN.keys()
-    assert found.in_words()[0] == "WEFAT, wefat in minilm-static"
 
 
 def simulated(slope, noise=0.02, targets=40, seed=3):
@@ -182,13 +170,6 @@ def test_the_true_correlation_is_that_of_slopes_drawn_for_each_draw_of_the_scale
     held = int(0.89 * len(drawn))
     shortest = (drawn[held:] - drawn[:-held]).min()
     assert found["hpdi_high"] - found["hpdi_low"] == pytest.approx(shortest, rel=2e-3)
-
-
-def test_ends_of_the_true_correlation_are_known_to_two_decimals(found):
-    """Slopes that were drawn left an error of a hundredth and more."""
-    true = found.true_correlation
-    assert max(true.mcse_mean, true.mcse_low, true.mcse_high) < 0.01
-    assert all(len(end.partition(".")[2]) == 2 for end in ends_as_known(true, usual=2))
 
 
 @pytest.mark.claim

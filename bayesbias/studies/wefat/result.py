@@ -6,7 +6,7 @@ and the correlation of the scores with the numbers. The scores are averages over
 carry their noise, so that the correlation is deflated, and its interval speaks of these words
 alone.
 
-Beside it stands the model `covariate`: every pair is kept. With :math:`\beta` the difference of the two slopes, on a covariate of
+Beside it stands the model `wefat`: every pair is kept. With :math:`\beta` the difference of the two slopes, on a covariate of
 standard deviation one, and :math:`\sigma_b` the spread of targets around either line, the association of a target is
 :math:`\beta x + b`, :math:`\operatorname{var} b = 2 \sigma_b^2`, and the correlation of *true* associations with the covariate is
 :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`.
@@ -23,16 +23,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import as_known, ends_as_known
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, number_of
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.inference.estimates import describe_mixtures
-from bayesbias.inference.linear import Mixtures
+from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
+from bayesbias.inference.likelihood import collapse
+from bayesbias.inference.linear import MOST_MIXED, Linear, Mixtures, Part, conditional_moments
 from bayesbias.inference.view import PROB
 from bayesbias.scores.score import Score
-from bayesbias.scores.wefat import SAMPLES, at_prob, wefat_score
-from bayesbias.studies.wefat.lines import Lines, association_rows, slope_row, true_correlation
+from bayesbias.scores.wefat import SAMPLES, wefat_score
 from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
@@ -44,6 +42,10 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["Estimated", "WefatResult", "wefat"]
+
+_PLACES = np.linspace(-3, 3, 9)  # in SDs of each normal, from which the grid is taken
+_GRID = 1001
+_STEPS = 20_001  # many, since the length of an interval hardly changes around the shortest one
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class WefatResult:
         Of intervals.
     seed : int
     fit : BiasFit
-        Of the model `covariate`.
+        Of the model `wefat`.
     provenance : dict
         ``name``, ``embedding``, ``wordlist`` (the sets) and ``covariates`` as a table of pairs has
         them, with hashes.
@@ -121,11 +123,16 @@ class WefatResult:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return "\n".join(self.in_words())
+        slope, true = self.slope, self.true_correlation
+        return (
+            f"WefatResult: {self.published.data}, {self.n} targets, r = {self.r:.2f}; slope {slope.mean:+.3f} "
+            f"[{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}], true correlation {true.mean:+.2f} "
+            f"[{true.hpdi_low:+.2f}, {true.hpdi_high:+.2f}]"
+        )
 
     @property
     def sets(self) -> tuple[str, str]:
-        """The names of the sets: an association above zero is nearness to the first."""
+        """The names of the sets: a positive association is nearness to the first."""
         first, second = self.published.classes
         return first, second
 
@@ -145,83 +152,10 @@ class WefatResult:
         return self.published.n["words"]
 
     @property
-    def missing(self) -> tuple[str, ...]:
-        """Targets that the vectors lack."""
-        return self.published.missing
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """The published score of each target."""
-        return self.published.scores
-
-    def in_words(self) -> list[str]:
-        """Say what was found, in lines."""
-        slope, true, known = self.slope, self.true_correlation, self.published
-        lines = [
-            *known.lines(),
-            f"  true association: r = {as_known(true, 'mean', 2)} ({as_percent(self.prob)} HPDI "
-            f"{' to '.join(ends_as_known(true, usual=2))}), for new words and targets like these",
-            f"  one standard deviation of {known.covariate} ({self.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
-            f"cosine ({' to '.join(ends_as_known(slope, signed=True))}) towards {self.sets[0]}",
-            f"  off the line (its {as_percent(self.prob)} interval excludes 0): {', '.join(self.off_line) or 'no target'}",
-        ]
-        for title, words in (
-            ("targets", known.missing),
-            (f"words of {' and '.join(self.sets)}", known.dropped),
-        ):
-            if words:
-                lines.append(
-                    f"  {number_of(len(words), 'word')} of the {title} without a vector: {', '.join(words)}"
-                )
-        problems = self.fit.diagnostics()["problems"]
-        return [
-            *lines,
-            *(f"  note: {note}" for note in known.notes),
-            *(f"  {problem}" for problem in problems),
-        ]
-
-    @property
     def off_line(self) -> list[str]:
         """The targets of whose deviation from the line the interval excludes 0, the farthest first."""
         apart = self.frame[self.frame["off_line"]]
         return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
-
-    @property
-    def slope_per_unit(self) -> Estimated:
-        """The slope for one unit of the covariate, such as one per cent."""
-        return Estimated(*(value / self.scale for value in vars(self.slope).values()))
-
-    def at(self, prob: float) -> WefatResult:
-        """Return the same result with intervals of another probability."""
-        prob = checks.probability(prob)
-        if prob == self.prob:
-            return self
-        known = at_prob(self.published, prob)
-        targets = self.frame["target"].tolist()
-        return of_fit(
-            known, self.fit, targets, prob=prob, seed=self.seed, provenance=self.provenance
-        )
-
-    def summary(self) -> dict[str, Any]:
-        """Return the figures, for JSON."""
-        known = self.published.as_dict()
-        return {
-            "name": known["data"],
-            **{"r": known["value"], "r_low": known["low"], "r_high": known["high"], "n": self.n},
-            **{
-                key: known[key]
-                for key in ("dropped", "notes", "classes", "prob", "p_value", "p_method")
-            },
-            **known["details"],
-            "slope": vars(self.slope),
-            "slope_per_unit": vars(self.slope_per_unit),
-            "true_correlation": vars(self.true_correlation),
-            "off_line": self.off_line,
-            "center": self.center,
-            "scale": self.scale,
-            "seed": self.seed,
-            "diagnostics": self.fit.diagnostics(),
-        }
 
     def predict(self, values: Sequence[float] | float) -> pd.DataFrame:
         """Return the association of a new target with a given covariate, on average over new words like those of the sets.
@@ -250,31 +184,15 @@ class WefatResult:
 
         given = np.atleast_1d(np.asarray(values, dtype=float))
         if given.ndim != 1 or not np.isfinite(given).all():
-            raise InputError("must be finite numbers", where="values", found=values)
-        x = (given - self.center) / self.scale
-        asked = Lines(self.fit)
-        line = asked.mixtures(association_rows(asked.reduced, self.sets, x))
-        new = Mixtures(
-            line.mean,
-            np.sqrt(line.sd**2 + 2 * asked.spread_of_targets[..., None] ** 2),
-            line.row,
-            line.weight,
+            raise InputError("expected finite numbers", where="values", found=values)
+        lines = _Lines(self.fit, self.sets)
+        line = lines.association((given - self.center) / self.scale)
+        spread = np.sqrt(line.sd**2 + 2 * lines.spread[..., None] ** 2)
+        single = replace(line, sd=spread)
+        of_line, of_target = (
+            pd.DataFrame(describe_mixtures(of, self.prob)) for of in (line, single)
         )
-        known, single = (describe_mixtures(of, self.prob) for of in (line, new))
-        errors = {
-            f"mcse_line{end}": known[f"mcse_{of}"]
-            for end, of in (("", "mean"), ("_low", "low"), ("_high", "high"))
-        }
-        return pd.DataFrame(
-            {
-                "covariate": given,
-                "line": known["mean"],
-                "line_low": known["hpdi_low"],
-                "line_high": known["hpdi_high"],
-                **single,
-                **errors,
-            }
-        )
+        return of_target.assign(covariate=given, **beside(of_line, "line"))
 
 
 def wefat(
@@ -330,7 +248,7 @@ def wefat(
     -----
     With :math:`\beta` the slope and :math:`\sigma_b` the spread of targets around the line of one set, the true correlation is
     :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`, of targets whose covariate varies as that of the listed ones. The model is
-    ``bayesbias show covariate``.
+    ``bayesbias model show wefat``.
 
     Examples
     --------
@@ -367,38 +285,20 @@ def wefat(
             )
     targets = sorted(published.covariates, key=lambda word: (published.covariates[word], word))
     cosines = _cosines(vectors, [*published.a, *published.b], targets)
-    result = of_published(
-        published,
-        cosines,
-        targets,
-        prob=prob,
-        seed=seed,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        engine=engine,
-    )
+    sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
+    result = of_published(published, cosines, targets, prob=prob, seed=seed, **sampling)
     chosen = read[published.covariate]
+    own_file = listed.name not in list_wordlists()
     about = {
         "name": published.data,
         "wordlist": {
             "name": listed.name,
             "sha256": listed.sha256,
-            "controls": "none",
-            **({} if classes is None else {"classes": list(published.classes)}),
-            **(
-                {"file": os.path.basename(listed.origin)}
-                if listed.name not in list_wordlists()
-                else {}
-            ),
+            "classes": list(published.classes),
+            **({"file": os.path.basename(listed.origin)} if own_file else {}),
         },
-        "embedding": {
-            "name": vectors.name,
-            **{str(key): value for key, value in vectors.provenance.items()},
-        },
-        "covariates": {
-            chosen.name: {"of": chosen.name, "source": chosen.source, "sha256": chosen.sha256}
-        },
+        "embedding": {"name": vectors.name, **vectors.provenance},
+        "covariates": {chosen.name: {"source": chosen.source, "sha256": chosen.sha256}},
     }
     return replace(result, provenance=about)
 
@@ -412,26 +312,25 @@ def of_published(
     seed: int,
     **sampling: Any,
 ) -> WefatResult:
-    """Fit the model `covariate` to cosines of the words of both sets with the targets, shape (words, targets)."""
+    """Fit the model `wefat` to cosines of the words of both sets with the targets, shape (words, targets)."""
     import pandas as pd
 
-    from bayesbias.inference.fitting import fit as fit_model
+    from bayesbias.inference.fitting import fit
 
-    sets, n_words = published.classes, len(published.a) + len(published.b)
-    x = _standard(published, targets)[0]
+    words = [*published.a, *published.b]
+    sizes = [len(published.a) * len(targets), len(published.b) * len(targets)]
     frame = pd.DataFrame(
         {
-            "set_word": np.repeat([*published.a, *published.b], len(targets)),
-            "set": np.repeat(
-                sets, [len(published.a) * len(targets), len(published.b) * len(targets)]
-            ),
-            "target": np.tile(targets, n_words),
-            "covariate": np.tile(x, n_words),
+            "set_word": np.repeat(words, len(targets)),
+            "set": np.repeat(published.classes, sizes),
+            "target": np.tile(targets, len(words)),
+            "covariate": np.tile(_standard(published, targets)[0], len(words)),
             "distance": 1 - cosines.ravel(),
         }
     )
-    fitted = fit_model(frame, "wefat", seed=seed, **sampling)
-    return of_fit(published, fitted, targets, prob=prob, seed=seed)
+    return of_fit(
+        published, fit(frame, "wefat", seed=seed, **sampling), targets, prob=prob, seed=seed
+    )
 
 
 def _standard(published: Score, targets: Sequence[str]) -> tuple[np.ndarray, float, float]:
@@ -450,24 +349,15 @@ def of_fit(
     seed: int,
     provenance: Mapping[str, Any] | None = None,
 ) -> WefatResult:
-    """Return what a fit of the model `covariate` says; no draw is made but those that its seed determines."""
+    """Return what a fit of the model `wefat` says."""
     import pandas as pd
 
     first, second = published.classes
-    sets = first, second
     x, center, scale = _standard(published, targets)
-    asked = Lines(fitted)
-    line = asked.mixtures(slope_row(asked.reduced, sets))
-    associations = describe_mixtures(
-        asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob
-    )
-    deviations = describe_mixtures(
-        asked.mixtures(association_rows(asked.reduced, sets, None, targets)), prob
-    )
-    # An end that another seed would put on the other side of zero concludes nothing.
-    low, high = (
-        sign * deviations[f"hpdi_{end}"] > 2 * deviations[f"mcse_{end}"]
-        for sign, end in ((1, "low"), (-1, "high"))
+    lines = _Lines(fitted, (first, second))
+    slope = lines.slope()
+    associations, deviations = (
+        pd.DataFrame(describe_mixtures(lines.association(at, targets), prob)) for at in (x, None)
     )
     table = pd.DataFrame(
         {
@@ -477,31 +367,20 @@ def of_fit(
             "association": associations["mean"],
             "hpdi_low": associations["hpdi_low"],
             "hpdi_high": associations["hpdi_high"],
-            "deviation": deviations["mean"],
-            "deviation_low": deviations["hpdi_low"],
-            "deviation_high": deviations["hpdi_high"],
-            "off_line": low | high,
+            **beside(deviations, "deviation"),
+            # An end that another seed would put on the other side of zero concludes nothing.
+            "off_line": (deviations["hpdi_low"] > 2 * deviations["mcse_low"])
+            | (-deviations["hpdi_high"] > 2 * deviations["mcse_high"]),
             "mcse_association": associations["mcse_mean"],
             "mcse_low": associations["mcse_low"],
             "mcse_high": associations["mcse_high"],
-            **{
-                f"mcse_deviation{end}": deviations[f"mcse_{of}"]
-                for end, of in (("", "mean"), ("_low", "low"), ("_high", "high"))
-            },
         }
     )
+    described = {name: float(of[0]) for name, of in describe_mixtures(slope, prob).items()}
+    true = true_correlation(slope, lines.spread, prob)
     return WefatResult(
-        published,
-        _described(line, prob),
-        Estimated(**true_correlation(line, asked.spread_of_targets, prob)),
-        table,
-        center,
-        scale,
-        prob,
-        seed,
-        fitted,
-        provenance or {},
-    )
+        published, Estimated(**described), Estimated(**true), table, center, scale, prob, seed, fitted, provenance or {}
+    )  # fmt: skip
 
 
 def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -> np.ndarray:
@@ -513,7 +392,95 @@ def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -
     return np.clip(unit[0] @ unit[1].T, -1.0, 1.0)
 
 
-def _described(mixtures: Mixtures, prob: float) -> Estimated:
-    return Estimated(
-        **{name: float(values[0]) for name, values in describe_mixtures(mixtures, prob).items()}
-    )
+class _Lines:
+    """The lines of both sets as normal mixtures over the draws of the scales: the distance to the second set minus that to the first."""
+
+    def __init__(self, fit: BiasFit, sets: tuple[str, str]) -> None:
+        self.reduced = collapse(fit.design)
+        posterior = fit.idata["posterior"]
+        # Of mixtures a thousand parts say as much as all.
+        step = max(1, posterior.sizes["chain"] * posterior.sizes["draw"] // MOST_MIXED)
+        self.scales = {name: posterior[name].to_numpy()[:, ::step] for name in self.reduced.scales}
+        labels = fit.design.coords["set"]
+        self.between = np.zeros(len(labels))
+        self.between[labels.index(sets[1])], self.between[labels.index(sets[0])] = 1.0, -1.0
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Draws of the spread of targets around the line of one set, shape (chains, draws)."""
+        return self.scales["target_by_set_sd"]
+
+    def slope(self) -> Mixtures:
+        """Return the slope of the association."""
+        return self._mixtures(1, {"set_slope": self.between[None]})
+
+    def association(self, x: np.ndarray | None, targets: Sequence[str] | None = None) -> Mixtures:
+        """Return associations: the line at covariates `x` (None: zero everywhere), with the deviations of listed targets."""
+        n = len(targets if x is None else x)  # type: ignore[arg-type]
+        weights = {}
+        if x is not None:
+            weights["set_mean"] = np.tile(self.between, (n, 1))
+            weights["set_slope"] = x[:, None] * self.between
+        if targets is not None:
+            labels = self.reduced.design.coords["target"]
+            own = np.zeros((n, len(self.between), len(labels)))
+            own[np.arange(n), :, [labels.index(word) for word in targets]] = self.between
+            weights["target_by_set"] = own.reshape(n, -1)
+        return self._mixtures(n, weights)
+
+    def _mixtures(self, n: int, weights: Mapping[str, np.ndarray]) -> Mixtures:
+        from scipy import sparse
+
+        parts = tuple(Part(name, sparse.csr_array(of)) for name, of in weights.items())
+        size, shape = self.spread.size, (*self.spread.shape, n)
+        flat = {name: of.reshape(size, *of.shape[2:]) for name, of in self.scales.items()}
+        rows = Linear(np.zeros(n), parts)
+        mean, variance = conditional_moments(self.reduced, self.reduced.joined(flat), rows)
+        sd = np.sqrt(variance).reshape(shape)
+        return Mixtures(mean.reshape(shape), sd, np.arange(n), np.ones(n))
+
+
+def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
+    """Describe the correlation of true associations with the covariate: mean, sd, shortest interval, Monte Carlo errors.
+
+    Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation
+    rises with it: its distribution function is exact for each draw of the scales, and no slope is
+    drawn.
+    """
+    unit = np.sqrt(2) * spread
+    mean, sd = ((values[..., 0] / unit).ravel() for values in (slope.mean, slope.sd))
+    whole = _described(mean, sd, prob)
+    batches = batches_of(*spread.shape)
+    if batches > 1:
+        length = len(mean) // batches
+        each = np.array(
+            [
+                _described(mean[at : at + length], sd[at : at + length], prob)
+                for at in range(0, batches * length, length)
+            ]
+        )
+        errors = each.std(axis=0, ddof=1) / np.sqrt(batches)
+    else:  # as of so many draws of the correlation itself, which are larger
+        error = whole[1] / np.sqrt(len(mean))
+        errors = error * np.array([1, 1 / np.sqrt(2), *2 * [end_to_mean(prob)]])
+    names = ("mean", "sd", "hpdi_low", "hpdi_high")
+    keys = [*names, *(f"mcse_{name.removeprefix('hpdi_')}" for name in names)]
+    return dict(zip(keys, map(float, [*whole, *errors]), strict=True))
+
+
+def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
+    """Return mean, sd and the shortest interval of ``t / sqrt(1 + t ** 2)``, of a mixture of normals t."""
+    from scipy.interpolate import PchipInterpolator
+    from scipy.special import ndtr
+
+    shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2  # closer together in the tails
+    places = np.quantile(mean[:, None] + sd[:, None] * _PLACES, shares)
+    below, at = np.unique(ndtr((places[:, None] - mean) / sd).mean(axis=1), return_index=True)
+    inside = (below > 0) & (below < 1)  # both are reached at -1 and 1 alone, but for rounding
+    value = (places / np.hypot(1, places))[at]
+    quantile = PchipInterpolator([0, *below[inside], 1], [-1, *value[inside], 1])
+    start = np.linspace(0, 1 - prob, _STEPS)
+    low, high = quantile(start), quantile(start + prob)
+    best = int(np.argmin(high - low))
+    values = quantile((np.arange(_STEPS) + 0.5) / _STEPS)
+    return float(values.mean()), float(values.std()), float(low[best]), float(high[best])
