@@ -12,13 +12,13 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import as_plain_file, guarded, path_of, sha256_file
-from bayesbias.core.formatting import Shortened, number_of, some
+from bayesbias.core.formatting import Shortened, some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet, without_marks
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import rows
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
-from bayesbias.tables.rows import PAIR, RANGES, REPEATS, TEMPLATES, Codes, Source
+from bayesbias.tables.rows import PAIR, REPEATS, TEMPLATES, Codes, Source
 from bayesbias.wordlists.pairing import CONNECTIONS
 
 __all__ = ["load_distances"]
@@ -108,25 +108,22 @@ def read_frame(
 
 def as_frame(source: Any) -> pd.DataFrame:
     """Return the rows of a data frame, a mapping of columns or a list of records, numbered from 0."""
+    hint = (
+        "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)"
+    )
     if isinstance(source, Embedding):
-        raise InputError(
-            "is no table of pairs: these are word vectors",
-            where="table",
-            found=source.name,
-            hint="make a distance_table first, fit(distance_table(vectors, wordlist), model)",
-        )
+        raise InputError("is no table of pairs", where="table", found=source.name, hint=hint)
     records = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
-    if not isinstance(source, pd.DataFrame | Mapping) and not (records and source):
+    if isinstance(source, Mapping) or (records and source):
+        with guarded("data frame", "cannot be read as a table"):  # columns of different lengths
+            source = pd.DataFrame(source)
+    if not isinstance(source, pd.DataFrame):
         raise InputError(
             "is no table of pairs",
             found=Shortened(source) if isinstance(source, str) else type(source).__name__,
-            valid="a data frame, a mapping of columns, a list of records, or a table that distance_table or "
-            "load_distances made",
+            valid="a data frame, a mapping of columns, a list of records, or a table of load_distances",
             hint="call .to_pandas()" if hasattr(source, "to_pandas") else None,
         )
-    if not isinstance(source, pd.DataFrame):
-        with guarded("data frame", "cannot be read as a table"):  # columns of different lengths
-            source = pd.DataFrame(source if isinstance(source, Mapping) else list(source))
     return plain_frame(source.reset_index(drop=True), "data frame", known={*_LABELS, *_NUMBERS})
 
 
@@ -160,14 +157,8 @@ def _pair_table(
     if published:
         frame = _from_published(frame, source)
     rows.check_pairs(frame, source)
-    simulated = rows.is_simulated(frame)
     distance = rows.checked_numbers(
-        frame["distance"],
-        source,
-        "distance",
-        RANGES["distance"],
-        simulated=simulated,
-        sentinel=published,
+        frame["distance"], source, simulated=rows.is_simulated(frame), sentinel=published
     )
     frame = rows.with_kind(frame.assign(distance=distance))
 
@@ -178,15 +169,10 @@ def _pair_table(
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
     notes = [*lost_classes, *thin_classes(kept, known, groups)]
     if gone.any():
-        marked = int(gone.sum())
-        carry = "row carries" if marked == 1 else "rows carry"
-        notes.append(f"{marked} {carry} the mark of a missing word (below -1)")
+        notes.append(f"rows with the mark of a missing word (below -1): {int(gone.sum())}")
         lost = int((gone & ~frame[list(PAIR)].isin(absent).any(axis=1)).sum())
         if lost:
-            have, are = ("has", "is") if lost == 1 else ("have", "are")
-            notes.append(
-                f"{number_of(lost, 'pair')} of words that are otherwise present {have} no distance and {are} left out"
-            )
+            notes.append(f"pairs without a distance, of words that are present, left out: {lost}")
     if len(kept) < len(frame):
         gone = gone | ~frame.index.isin(kept.index)
     key = dict.fromkeys([*PAIR, *(column for column in (*TEMPLATES, *apart) if column in own)])
@@ -201,8 +187,7 @@ def _pair_table(
     )
     notes += said
     if own:
-        column = "a column" if len(own) == 1 else "columns"
-        notes.append(f"{column} of your own, kept with the rows: {some(own)}")
+        notes.append(f"columns of your own, kept with the rows: {some(own)}")
     coverage = Coverage(groups[0], groups[1], {}, dropped, tuple(notes), tuple(own))
     provenance = {
         "name": name or (where if path is None else path.stem),
@@ -228,13 +213,8 @@ def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
     names = [str(name) for name in frame.columns]
-    return InputError(
-        f"the column {column!r} is missing",
-        where=where,
-        found=names,
-        valid=_LAYOUTS,
-        hint=nearest(column, names),
-    )
+    problem, hint = f"the column {column!r} is missing", nearest(column, names)
+    return InputError(problem, where=where, found=names, valid=_LAYOUTS, hint=hint)
 
 
 def holds_tables(source: Any) -> bool:
@@ -257,17 +237,8 @@ def rows_to_model(
 ) -> PairTable:
     """Return a table whose rows passed the check and count once, with an account of both.
 
-    Parameters
-    ----------
-    table : PairTable, DataFrame, mapping of columns, or list of records
-        A `PairTable` was checked when it was made. A frame with all columns of a pair becomes what
-        `load_distances` makes of it; one with others is checked as far as its columns are known.
-    outcome : str
-        The column that is modelled.
-    apart : sequence of str
-        The columns that tell observations apart: the units and the dimensions of the model.
-    hint : str, optional
-        What to do if two rows of one observation contradict each other.
+    A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is checked as far as
+    its columns are known. The columns in `apart` tell observations apart; `hint` is for two that contradict each other.
     """
     if isinstance(table, PairTable):
         frame = table.frame
@@ -290,7 +261,12 @@ def rows_to_model(
         return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)
     if frame.empty:
         raise InputError("the table has no rows", where="data frame")
-    rows.check_rows(frame, source, [outcome])
+    checks.distinct(list(map(str, frame.columns)), "a column", source.name)
+    if set(PAIR) <= columns:
+        if outcome == "distance" and outcome in columns:
+            simulated = rows.is_simulated(frame)
+            frame["distance"] = rows.checked_numbers(frame[outcome], source, simulated=simulated)
+        rows.check_pairs(frame, source)
     if {"connection", *PAIR} <= columns and "attribute_kind" not in columns:
         frame = rows.with_kind(frame)
     # The classes, the kind and the connection of a pair follow from the pair.
@@ -302,11 +278,8 @@ def rows_to_model(
             frame, source, key, outcome, repeats=repeats, hint=hint
         )
         notes += said
-    provenance: dict[str, Any] = {"name": "a data frame"}
-    if "covariates_from" in frame.attrs:
-        provenance["covariates"] = frame.attrs["covariates_from"]
-    if repeats == "keep":
-        provenance["repeats"] = "keep"
+    known = {"covariates": frame.attrs.get("covariates_from"), "repeats": frame.attrs.get(REPEATS)}
+    provenance = {"name": "a data frame", **{key: value for key, value in known.items() if value}}
     covariates = frame.attrs.get("covariates", {})
     coverage = Coverage({}, {}, repeats=dropped, notes=tuple(notes), covariates=covariates)
     return PairTable(frame, coverage, provenance)
@@ -314,24 +287,15 @@ def rows_to_model(
 
 def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
     """Return the columns of our own layout of a table in the published one."""
-    connection = Codes.of(raw["connection"])
-    rows.check_connections(
-        Codes.of(
-            pd.Series(connection.categories(lambda label: "neutral" if label == "none" else label))
-        ),
-        source,
-        [*CONNECTIONS, "none"],
-    )
+    stated = Codes.of(raw["connection"])
+    connection = stated.categories(lambda label: "neutral" if label == "none" else label)
+    rows.check_connections(Codes.of(pd.Series(connection)), source, [*CONNECTIONS, "none"])
     frame = raw.rename(columns={"word_to_compare": "attribute", "cosine_distance": "distance"})
-    frame["connection"] = connection.categories(
-        lambda label: "neutral" if label == "none" else label
-    )
+    frame["connection"] = connection
     frame["attribute_class"] = Codes.of(frame["word_class"]).categories(
         lambda label: label.removesuffix("_stereotype")
     )
-    distance = rows.checked_numbers(
-        frame["distance"], source, "cosine_distance", RANGES["distance"], sentinel=True
-    )
+    distance = rows.checked_numbers(frame["distance"], source, "cosine_distance", sentinel=True)
     if "cosine_similarity" in frame.columns:
         similarity = pd.to_numeric(frame["cosine_similarity"], errors="coerce")
         distance = distance.mask(similarity < -1 - rows.ROUNDING)
@@ -340,9 +304,8 @@ def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
     """Return the class of each row's protected word: the attribute class it is associated with."""
-    associated = frame.loc[
-        frame["connection"] == "associated", ["protected_word", "attribute_class"]
-    ]
+    columns = ["protected_word", "attribute_class"]
+    associated = frame.loc[frame["connection"] == "associated", columns]
     own = rows.labels_within(associated, "protected_word", "attribute_class")
     words = Codes.of(frame["protected_word"])
     for place, word in enumerate(words.labels):

@@ -6,28 +6,22 @@ over them.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import Shortened, number_of, some
+from bayesbias.core.formatting import Shortened, some
 from bayesbias.wordlists.pairing import CONNECTIONS
 from bayesbias.wordlists.wordlist import CONTROLS
 
 COLUMNS = (
-    "protected_word",
-    "protected_class",
-    "attribute",
-    "attribute_class",
-    "attribute_kind",
-    "connection",
+    "protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "connection",
     "distance",
-)
+)  # fmt: skip
 
 # Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
 ROUNDING = 1e-6
@@ -41,20 +35,13 @@ REPEATS = "repeats"
 """In ``frame.attrs``: ``keep`` if repeated rows were kept as asked, so that the frame is fitted as the table was."""
 
 
-class Range(NamedTuple):
-    """Where an outcome lies, and the columns beside which its name means what it means here."""
-
-    low: float
-    high: float
-    beside: tuple[str, ...] = ()
-
-
-RANGES: Mapping[str, Range] = {
-    "distance": Range(0.0, 2.0, PAIR),
-    "original": Range(0.0, 2.0, (*PAIR, "debiased", "change")),
-    "debiased": Range(0.0, 2.0, (*PAIR, "original", "change")),
-    "change": Range(-2.0, 2.0, (*PAIR, "original", "debiased")),
-    "difference": Range(-1.0, 1.0, ("classifier", "p_male", "p_female")),
+# Outcomes that are found but once, beside these columns; of others several measurements may be taken.
+ONCE = {
+    "distance": PAIR,
+    "original": (*PAIR, "debiased"),
+    "debiased": (*PAIR, "original"),
+    "change": (*PAIR, "original"),
+    "difference": ("classifier", "p_male", "p_female"),
 }
 
 
@@ -131,23 +118,6 @@ def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list
 # -- checks -------------------------------------------------------------------------------------------
 
 
-def check_rows(frame: pd.DataFrame, source: Source, outcomes: Iterable[str]) -> None:
-    """Check the pairs of a frame and the outcomes whose range is known, as far as it has such columns."""
-    checks.distinct([str(name) for name in frame.columns], "a column", source.name)
-    for outcome in outcomes:
-        if is_known(outcome, frame.columns):
-            checked_numbers(
-                frame[outcome], source, outcome, RANGES[outcome], simulated=is_simulated(frame)
-            )
-    if all(column in frame for column in PAIR):
-        check_pairs(frame, source)
-
-
-def is_known(outcome: str, columns: Iterable[str]) -> bool:
-    """Whether the range of an outcome is known, by its name and the columns beside it."""
-    return outcome in RANGES and {outcome, *RANGES[outcome].beside} <= set(columns)
-
-
 def is_simulated(frame: pd.DataFrame) -> bool:
     """Whether the outcomes were drawn from a model."""
     return bool(frame.attrs.get(SIMULATED, False))
@@ -168,11 +138,9 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
         empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
         if empty.any():
             raise InputError("an empty cell", where=source.at(first_of(empty), column))
-    if "connection" not in codes:
+    if not {"connection", "protected_class"} <= set(codes):
         return
     check_connections(codes["connection"], source)
-    if "protected_class" not in codes:
-        return
     word, of = codes["protected_word"], codes["protected_class"]
     first = np.empty(len(word.labels), dtype=np.int64)
     first[word.of_row[::-1]] = of.of_row[::-1]
@@ -180,8 +148,9 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
     if other.any():
         position = first_of(other)
         before = first_of(word.of_row == word.of_row[position])
+        said = f"{word.label(position)!r} stands in another class in {source.row(before)}"
         raise InputError(
-            f"the protected word {word.label(position)!r} stands in another class in {source.row(before)}",
+            f"the protected word {said}",
             where=source.at(position, "protected_class"),
             found=of.label(position),
             valid=of.label(before),
@@ -196,10 +165,9 @@ def check_connections(
     """Refuse a connection that is none of ours."""
     unknown = connection.where(lambda label: label not in CONNECTIONS)
     if unknown.any():
-        position = first_of(unknown)
-        raise checks.unknown(
-            connection.label(position), valid, "connection", source.at(position, "connection")
-        )
+        at = first_of(unknown)
+        where = source.at(at, "connection")
+        raise checks.unknown(connection.label(at), valid, "connection", where)
 
 
 def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) -> None:
@@ -209,13 +177,11 @@ def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) ->
     the protected class are associated with it. Otherwise the connection is the one that most rows
     of the two classes give.
     """
-    stated, of, kind = (
-        codes[name] for name in ("connection", "protected_class", "attribute_class")
-    )
+    names = ("connection", "protected_class", "attribute_class")
+    stated, of, kind = (codes[name] for name in names)
     cell, places = of.beside(kind), len(stated.labels)
-    counts = np.bincount(
-        cell * places + stated.of_row, minlength=len(of.labels) * len(kind.labels) * places
-    ).reshape(-1, places)
+    size = len(of.labels) * len(kind.labels) * places
+    counts = np.bincount(cell * places + stated.of_row, minlength=size).reshape(-1, places)
     usual = [stated.labels[i] for i in counts.argmax(axis=1)]
     for i, name in enumerate(of.labels):
         for j, attributes in enumerate(kind.labels):
@@ -240,13 +206,12 @@ def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) ->
 def checked_numbers(
     column: pd.Series,
     source: Source,
-    name: str,
-    within: Range,
+    name: str = "distance",
     *,
     simulated: bool = False,
     sentinel: bool = False,
 ) -> pd.Series:
-    """Return a column as numbers within a range, rounding at its ends removed.
+    """Return a column as distances, rounding at the ends of 0 to 2 removed.
 
     Simulated numbers need only be finite. With a sentinel, what lies below -1 becomes missing.
     """
@@ -267,17 +232,17 @@ def checked_numbers(
         return numbers
     if sentinel:
         numbers = numbers.mask(numbers < -1 - ROUNDING)
-    out = (numbers < within.low - ROUNDING) | (numbers > within.high + ROUNDING)
+    out = (numbers < -ROUNDING) | (numbers > 2 + ROUNDING)
     if out.any():
-        similar = within.low == 0 and numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
+        similar = numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
         raise InputError(
             "is out of range",
             where=source.at(first_of(out), name),
             found=float(numbers.iloc[first_of(out)]),
-            valid=f"{within.low:g} to {within.high:g}",
+            valid="0 to 2",
             hint="a similarity? distance = 1 - similarity" if similar else None,
         )
-    return numbers.clip(within.low, within.high)
+    return numbers.clip(0.0, 2.0)
 
 
 def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
@@ -301,33 +266,8 @@ def counted_once(
 ) -> tuple[pd.DataFrame, int, list[str]]:
     """Count each observation once: a row that repeats another is the same observation, not a new one.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        With its rows numbered from 0.
-    source : Source
-    key : sequence of str
-        The columns that together identify an observation.
-    outcome : str
-    repeats : {"once", "keep"}
-        ``keep`` only looks for contradictions.
-    positions : ndarray of int, optional
-        Where the rows stood in the source, if some were left out.
-    hint : str, optional
-        What to do if two rows contradict each other.
-
-    Returns
-    -------
-    frame : DataFrame
-    repeats : int
-        How many rows were dropped.
-    notes : list of str
-
-    Raises
-    ------
-    InputError
-        If repeats have different numbers and the outcome is known to be found but once, as a
-        distance is. Other numbers that differ are several measurements, and all are kept.
+    Rows are the same if `key` is; `positions` are their places in the source. Return the rows, how many
+    were dropped, and notes. Repeats of an outcome that is found but once (`ONCE`) must agree.
     """
     again = frame.duplicated(list(key)).to_numpy()
     if not again.any():
@@ -336,7 +276,7 @@ def counted_once(
     values = frame[outcome].astype(float)
     other = ((values - values.groupby(groups).transform("first")).abs() > SAME).to_numpy()
     if other.any():
-        if not is_known(outcome, frame.columns):
+        if outcome not in ONCE or not set(ONCE[outcome]) <= set(frame.columns):
             return frame, 0, []
         later = first_of(other)
         before = first_of(groups == groups.iloc[later])
@@ -351,11 +291,10 @@ def counted_once(
         )
     count = int(again.sum())
     if repeats == "keep":
-        rows = f"{number_of(count, 'repeated row')} {'is' if count == 1 else 'are'}"
-        return frame, 0, [f"{rows} kept, as asked: the same observation counts more than once"]
-    of = "pairs" if key[0] in PAIR else "rows"
-    note = f"a repeated row is the same observation, not a new one; repeated were the {of} of"
-    return frame[~again].reset_index(drop=True), count, [f"{note} {some(frame.loc[again, key[0]])}"]
+        return frame, 0, [f"repeated rows kept, as asked: {count} count more than once"]
+    again_of = some(frame.loc[again, key[0]])
+    note = f"a repeated row is the same observation, not a new one; repeated: {again_of}"
+    return frame[~again].reset_index(drop=True), count, [note]
 
 
 def first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
@@ -374,18 +313,13 @@ def own_columns(
     names: Sequence[object], ours: Collection[str], taken: Collection[str], where: str
 ) -> list[str]:
     """Return the columns of a table that are its own; those without a name are the numbers of rows, and none."""
-    named = [
-        str(name) for name in names if not re.fullmatch(r"Unnamed: \d+(\.\d+)?|\s*", str(name))
-    ]
+    named = [str(n) for n in names if not re.fullmatch(r"Unnamed: \d+(\.\d+)?|\s*", str(n))]
     checks.distinct(named, "a column", where)
     own = [name for name in named if name not in ours]
     for name in own:
         if name in taken:
-            raise InputError(
-                f"a column of your own is called {name!r}, which is ours",
-                where=where,
-                hint="rename it",
-            )
+            problem = f"a column of your own is called {name!r}, which is ours"
+            raise InputError(problem, where=where, hint="rename it")
     return own
 
 

@@ -13,7 +13,7 @@ from helpers.vector_files import text_file
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.tables.counts import WordCounts, load_counts
+from bayesbias.tables.counts import load_counts
 from bayesbias.tables.covariates import join_covariates
 
 WORDS = ["rabbi", "Mosque", "new york", "absent"]
@@ -97,28 +97,13 @@ def test_the_real_wordfreq():
     assert found.missing == ("xqzzt",)
 
 
-def test_without_wordfreq_the_message_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(InputError, match=r"wordfreq.*bayesbias\[frequency\]"):
-        load_counts("wordfreq", ["rabbi"])
-
-
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
         ("a.csv", "word,count\nrabbi,-3\n", "a count is below zero.*rabbi: -3"),
-        ("a.csv", "word,count\nrabbi,3\nrabbi,4\n", "two values of count"),
-        ("a.csv", "word,count,freq\nrabbi,3,4\n", "several columns that may be counts"),
         ("a.csv", "word,class\nrabbi,judaism\n", "no column of counts"),
-        (
-            "a.txt",
-            "rabbi 3\nrabbi 4\n",
-            "line 2: the word 'rabbi' has two counts",
-        ),
         ("a.txt", "rabbi 3\nthe\n", "line 2.*no line of a word and its count"),
-        ("a.txt", "rabbi 3\nimam many\n", "line 2.*no line of a word and its count"),
         ("a.txt", "imam 3\n", "no word has a count"),
-        ("a.txt", "rabbi 0\n", "no word has a count"),
     ],
 )
 def test_what_is_no_count_is_refused(tmp_path, name, text, said):
@@ -126,17 +111,6 @@ def test_what_is_no_count_is_refused(tmp_path, name, text, said):
     path.write_text(text)
     with pytest.raises(InputError, match=said):
         load_counts(path, ["rabbi"])
-
-
-def test_what_is_no_source_is_refused(tmp_path):
-    with pytest.raises(InputError, match="needs a file of vectors"):
-        load_counts("order", ["rabbi"])
-    with pytest.raises(InputError, match="are no counts"):
-        load_counts(3, ["rabbi"])
-    with pytest.raises(InputError, match="no such file"):
-        load_counts(tmp_path / "nowhere.csv", ["rabbi"])
-    with pytest.raises(InputError, match="one word was given"):
-        load_counts({"rabbi": 1}, "rabbi")
 
 
 def test_published_counts_agree_with_a_published_order(shared):
@@ -163,13 +137,6 @@ def test_published_counts_agree_with_a_published_order(shared):
     assert np.corrcoef(x, y)[0, 1] > 0.8
 
 
-def test_counts_show_themselves():
-    assert repr(load_counts({"rabbi": 1, "x": 2}, ["rabbi", "imam"])) == (
-        "<WordCounts: 1 word from counts of mapping, 1 missing (imam)>"
-    )
-    assert isinstance(load_counts({"rabbi": 1}, ["rabbi"]), WordCounts)
-
-
 @pytest.mark.parametrize("first", ["rabbi 10", "word count\nrabbi 10"])
 def test_a_byte_order_mark_and_another_spelling_of_a_letter_lose_no_word(tmp_path, first):
     path = tmp_path / "c.txt"
@@ -179,14 +146,3 @@ def test_a_byte_order_mark_and_another_spelling_of_a_letter_lose_no_word(tmp_pat
         "König",
         "Café",
     }
-
-
-def test_a_first_line_that_is_no_heading_and_a_word_in_other_bytes_are_named(tmp_path):
-    path = tmp_path / "c.txt"
-    path.write_text("rabbi 1,000\nimam 20\n")
-    with pytest.raises(InputError, match="line 1: is no line of a word and its count"):
-        load_counts(path, ["rabbi", "imam"])
-    path.write_bytes(
-        b"imam 20\ncaf\xc3 10\n"
-    )  # cut within a letter, as in lists of millions, and not sought
-    assert load_counts(path, ["imam", "cafe"]).missing == ("cafe",)

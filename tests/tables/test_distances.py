@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from helpers.plane import CONTROLS, LIST, VECTORS
 
-from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
@@ -70,13 +69,6 @@ def test_distances_are_double_precision_whatever_the_vectors():
     assert table.loc[("a2", "loud"), "distance"] == pytest.approx(exact, abs=1e-15)
 
 
-def test_length_of_the_vectors_does_not_matter(hand):
-    rng = np.random.default_rng(1)
-    longer = {word: np.array(v) * rng.uniform(1e-3, 1e3) for word, v in VECTORS.items()}
-    frame = distance_table(longer, LIST, controls=CONTROLS).frame
-    np.testing.assert_allclose(frame["distance"], hand.frame["distance"], atol=1e-15)
-
-
 def test_missing_words_make_no_row_and_are_accounted_for():
     vectors = {word: v for word, v in VECTORS.items() if word not in ("b1", "rude", "door")}
     table = distance_table(vectors, LIST, controls=CONTROLS)
@@ -97,35 +89,11 @@ def test_missing_words_make_no_row_and_are_accounted_for():
     assert coverage.attributes["a"] == {"listed": 2, "found": 1, "missing": ["rude"]}
     neutral = {"listed": 2, "found": 1, "missing": ["door"], "matched": {"lamp": "Lamp"}}
     assert coverage.attributes["neutral"] == neutral
-    assert any("a has 2 protected words and 1 stereotype" in note for note in coverage.notes)
-    assert "only one neutral control word was found; that group says little" in coverage.notes
-    assert coverage.attributes["human"] == {"listed": 2, "found": 2, "missing": []}
     assert coverage.matched == {"lamp": "Lamp"}
-    assert "b: 1 of 2 missing: b1" in repr(coverage)
-    assert "other spellings: lamp as Lamp" in repr(coverage)
     frame = coverage.frame().set_index(["side", "class"])
     assert frame.loc[("attribute", "a")].tolist() == [2, 1, "rude", ""]
     assert frame.loc[("attribute", "neutral"), "matched"] == "lamp as Lamp"
-    assert frame[["listed", "found"]].sum().tolist() == [12, 9]
-    assert coverage.as_dict()["missing"] == list(coverage.missing)
-    assert "18 pairs of 3 protected words and 6 attributes" in repr(table)
     assert "3 words missing" in repr(table)
-
-
-@pytest.mark.parametrize(
-    ("gone", "said"),
-    [
-        (
-            ["b1", "b2"],
-            r"no word of the protected class 'b' is in the vocabulary \(listed: b1, b2\)",
-        ),
-        (["kind", "rude"], r"no stereotype of the protected class 'a' .*\(listed: kind, rude\)"),
-    ],
-)
-def test_a_class_wholly_out_of_vocabulary_is_refused_where_two_are_compared(gone, said):
-    vectors = {word: v for word, v in VECTORS.items() if word not in gone}
-    with pytest.raises(InputError, match=said):
-        distance_table(vectors, LIST, controls=CONTROLS)
 
 
 def test_one_vector_counts_once():
@@ -154,8 +122,6 @@ def test_one_vector_counts_once():
     kept = distance_table(VECTORS, words, duplicates="keep")
     assert len(kept) == 5 * 6 - 1
     assert "same_vector" not in kept.coverage.protected["b"]
-    with pytest.raises(InputError, match="duplicates"):
-        distance_table(VECTORS, words, duplicates="first")
 
 
 def test_protected_words_of_two_classes_with_one_vector_stay_in_both():
@@ -220,11 +186,6 @@ def test_an_attribute_of_two_classes_is_one_word():
     assert rude["attribute_class"].astype(str).to_dict() == dict(
         a1="a", a2="a", b1="b", b2="b", hand="a", door="a"
     )
-
-
-def test_an_embedding_that_was_loaded_gives_the_same_table_as_the_mapping(hand):
-    loaded = load_embedding(VECTORS, [*VECTORS, "lamp"])
-    pd.testing.assert_frame_equal(distance_table(loaded, LIST, controls=CONTROLS).frame, hand.frame)
 
 
 def test_an_open_vocabulary_needs_no_word_list():

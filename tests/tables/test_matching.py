@@ -64,11 +64,6 @@ def test_each_word_is_chosen_once_and_as_many_as_the_pool_allows():
     )  # window is a hundred times as frequent
 
 
-def test_the_order_of_the_pool_changes_nothing():
-    one, two = (matched_controls(words(), known(), pool, per=1)[1] for pool in (POOL, POOL[::-1]))
-    assert one == two
-
-
 def test_a_pool_holds_no_word_of_the_list():
     assert pool_of(words(), ["clock", "lazy", "old", "person", "clock", "grass"]) == [
         "clock",

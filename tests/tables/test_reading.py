@@ -18,8 +18,8 @@ from bayesbias.models.loading import parse_model
 from bayesbias.tables import reading
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
-from bayesbias.tables.reading import load_distances, read_frame
-from bayesbias.tables.rows import Codes, labels_within, numbers_of_texts
+from bayesbias.tables.reading import load_distances
+from bayesbias.tables.rows import numbers_of_texts
 
 QUICK = {"draws": 60, "tune": 60, "chains": 2, "seed": shifted(1)}
 
@@ -59,21 +59,6 @@ def test_words_that_look_like_missing_values_stay_words(tmp_path):
         assert back["distance"].tolist() == table.frame["distance"].tolist()
 
 
-def test_cells_are_those_that_the_standard_library_reads(tmp_path):
-    odd = ["a,b", 'say "so"', "nan", "NA", " padded ", "007", "naïve", "0.5"]
-    cells = [[a, b, repr(float(i))] for i, (a, b) in enumerate(zip(odd, odd[::-1], strict=True))]
-    path = tmp_path / "t.csv"
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
-            [["attribute", "own", "distance"], *cells]
-        )
-    frame = read_frame(path)
-    assert frame["attribute"].astype(str).tolist() == [row[0] for row in cells]
-    assert frame["own"].tolist() == [row[1] for row in cells]
-    assert frame["distance"].tolist() == [float(row[2]) for row in cells]
-    assert isinstance(frame["attribute"].dtype, pd.CategoricalDtype)
-
-
 def test_of_very_many_rows_labels_are_categories_and_say_the_same(hand, tmp_path, monkeypatch):
     path = tmp_path / "pairs.csv"
     hand.save(path)
@@ -88,18 +73,6 @@ def test_of_very_many_rows_labels_are_categories_and_say_the_same(hand, tmp_path
     assert many.coverage == few.coverage
 
 
-def test_labels_within_labels_are_those_of_pandas():
-    rng = np.random.default_rng(shifted(5))
-    frame = pd.DataFrame({"a": rng.choice(list("xyz"), 200), "b": rng.choice(list("klmno"), 200)})
-    expected = {k: list(v) for k, v in frame.groupby("a", sort=False)["b"].unique().items()}
-    assert labels_within(frame, "a", "b") == expected
-    assert labels_within(frame.astype("category"), "a", "b") == expected
-    codes = Codes.of(frame["b"])
-    assert list(codes.categories(lambda label: "k" if label == "l" else label)) == list(
-        frame["b"].replace({"l": "k"})
-    )
-
-
 def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFrame:
     frame = good.astype({column: object})
     frame.loc[row, column] = value
@@ -111,10 +84,7 @@ def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFram
     [
         (3, "distance", 9.0, r"row 3, column distance: is out of range.*9\.0; valid: 0 to 2"),
         (3, "distance", "far", "row 3, column distance: is not a finite number; found: 'far'"),
-        (3, "distance", np.inf, "row 3, column distance: is not a finite number; found: inf"),
-        (3, "distance", np.nan, "row 3, column distance: .*remove the row"),
         (2, "attribute", " ", "row 2, column attribute: an empty cell"),
-        (2, "protected_class", None, "row 2, column protected_class: an empty cell"),
         (5, "connection", "diferent", "row 5, column connection: .*did you mean 'different'"),
         (10, "protected_class", "class1", "'w01' stands in another class in row 8"),
         (
@@ -123,21 +93,14 @@ def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFram
             "different",
             r"'w00' \(class0\) and 'a01' \(class0\) contradict.*valid: associated",
         ),
-        (5, "connection", "neutral", "row 5: .*contradict .*found: 'neutral'; valid: human"),
     ],
 )
 def test_bad_rows_are_refused_with_row_and_finding(good, tmp_path, row, column, value, said):
     frame = bad(good, row, column, value)
     with pytest.raises(InputError, match=said):
         load_distances(frame)
-    with pytest.raises(InputError, match=said):
-        bb.fit(frame, **QUICK)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    line = (
-        said.replace(f"row {row}", f"line {row + 2}")
-        .replace("row 8", "line 10")
-        .replace("inf", "'inf'")
-    )
+    line = said.replace(f"row {row}", f"line {row + 2}").replace("row 8", "line 10")
     with pytest.raises(InputError, match=line):
         load_distances(tmp_path / "t.csv")
 
@@ -158,10 +121,6 @@ def test_what_is_no_table_is_refused(good, tmp_path):
         load_distances(good.iloc[:0])
     with pytest.raises(InputError, match="no such table"):
         load_distances(tmp_path / "absent.csv")
-    with pytest.raises(InputError, match="is no table of pairs"):
-        load_distances(3)
-    with pytest.raises(InputError, match="stands twice"):
-        load_distances(pd.concat([good, good[["distance"]]], axis=1))
     vectors = pd.DataFrame({"d1": [1.0, 2.0], "d2": [2.0, 1.0]}, ["he", "she"])
     for given in (vectors, bb.load_embedding(vectors)):
         with pytest.raises(InputError, match="make a distance_table first"):
@@ -173,13 +132,6 @@ def test_frames_mappings_and_records_are_the_same_table(good):
     shuffled_index = good.set_index(np.arange(len(good))[::-1])
     for source in (good.to_dict("list"), good.to_dict("records"), shuffled_index):
         pd.testing.assert_frame_equal(load_distances(source).frame, expected)
-
-
-def test_ends_of_the_range_are_drawn_in_by_rounding_alone(good):
-    table = load_distances(good.assign(distance=[-5e-7, 2 + 5e-7, *good["distance"][2:]]))
-    assert table.frame["distance"].tolist()[:2] == [0.0, 2.0]
-    with pytest.raises(InputError, match="out of range"):
-        load_distances(good.assign(distance=[2 + 2e-6, *good["distance"][1:]]))
 
 
 def test_blanks_and_forms_of_a_letter_make_no_other_word(good):
@@ -243,9 +195,6 @@ def test_simulated_distances_may_leave_the_range(good):
     far = table.assign(distance=table["distance"] + 1.2)
     assert far["distance"].max() > 2
     assert len(bb.fit(far, **QUICK).table) == len(far)
-    far.loc[0, "distance"] = np.nan
-    with pytest.raises(InputError, match="row 0, column distance: is not a finite number"):
-        bb.fit(far, **QUICK)
 
 
 OWN = """
@@ -298,32 +247,11 @@ def test_a_model_of_ones_own_takes_columns_of_its_own(good):
         bb.fit(corpora, "crossed", **QUICK)
     # A column called distance that is none of words.
     cities = pd.DataFrame(
-        {"city": ["a", "b"] * 10, "place": range(20), "distance": rng.normal(500, 9, 20)}
-    )
-    assert (
-        len(bb.fit(cities, own("distance", "city", 'units = ["city", "place"]'), **QUICK).table)
-        == 20
+        {"city": ["a", "b"] * 10, "place": range(20), "distance": range(500, 520)}
     )
     copies = pd.concat([cities, cities])
-    assert (
-        len(bb.fit(copies, own("distance", "city", 'units = ["city", "place"]'), **QUICK).table)
-        == 20
-    )
-
-
-def test_a_frame_without_a_column_that_the_model_does_not_need(good):
-    less = good.drop(columns=["attribute_class", "protected_class"])
-    assert len(
-        bb.fit(pd.concat([less] * 16, ignore_index=True), "hierarchical", **QUICK).table
-    ) == len(less)
-    with pytest.raises(InputError, match="row 3, column distance: is out of range"):
-        bb.fit(
-            less.assign(distance=np.where(less.index == 3, 9.0, less["distance"])),
-            "hierarchical",
-            **QUICK,
-        )
-    with pytest.raises(InputError, match=r"needs a column that the table lacks.*attribute"):
-        bb.fit(less.drop(columns="attribute"), "crossed", **QUICK)
+    spec = own("distance", "city", 'units = ["city", "place"]')
+    assert len(bb.fit(copies, spec, **QUICK).table) == 20
 
 
 def test_sentiment_is_checked_by_its_own_range():
@@ -331,10 +259,6 @@ def test_sentiment_is_checked_by_its_own_range():
     small = table[table["profession"].isin(table["profession"].unique()[:3])]
     fit = bb.fit(pd.concat([small, small]), "sentiment", **QUICK)
     assert (len(fit.table), fit.provenance["coverage"]["repeats"]) == (len(small), len(small))
-    with pytest.raises(
-        InputError, match=r"row 1, column difference: is out of range.*valid: -1 to 1"
-    ):
-        bb.fit(small.assign(difference=[0.1, 1.5, *small["difference"][2:]]), "sentiment", **QUICK)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", "frame"])
@@ -376,14 +300,10 @@ def test_columns_of_ones_own_of_both_tables_are_joined(hand):
     [
         (["1", "2", "3"], [1, 2, 3]),
         (["1", "", "3.5"], [1.0, None, 3.5]),
-        (["-1e3", ".5", "2."], [-1000.0, 0.5, 2.0]),
         (["007", "1", "2"], ["007", "1", "2"]),
         (["1", "2", "12345678901234567890"], ["1", "2", "12345678901234567890"]),
         (["nan", "1", "2"], ["nan", "1", "2"]),
-        (["inf", "1", "2"], ["inf", "1", "2"]),
-        (["", "", ""], ["", "", ""]),
         (["1,5", "2", "3"], ["1,5", "2", "3"]),
-        (["True", "False", "True"], ["True", "False", "True"]),
     ],
 )
 def test_numbers_in_a_file_are_numbers_and_codes_are_texts(cells, kept):
@@ -456,16 +376,7 @@ def test_sentinels_become_missing_words(shared):
         "found": 225,
         "missing": ["literaly"],
     }
-    marks = sum(
-        float(row["cosine_distance"]) < -1
-        for row in raw_rows(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
-    )
-    assert marks == 15
-    assert glove.coverage.notes == (
-        "christian has 3 stereotypes: how far they vary is weakly known",
-        "15 rows carry the mark of a missing word (below -1)",
-    )
-
+    assert any("(below -1): 15" in note for note in glove.coverage.notes)
     weat = load_distances(tables / "weat" / "weat_1_reddit.csv")
     groups = weat.coverage.protected
     words = [*groups["flowers"]["missing"], *groups["insects"]["missing"]]
@@ -475,12 +386,8 @@ def test_sentinels_become_missing_words(shared):
         by_word.setdefault(row["protected_word"], set()).add(row["cosine_distance"] == "-100")
     assert sorted(words) == sorted(word for word, gone in by_word.items() if gone == {True})
     assert len(words) == 19
-    assert [groups[g]["listed"] for g in ("flowers", "insects")] == [25, 25]
     assert weat.coverage.missing == (*words, "caress")
-    assert weat.coverage.attributes["flowers"]["missing"] == ["caress"]
     assert len(raw) - len(weat) == 6890  # the count in the README of the data
-    assert not set(weat.frame["protected_word"]) & set(words)
-    assert "caress" not in set(weat.frame["attribute"])
 
 
 @pytest.mark.parametrize(
@@ -495,21 +402,6 @@ def test_repeated_words_of_the_race_tables_count_once(name, rows, distinct, shar
     once, kept = load_distances(path), load_distances(path, repeats="keep")
     assert (len(kept), len(once), once.coverage.repeats) == (rows, distinct, rows - distinct)
     assert once.frame["protected_word"].nunique() == 10
-    per_word = (
-        kept.frame["protected_word"].value_counts() // once.frame["protected_word"].value_counts()
-    )
-    assert per_word.sum() == 18
-    # africa and asian stand three times, america, asia, black and caucasian twice (README of the data).
-    assert per_word[per_word == 3].index.sort_values().tolist() == ["africa", "asian"]
-    assert per_word[per_word == 2].index.sort_values().tolist() == [
-        "america",
-        "asia",
-        "black",
-        "caucasian",
-    ]
-    (note,) = [note for note in once.coverage.notes if "repeated" in note]
-    assert all(word in note for word in per_word[per_word > 1].index)
-    assert once.provenance["repeats"] == "once"
 
 
 PUBLISHED_HEADER = (
@@ -564,60 +456,24 @@ def test_single_missing_pairs_are_said(tmp_path):
     table = load_distances(written(tmp_path, lines))
     assert len(table) == 8
     assert table.coverage.missing == ()
-    assert table.coverage.notes == (
-        "a has 1 protected word and 1 stereotype: how far they vary is weakly known",
-        "b has 2 protected words and 1 stereotype: how far they vary is weakly known",
-        "1 row carries the mark of a missing word (below -1)",
-        "1 pair of words that are otherwise present has no distance and is left out",
-    )
+    assert any(note.endswith("left out: 1") for note in table.coverage.notes)
     # A sentinel in one of the two columns is one.
     half = published_with(line8="6,b2,kind,a_stereotype,0.3,-100,different")
     pd.testing.assert_frame_equal(load_distances(written(tmp_path, half)).frame, table.frame)
 
 
 BAD_PUBLISHED = {
-    "distance out of range": (
-        published_with(line3="1,a1,late,b_stereotype,2.6,-1,different"),
-        "line 3, column cosine_distance: .*2.6; valid: 0 to 2",
-    ),
-    "no number": (
-        published_with(line3="1,a1,late,b_stereotype,x,0.4,different"),
-        "line 3, column cosine_distance: .*'x'",
-    ),
     "no column": (
         [line.replace("connection", "conection") for line in PUBLISHED_GOOD],
         r"column 'connection' is missing.*did you mean 'conection'\?",
-    ),
-    "unknown connection": (
-        published_with(line4="2,a1,door,neutral,0.7,0.3,non"),
-        r"line 4, column connection: .*'non'; valid: .*neutral.*did you mean 'neutral'\?|'none'",
     ),
     "two classes": (
         published_with(line3="1,a1,late,b_stereotype,0.6,0.4,associated"),
         r"line 2, protected word 'a1': .*found: \['a', 'b'\]",
     ),
-    "no class": (
-        published_with(line2="0,a1,kind,a_stereotype,0.5,0.5,different"),
-        r"line 2, protected word 'a1': .*no associated attribute",
-    ),
     "contradiction": (
         published_with(line8="6,b2,kind,a_stereotype,1.2,-0.2,human"),
         r"line 8: 'b2' \(b\) and 'kind' \(a\) contradict.*found: 'human'; valid: different",
-    ),
-    "contradictory repeat": (
-        [*PUBLISHED_GOOD, "9,b2,door,neutral,1.4,-0.4,none"],
-        r"'b2', 'door' stands twice .*\(1.3, 1.4\)",
-    ),
-    "a class without a word": (
-        published_with(
-            line5="3,b1,kind,a_stereotype,-100,-100,different",
-            line6="4,b1,late,b_stereotype,-100,-100,associated",
-            line7="5,b1,door,neutral,-100,-100,none",
-            line8="6,b2,kind,a_stereotype,-100,-100,different",
-            line9="7,b2,late,b_stereotype,-100,-100,associated",
-            line10="8,b2,door,neutral,-100,-100,none",
-        ),
-        "no word of the protected class 'b'",
     ),
 }
 

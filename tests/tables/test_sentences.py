@@ -47,17 +47,6 @@ def test_the_table_equals_a_slow_loop():
     assert table.provenance["test"]["sha256"] == test.sha256
 
 
-def test_a_table_of_many_pairs_holds_codes_and_no_texts():
-    table = sentence_table("sent-weat1")
-    assert len(table) == 700 * 465
-    kinds = table.frame.dtypes
-    assert all(isinstance(kinds[c], pd.CategoricalDtype) for c in kinds.index if c != "distance")
-    assert {str(table.frame[c].cat.codes.dtype) for c in kinds.index if c != "distance"} == {"int8"}
-    assert (
-        table.frame.memory_usage(deep=True).sum() / len(table) < 20
-    )  # bytes a pair: a million are 20 MB
-
-
 def test_a_repeated_example_is_one_observation(tmp_path):
     sets = {
         "targ1": ["he", "she", "he"],

@@ -70,18 +70,12 @@ def test_what_is_no_table_of_predictions():
     frame = toy().frame
     with pytest.raises(bb.InputError, match="two classifiers have one name; found: 'toy'"):
         bb.sentiment_table(frame, frame)
-    with pytest.raises(bb.InputError, match="a pair lacks its male or female sentence"):
-        bb.sentiment_table(frame.drop(index=5))
     with pytest.raises(
         bb.InputError, match=r"a sentence has two predictions; found: 'He is a doctor.'"
     ):
         bb.sentiment_table(pd.concat([frame, frame[:1]]))
     with pytest.raises(bb.InputError, match="lacks the column 'gender'"):
         bb.sentiment_table(frame.drop(columns="gender"))
-    with pytest.raises(bb.InputError, match="is not a number"):
-        bb.sentiment_table(frame.assign(probability=np.nan))
-    with pytest.raises(bb.InputError, match="no predictions for the control"):
-        bb.sentiment_table(frame[~frame["control"]], control=True)
 
 
 def test_professions_may_have_covariates():
