@@ -484,14 +484,3 @@ def _counts_by_sum(
             if begin < end:
                 rows[j][begin + number : end + number] += rows[j - 1][begin:end]
     return rows
-
-
-def error_of_quantile(values: npt.ArrayLike, q: float) -> float:
-    """Return the Monte Carlo error of a quantile of independent draws, from the order statistics around it.
-
-    That of a quantile's rank is binomial; half the distance between the draws one such error below
-    and above.
-    """
-    by = math.sqrt(q * (1 - q) / np.size(values))
-    low, high = np.quantile(np.asarray(values), [max(0.0, q - by), min(1.0, q + by)])
-    return float(high - low) / 2

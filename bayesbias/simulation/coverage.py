@@ -122,8 +122,6 @@ def coverage_simulated(
     """
     methods = checked_methods(methods)
     settings = settings_of(prob, draws, tune, chains, engine)
-    if "weat" in methods and len(scenario.words) < 2:
-        raise InputError("WEAT compares two classes", where="methods", hint="leave out weat")
     truth = {("overall", "all", name): value for name, value in true_contrasts(scenario).items()}
     source = {**dataclasses.asdict(scenario), "sha256": load_model(scenario.model).sha256}
     folder = batch_folder(out, source, methods, seed, settings, resume)

@@ -18,9 +18,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
 from bayesbias.inference.view import PROB
-from bayesbias.models.design import Design
-from bayesbias.models.loading import DEFAULT_MODEL, load_model
-from bayesbias.models.trimming import trimmed
+from bayesbias.models.loading import DEFAULT_MODEL
 from bayesbias.simulation import coverage
 from bayesbias.simulation.grid import (
     YARDSTICKS,
@@ -157,7 +155,6 @@ def coverage_on_pools(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral,
         controls=controls,
     )  # fmt: skip
-    _check_usable(methods, pool)
     sizes = {"words": pool.words.tolist(), "attributes": pool.attributes.tolist()}
     source = {"pools": pool.sha256(), **sizes}
     folder = coverage.batch_folder(out, source, methods, seed, settings, resume)
@@ -319,15 +316,3 @@ def _numbers(given: int | Sequence[int], names: Sequence[str], where: str) -> di
         problem = "needs one number, or one for each"
         raise InputError(problem, where=where, found=numbers, valid=names)
     return {name: checks.count(n, where, 2) for name, n in zip(names, numbers, strict=True)}
-
-
-def _check_usable(methods: Sequence[str], pool: Pool) -> None:
-    """Refuse what can say nothing of tables from the pool, before the work and not in it."""
-    table = pool.grid.part(*pool.places(np.random.default_rng(0))).frame()
-    for spec in (load_model(m) for m in methods if m not in coverage.WITHOUT_MODEL):
-        Design.of(trimmed(spec, table) if spec.trim else spec, table)
-        if spec.results.group != "connection":
-            problem = f"gives results by {spec.results.group}, and not by connection"
-            raise InputError(problem, where=spec.label, valid="a model of pairs of words")
-    if "weat" in methods and len(pool.grid.classes) < 2:
-        raise InputError("WEAT compares two classes", where="methods", hint="leave out weat")

@@ -6,7 +6,6 @@ import statistics
 
 import numpy as np
 import pytest
-from helpers.tables import two_by_two
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 
 from bayesbias.core.errors import InputError
@@ -139,17 +138,6 @@ def test_renaming_reordering_and_rescaling_change_nothing() -> None:
     assert (other[0].p_value, other[0].permutation.ties) == (
         one[0].p_value,
         one[0].permutation.ties,
-    )
-
-
-def test_one_word_sets() -> None:
-    result = weat(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}))
-    # s(x1) = 0.5, s(y1) = -0.1: their standard deviation is 0.6 / sqrt(2)
-    assert result.statistic == pytest.approx(0.6)
-    assert result.value == pytest.approx(math.sqrt(2)) == result.largest_effect_size
-    assert (result.p_value, list(result.n.values())) == (0.5, [1, 1, 1, 1])
-    assert (
-        weat(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}), denominator="pooled").value is None
     )
 
 

@@ -173,28 +173,6 @@ def test_rnsb_is_the_divergence_of_a_logistic_regression(shrinkage) -> None:
     assert result.mean_probability["y"] == pytest.approx(p[3:].mean(), abs=1e-5)
 
 
-def test_rnsb_is_above_zero_without_any_association() -> None:
-    """The known defect: random vectors have no association, and the interval excludes zero."""
-    assert rnsb(vectors(8, d=50), LIST, **FEW).low > 0
-
-
-def test_rnsb_of_probabilities_next_to_zero() -> None:
-    """Shares are taken in logarithms."""
-    result = rnsb(
-        {word: 400.0 * np.array(vector) for word, vector in vectors(9).items()}, LIST, **FEW
-    )
-    shares = result.pairs()["share"].to_numpy()
-    assert shares.sum() == pytest.approx(1)
-    assert result.value == pytest.approx(
-        float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
-    )
-    both = {**LIST, "y": {**LIST["y"], "attributes": ["a1", "b1"]}}
-    with pytest.raises(InputError, match="cannot be told apart"):
-        rnsb(vectors(0), both, **FEW)
-    with pytest.raises(InputError, match="shrinkage"):
-        rnsb(vectors(0), LIST, shrinkage=0)
-
-
 @pytest.mark.parametrize("name", ["ripa", "ect", "rnsb"])
 def test_a_bootstrap_is_repeatable_and_names_missing_words(name) -> None:
     score, options = getattr(bb.scores, name), {"sets": PAIRS} if name == "ripa" else {}

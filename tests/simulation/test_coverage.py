@@ -187,15 +187,6 @@ def test_intervals_hold_the_truth_as_often_as_they_say(simulated):
         )
 
 
-@pytest.mark.slow
-def test_pair_tests_miss_the_truth_where_pairs_share_an_attribute(simulated):
-    """Less the truth, the same tables have no difference: an interval that misses it calls what is not there."""
-    share = simulated.covered.groupby(["method", "contrast"])["covered"].mean()
-    for contrast in ("human - neutral", "associated - different"):
-        assert share["pairs_t", contrast] < share["crossed", contrast]
-    assert share["pairs_t", "human - neutral"] < 0.7
-
-
 def test_weat_is_the_one_of_the_baseline():
     """And a table with a distance below 0, which normal noise makes now and then, is no reason to stop."""
     table = simulate_table(SMALL, 4)
@@ -208,7 +199,7 @@ def test_weat_is_the_one_of_the_baseline():
 
 
 def test_a_method_without_an_answer_gives_none():
-    with pytest.raises(InputError, match=r"WEAT compares two classes.*leave out weat"):
+    with pytest.raises(InputError, match="two different protected classes"):
         coverage_simulated(
             Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK
         )

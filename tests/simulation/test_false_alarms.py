@@ -56,18 +56,6 @@ def test_the_exact_null_distribution(n_x, n_y, denominator) -> None:
         assert abs(found - p) <= mc.K * math.sqrt(p * (1 - p) / 20_000), name
 
 
-def test_null_draws_are_effect_sizes() -> None:
-    null = null_distribution(3, 4, 6, 0.2, draws=1, seed=shifted(9))
-    pairs = np.random.default_rng(shifted(9)).standard_normal((7, 2, 6)) * 0.2
-    s = [float(p[0].mean() - p[1].mean()) for p in pairs]
-    assert null.effect_sizes[0] == pytest.approx(effect_size(s[:3], s[3:]), rel=1e-12)
-    two = null_distribution(1, 1, draws=100)
-    assert np.abs(two.effect_sizes) == pytest.approx(np.full(100, math.sqrt(2)))
-    assert (two.quantile([0.1, 0.9]).round(6).tolist(), two.above(1.4), two.above(1.5)) == (
-        [-1.414214, 1.414214], 1.0, 0.0,
-    )  # fmt: skip
-
-
 def cell(frame, n: int, attribute_sd: float, question: str, method: str):
     rows = frame[(frame["n_words"] == n) & (frame["attribute_sd"] == attribute_sd)]
     rows = rows[(rows["question"] == question) & (rows["method"] == method)]
@@ -174,20 +162,6 @@ def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
             assert changes[name].alarm[i] == (test.pvalue < alpha)
     for calls in (*classes.values(), *changes.values()):
         assert 0 < calls.alarm.sum() < 40
-
-
-@pytest.mark.slow
-def test_drawn_partitions_agree_with_the_exact_test() -> None:
-    random = np.random.default_rng(10)
-    s = random.normal(size=(6, 18))
-    s[:3, :9] += 0.8
-    upper, both = alarms._permutation_p(s, np.random.default_rng(shifted(10)))
-    for i, row in enumerate(s):
-        for found, sides in ((upper[i], 1), (both[i], 2)):
-            exact = permutation_test(row[:9], row[9:], sides=sides).p_value
-            assert (
-                abs(found - exact) < mc.K * math.sqrt(exact * (1 - exact) / 2000) + 1e-3
-            )  # (1 + hits) / 2001
 
 
 def test_a_true_difference_is_found() -> None:

@@ -12,11 +12,9 @@ from scipy import stats
 
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.view import PROB
-from bayesbias.simulation.coverage import coverage_simulated
 from bayesbias.simulation.grid import (
     LEVEL_COLUMNS,
     Grid,
-    by_bootstrap,
     by_moments,
     contrast_values,
     contrast_weights,
@@ -93,15 +91,6 @@ def test_the_variance_of_what_is_drawn_is_that_of_all_that_may_be_drawn():
         assert sampling_variance(grid, w, [1, 2], [2, 1]) == pytest.approx(
             np.var(drawn[key]), rel=1e-9
         ), key
-
-
-def test_parts_hold_the_words_they_are_asked_for(table):
-    grid = grid_of(table, "here")
-    part = grid.part(np.array([2, 0, 4, 9]), np.array([1, 5, 8, 17, 10]))
-    assert part.words == ("w0.2", "w0.0", "w1.1", "w2.1")
-    rows = table.set_index(["protected_word", "attribute"])["distance"]
-    for row in part.frame().itertuples():
-        assert row.distance == rows[row.protected_word, row.attribute]
 
 
 @pytest.mark.slow
@@ -241,26 +230,3 @@ def test_the_bootstrap_draws_every_resample_as_often():
     ):
         share = np.isclose(drawn, block[np.ix_(rows, columns)].mean(), rtol=1e-12).mean()
         assert mc.fewest(4000, p * q) <= share * 4000 <= mc.most(4000, p * q)
-
-
-def test_the_variance_of_the_bootstrap_is_that_of_drawing_from_the_table():
-    """Owen (2007): each resample draws words and attributes with replacement, the table being all there is."""
-    grid = layout((6, 9), (7, 5), neutral=8)
-    weights = contrast_weights(grid, *grid.sizes())
-    drawn = resampled_means(grid, 3, 6000)
-    values = np.stack([np.einsum("bkl,kl->b", drawn, w) for w in weights.values()], axis=-1)
-    exact = [sampling_variance(grid, w, *grid.sizes()) for w in weights.values()]
-    mc.assert_near(mc.log_sd_of(values), 0.5 * np.log(exact))
-    mc.assert_near(mc.mean_of(values), [float((w * grid.means()).sum()) for w in weights.values()])
-    ends = by_bootstrap(grid, weights, 0.8, 3, 6000)
-    for key, column in zip(weights, values.T, strict=True):
-        assert ends[key][1:] == pytest.approx(tuple(np.quantile(column, [0.1, 0.9])))
-
-
-def test_a_single_word_has_no_answer():
-    scenario = Scenario(words=(1, 4), attributes=(3, 3), human=0, neutral=3)
-    report = coverage_simulated(
-        scenario, tables=3, methods=["moments", "bootstrap", "pairs_t"], workers=1
-    )
-    assert set(report["method"]) == {"pairs_t"}
-    assert len(simulate_table(scenario, 1)) == 5 * 9

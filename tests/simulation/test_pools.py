@@ -166,17 +166,6 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         room.drawn_pool("minilm-static", **sizes)
 
 
-def test_numbers_go_by_class_and_list():
-    values = room.drawn_pool(pairs(), words=[3, 5], attributes=[2, 6], neutral=0).values()
-    assert ("overall", "all", "associated - neutral") not in values
-    grid = grid_of(bb.distance_table("minilm-static", POOLS).frame, "here")
-    expected = 0.0
-    for sign, shown in ((1, np.eye(2)), (-1, 1 - np.eye(2))):
-        counts = np.outer([3, 5], [2, 6]) * shown
-        expected += sign * (grid.means() * counts).sum() / counts.sum()
-    assert values["overall", "all", "associated - different"] == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
