@@ -61,7 +61,11 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "show_default": True,
+        "max_content_width": 100,
+    },
     epilog="Start with: bayesbias demo",
 )
 @click.version_option(bayesbias.__version__, prog_name="bayesbias")

@@ -81,9 +81,7 @@ def sample_size(fit: Path | None, as_json: bool, **given: Any) -> None:
         plan = bb.simulation.plan_reliability(fitted, given["reliability"], **asked)
         if as_json:
             answer = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
-            shared.print_json(
-                "sample-size", {**answer, "combinations": records(plan.combinations)}
-            )
+            shared.print_json("sample-size", {**answer, "combinations": records(plan.combinations)})
         else:
             click.echo(str(plan))
         return

@@ -77,13 +77,17 @@ OPTIONS: dict[str, Option] = {
         "--model", default="default", metavar="M", help="A shipped model or a TOML file."
     ),
     "seed": click.option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of all random numbers."
+        "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Seed of all random numbers."
     ),
-    "draws": click.option("--draws", type=click.IntRange(1), default=1000, help="Draws per chain."),
+    "draws": click.option(
+        "--draws", type=click.IntRange(1), metavar="N", default=1000, help="Draws per chain."
+    ),
     "tune": click.option(
-        "--tune", type=click.IntRange(1), default=1000, help="Tuning steps per chain."
+        "--tune", type=click.IntRange(1), metavar="N", default=1000, help="Tuning steps per chain."
     ),
-    "chains": click.option("--chains", type=click.IntRange(1), default=4, help="Chains."),
+    "chains": click.option(
+        "--chains", type=click.IntRange(1), metavar="N", default=4, help="Chains."
+    ),
     "engine": click.option(
         "--engine",
         type=click.Choice(["nuts", "quick"]),
@@ -117,7 +121,7 @@ OPTIONS: dict[str, Option] = {
     "style": click.option(
         "--figure-style",
         "style",
-        type=click.Choice(["report", "journal", "talk"]),
+        type=click.Choice(["report", "journal"]),
         default="report",
         help="Style of figures.",
     ),
