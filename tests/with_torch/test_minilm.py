@@ -65,20 +65,20 @@ def test_all_tests_run_and_are_written(result, tmp_path, record_property):
     assert frame.at["sent-weat1", "p_upper"] < 1e-20 < frame.at["sent-weat1", "p_words"]
 
     files = {path.name: path for path in save_run(result, tmp_path / "run")}
-    tsv = pd.read_csv(files["results.tsv"], sep="\t", keep_default_na=False)
+    tsv = pd.read_csv(files["published.csv"], keep_default_na=False)
     assert tuple(tsv.columns) == PUBLISHED_COLUMNS
     assert len(tsv) == len(result.frame)
     assert set(tsv["model"]) == {"MiniLM"}
-    table = pd.read_csv(files["table4.csv"], keep_default_na=False)
+    table = pd.read_csv(files["table_4.csv"], keep_default_na=False)
     assert list(table.columns) == ["test", "context", "MiniLM"]
     assert table["test"].tolist()[:5] == ["C1: Flowers/Insects"] * 2 + ["C3: EA/AA Names"] * 2 + [
         "C6: M/F Names, Career"
     ]
     assert table["context"].tolist()[:2] == ["word", "sent"]
     assert len(table) == len(tsv)
-    assert files["seat.png"].read_bytes()[:4] == b"\x89PNG"
-    assert files["seat.png"].stat().st_size > 50_000
-    provenance = files["provenance.json"].read_text(encoding="utf-8")
+    assert files["tests.png"].read_bytes()[:4] == b"\x89PNG"
+    assert files["tests.png"].stat().st_size > 50_000
+    provenance = files["result.json"].read_text(encoding="utf-8")
     for fact in (
         "weights_sha256",
         "casing",

@@ -1,43 +1,27 @@
 """What sentence tests say."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pandas as pd
 
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import Verdict, View, side, sure_ends
 from bayesbias.studies.common import listing, p_text, plural
-
-if TYPE_CHECKING:
-    from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.studies.sentences.result import KEY, SeatResult
+from bayesbias.tables.sentences import encoder_label
 
 ALPHA = 0.01  # of the paper
 
 
-def encoder_name(model: str, options: str) -> str:
-    """Return the name of an encoder with the options that set it apart from others of its model."""
-    return f"{model} ({options})" if options else model
-
-
 def interpret_seat(result: SeatResult, view: View) -> Interpretation:
     """Say how many tests are significant, over sentences and over words, and what a reader of the table should know."""
-    groups = [
-        (encoder_name(*key), rows)
-        for key, rows in result.frame.groupby(["model", "options"], sort=False)
-    ]
+    by_encoder = result.frame.groupby(["model", "options"], sort=False)
+    groups = [(encoder_label(*key), rows) for key, rows in by_encoder]
     several = len(groups) > 1
     said = [_significant(rows, f" on {name}" if several else "") for name, rows in groups]
     if "contrast" in result.frame:
-        said += [
-            text
-            for name, rows in groups
-            if (text := _fitted(rows, f" on {name}" if several else ""))
-        ]
+        said += [_fitted(rows, f" on {name}" if several else "") for name, rows in groups]
     return Interpretation(
         subject=f"sentence tests on {', '.join(name for name, _ in groups)}",
-        headline=" ".join(said) if said else "No test was run.",
+        headline=" ".join(filter(None, said)),
         warnings=tuple(_warnings(result, groups, several)),
         notes=tuple(_notes(result, several)),
         details=tuple(_related(result, several)),
@@ -56,17 +40,14 @@ def _significant(rows: pd.DataFrame, on: str) -> str:
 
 def _fitted(rows: pd.DataFrame, on: str) -> str:
     """Say in how many tests the interval of the fitted difference excludes zero."""
-    known = rows[rows["contrast"].notna() & rows["converged"].fillna(False).astype(bool)]
+    known = rows[rows["contrast"].notna() & _converged(rows)]
     if known.empty:
         return ""
     sides = [side(*sure_ends(row)) for row in known.itertuples()]
     below, above = sides.count(Verdict.BELOW), sides.count(Verdict.ABOVE)
-    open_ = len(sides) - below - above
-    parts = [
-        f"below 0 (as the test supposes) in {below}",
-        *([f"above 0 in {above}"] if above else []),
-    ]
-    return f"Fitted difference{on}: {', '.join(parts)}, inconclusive in {open_}, of {plural(len(known), 'test')}."
+    parts = [f"below 0 (as the test supposes) in {below}"] + [f"above 0 in {above}"] * bool(above)
+    parts.append(f"inconclusive in {len(sides) - below - above}")
+    return f"Fitted difference{on}: {', '.join(parts)}, of {plural(len(known), 'test')}."
 
 
 def _warnings(
@@ -75,52 +56,44 @@ def _warnings(
     out = []
     for name, rows in groups:
         on = f"{name}: " if several else ""
-        sentences = rows[
-            (rows["level"] == "sentence") & rows["p_words"].notna() & (rows["p_upper"] < ALPHA)
-        ]
-        lost = sentences[sentences["p_words"] >= ALPHA]
-        if len(lost):
-            of = (
-                "The sentence test"
-                if len(sentences) == 1
-                else f"{len(lost)} of {len(sentences)} sentence tests"
-            )
+        known = (rows["level"] == "sentence") & rows["p_words"].notna()
+        sentences = rows[known & (rows["p_upper"] < ALPHA)]
+        lost = int((sentences["p_words"] >= ALPHA).sum())
+        if lost:
+            of = f"{lost} of {plural(len(sentences), 'sentence test')}"
             out.append(
-                f"{on}{of} with p < {ALPHA:g} {'is' if len(lost) == 1 else 'are'} not significant when words are permuted instead "
-                "of sentences (p_words). Sentences built from one word are not independent: report p_words."
+                f"{on}Significant over sentences (p < {ALPHA:g}), but not over words (p_words): {of}. "
+                "Sentences built from one word are not independent: report p_words."
             )
         if "converged" in rows:
-            failed = rows[rows["contrast"].notna() & ~rows["converged"].fillna(False).astype(bool)]
-            if len(failed):
-                out.append(
-                    f"{on}{plural(len(failed), 'fit')} did not converge ({listing(list(failed['test']))}): raise --draws."
-                )
-    lost_words = result.dropped.groupby(["model", "options", "test"], sort=False).size()
-    for (model, options, test), n in lost_words.items():
-        row: Any = result.frame[
-            (result.frame["model"] == model)
-            & (result.frame["options"] == options)
-            & (result.frame["test"] == test)
-        ]
-        if len(row) and n > row[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].iloc[0].sum():
-            out.append(
-                f"More than half of the examples of {test} are missing on {encoder_name(model, options)}."
-            )
+            failed = rows.loc[rows["contrast"].notna() & ~_converged(rows), "test"].tolist()
+            if failed:
+                fits = f"{plural(len(failed), 'fit')} did not converge ({listing(failed)})"
+                out.append(f"{on}{fits}: raise --draws.")
+    lost_words = result.dropped.groupby(KEY).size().rename("lost")
+    tested = result.frame.merge(lost_words, on=KEY)
+    kept = tested[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].sum(axis=1)
+    for row in tested[tested["lost"] > kept].itertuples():
+        encoder = encoder_label(row.model, row.options)
+        out.append(f"More than half of the examples of {row.test} are missing on {encoder}.")
     if len(result.failures):
-        reasons = result.failures["reason"].iloc[0]
-        out.append(f"{plural(len(result.failures), 'test')} could not be run: {reasons}")
+        reason = result.failures["reason"].iloc[0]
+        out.append(f"{plural(len(result.failures), 'test')} could not be run: {reason}")
     return out
+
+
+def _converged(rows: pd.DataFrame) -> pd.Series:
+    return rows["converged"].fillna(False).astype(bool)
 
 
 def _notes(result: SeatResult, several: bool) -> list[str]:
     out = []
     for (model, options), rows in result.dropped.groupby(["model", "options"], sort=False):
         words = list(dict.fromkeys(rows["word"]))
-        out.append(
-            f"{encoder_name(model, options)} has no vector for {plural(len(words), 'word')}: {listing(words)}."
-        )
+        lost = f"{plural(len(words), 'word')}: {listing(words)}"
+        out.append(f"{encoder_label(model, options)} has no vector for {lost}.")
     for row in result.notes.itertuples():
-        on = f"{encoder_name(row.model, row.options)}, " if several else ""
+        on = f"{encoder_label(row.model, row.options)}, " if several else ""
         out.append(f"{on}{row.test}: {row.note}.")
     return out
 
@@ -129,14 +102,11 @@ def _related(result: SeatResult, several: bool) -> list[str]:
     """Say which tests of the same question disagree."""
     out = []
     for row in result.consistency(ALPHA).itertuples():
-        faults = [
-            *([] if row.same_sign else ["effects of opposite sign"]),
-            *([] if row.same_verdict else [f"p < {ALPHA:g} in some only"]),
-        ]
+        faults = [] if row.same_sign else ["effects of opposite sign"]
+        faults += [] if row.same_verdict else [f"p < {ALPHA:g} in some only"]
         if faults:
-            on = f"{encoder_name(row.model, row.options)}: " if several else ""
+            on = f"{encoder_label(row.model, row.options)}: " if several else ""
             sizes = ", ".join(f"{size:.2f}" for size in row.effect_sizes)
-            out.append(
-                f"{on}{', '.join(row.tests)} disagree: {'; '.join(faults)} (effect sizes {sizes})."
-            )
+            said = f"{'; '.join(faults)} (effect sizes {sizes})"
+            out.append(f"{on}{', '.join(row.tests)} disagree: {said}.")
     return out

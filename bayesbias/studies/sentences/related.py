@@ -3,11 +3,8 @@
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,53 +53,31 @@ RELATED_TESTS = (
 
 def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     """Read tests by name, path, or value; "all" stands for every shipped one."""
-    if isinstance(tests, str):
-        several = (
-            [tests] if os.path.isfile(tests) else [t.strip() for t in tests.split(",") if t.strip()]
-        )
-        named: Iterable[Any] = list_tests() if tests == "all" else several
-    elif isinstance(tests, SentenceTest | os.PathLike):
-        named = [tests]
-    else:
-        named = checks.several(tests, "test", "tests")
-    out = []
-    for name in named:
-        if isinstance(name, str) and name == "all":
-            out += [sentence_test(each, published_cut=published_cut) for each in list_tests()]
-        else:
-            out.append(
-                name
-                if isinstance(name, SentenceTest)
-                else sentence_test(name, published_cut=published_cut)
-            )
+    if isinstance(tests, str) and not os.path.isfile(tests):
+        tests = [name.strip() for name in tests.split(",") if name.strip()]
+    elif isinstance(tests, str | SentenceTest | os.PathLike):
+        tests = [tests]
+    named: list[Any] = []
+    for name in checks.several(tests, "test", "tests"):
+        named += list_tests() if isinstance(name, str) and name == "all" else [name]
+    if not named:
+        raise InputError("tests: expected all, or names of tests, got none")
+    out = [
+        each if isinstance(each, SentenceTest) else sentence_test(each, published_cut=published_cut)
+        for each in named
+    ]
     out = [_own_name(test) for test in out]
-    if not out:
-        raise InputError(
-            "no test was named", where="tests", found=tests, valid="all, or names of tests"
-        )
-    refuse_twice(
-        [test.name for test in out], "two tests have one name", "a file gives a test its name"
-    )
+    checks.distinct([test.name for test in out], "a test", "tests")
     return out
 
 
 def _own_name(test: SentenceTest) -> SentenceTest:
-    """Keep a test of another content, in a file of a published name, from passing for the published test."""
-    if test.name not in list_tests() or not _is_file(test.origin):
+    """Keep a file of another content from passing for the published test of its name."""
+    is_file = Path(test.origin).suffix in (".jsonl", ".json") and os.path.isfile(test.origin)
+    if test.name not in list_tests() or not is_file:
         return test
     same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
     return test if test.sha256 in same else dataclasses.replace(test, name=f"{test.name} (file)")
-
-
-def _is_file(origin: str) -> bool:
-    return Path(origin).suffix in (".jsonl", ".json") and os.path.isfile(origin)
-
-
-def refuse_twice(names: list[str], problem: str, hint: str) -> None:
-    """Refuse names of which one occurs twice."""
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(problem, found=twice[0], hint=hint)
 
 
 def base_of_test(name: str) -> tuple[str, int]:

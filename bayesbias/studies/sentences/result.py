@@ -3,26 +3,17 @@
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
 
-from __future__ import annotations
-
-import itertools
-import math
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.files import whole_file
-from bayesbias.core.formatting import number_of
-from bayesbias.core.frames import write_csv
 from bayesbias.studies.sentences.related import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import list_tests
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["PUBLISHED_COLUMNS", "SeatResult"]
 
@@ -30,27 +21,8 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
-_LABELS = ("covariate", "level", "name", "of")
-"""What a slope is of; see `BiasFit.slopes`."""
 _SIGNIFICANT = 0.01
-
-
-_OF_CLASS = ("name", "estimand")
-"""What associated - different of one set of targets is of; see `BiasFit.contrasts`."""
-
-
-def _no_slopes() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(columns=["model", "options", "test", *_LABELS])
-
-
-def _no_classes() -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        columns=["model", "options", "test", *_OF_CLASS, "mean", "hpdi_low", "hpdi_high"]
-    )
+KEY = ["model", "options", "test"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,9 +78,9 @@ class SeatResult:
     failures: pd.DataFrame
     dropped: pd.DataFrame
     notes: pd.DataFrame
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    slopes: pd.DataFrame = field(default_factory=_no_slopes)
-    classes: pd.DataFrame = field(default_factory=_no_classes)
+    provenance: Mapping[str, Any]
+    slopes: pd.DataFrame
+    classes: pd.DataFrame
 
     def published(self) -> pd.DataFrame:
         """Return the nine published columns."""
@@ -135,31 +107,23 @@ class SeatResult:
         >>> seat("weat7,sent-weat7", seed=1, cache=False).table().iloc[:, 0].tolist()
         ['1.37**', '0.86**']
         """
-        import pandas as pd
-
         alpha = checks.probability(alpha, "alpha")
-        named = self.named()
-        columns = [
-            encoder_label(*key)
-            for key in zip(self.frame["model"], self.frame["options"], strict=True)
+        frame = self.frame.join(self.named()).loc[self.named().index]
+        stars = np.where(frame["p_holm"] < alpha, "**", np.where(frame["p_value"] < alpha, "*", ""))
+        noted = set(self.notes[KEY].itertuples(index=False, name=None))
+        marks = [
+            "†" if key in noted else "" for key in frame[KEY].itertuples(index=False, name=None)
         ]
-        index = pd.MultiIndex.from_frame(
-            named[["title", "context"]].drop_duplicates(), names=["test", "context"]
-        )
-        out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(columns)))
-        noted = set(self.notes[["model", "options", "test"]].itertuples(index=False, name=None))
-        for names, column, row in zip(
-            named[["title", "context"]].itertuples(index=False, name=None),
-            [columns[i] for i in named.index],
-            self.frame.loc[named.index].itertuples(),
-            strict=True,
-        ):
-            stars = "**" if row.p_holm < alpha else "*" if row.p_value < alpha else ""
-            stars += "†" if (row.model, row.options, row.test) in noted else ""
-            out.loc[names, column] = (
-                "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}"
-            ) + stars
-        return out
+        sizes = ["none" if pd.isna(size) else f"{size:.2f}" for size in frame["effect_size"]]
+        frame["text"] = [
+            size + star + mark for size, star, mark in zip(sizes, stars, marks, strict=True)
+        ]
+        frame["encoder"] = list(map(encoder_label, frame["model"], frame["options"]))
+        rows = frame[["title", "context"]].drop_duplicates()
+        table = frame.pivot_table("text", ["title", "context"], "encoder", aggfunc="last")
+        encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))
+        table = table.reindex(index=pd.MultiIndex.from_frame(rows), columns=list(encoders))
+        return table.fillna("").rename_axis(index=["test", "context"], columns=None)
 
     def named(self) -> pd.DataFrame:
         """Return title and context of every row of `frame`, in the order of Table 4.
@@ -171,22 +135,18 @@ class SeatResult:
             text) and ``base`` (the word test that the test belongs to; the test itself where it is
             none of the published).
         """
-        import pandas as pd
-
-        published = set(list_tests()) | set(TABLE_4)
-        rows = []
-        for test, level in zip(self.frame["test"], self.frame["level"], strict=True):
-            base, place = base_of_test(test) if test in published else (test, 0)
-            rows.append((TABLE_4.get(base, base), CONTEXTS[level], base, place))
-        out = pd.DataFrame(
-            rows, columns=["title", "context", "base", "place"], index=self.frame.index
-        )
+        published = {*list_tests(), *TABLE_4}
+        bases = [
+            base_of_test(test) if test in published else (test, 0) for test in self.frame["test"]
+        ]
+        out = pd.DataFrame(bases, columns=["base", "place"], index=self.frame.index)
+        out["title"] = [TABLE_4.get(base, base) for base in out["base"]]
+        out["context"] = self.frame["level"].map(CONTEXTS)
         order = list(dict.fromkeys([*TABLE_4, *out["base"]]))
-        return (
-            out.assign(at=[order.index(base) for base in out["base"]])
-            .sort_values(["at", "place"], kind="stable")
-            .drop(columns=["at", "place"])
+        out = out.assign(at=out["base"].map(order.index)).sort_values(
+            ["at", "place"], kind="stable"
         )
+        return out[["title", "context", "base"]]
 
     def consistency(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
@@ -208,37 +168,30 @@ class SeatResult:
             (where it should; else missing), ``spread`` of effect sizes. ``p_values`` are upper
             bounds, where p is not known exactly.
         """
-        import pandas as pd
-
         alpha = checks.probability(alpha, "alpha")
         rows = []
-        for (model, options, level), part in self.frame.groupby(
-            ["model", "options", "level"], sort=False
-        ):
-            published = part[part["test"].isin(list_tests())]
-            bases = {base_of_test(row.test)[0]: row for row in published.itertuples()}
+        published = self.frame[
+            self.frame["test"].isin(list_tests()) & self.frame["effect_size"].notna()
+        ]
+        for labels, part in published.groupby(["model", "options", "level"], sort=False):
+            by_base = part.set_index(part["test"].map(lambda test: base_of_test(test)[0]))
             for group, names, rising in RELATED_TESTS:
-                run = [bases[name] for name in names if name in bases]
-                if len(run) < 2 or any(pd.isna(row.effect_size) for row in run):
+                run = by_base.loc[[name for name in names if name in by_base.index]]
+                if len(run) < 2:
                     continue
-                sizes = tuple(float(row.effect_size) for row in run)
-                p = tuple(float(row.p_upper) for row in run)
+                sizes, p = run["effect_size"], run["p_upper"]
                 rows.append(
                     {
-                        "model": model,
-                        "options": options,
+                        **dict(zip(("model", "options", "level"), labels, strict=True)),
                         "group": group,
-                        "level": level,
-                        "tests": tuple(row.test for row in run),
-                        "effect_sizes": sizes,
-                        "p_values": p,
-                        "p_words": tuple(float(row.p_words) for row in run),
-                        "same_sign": len({math.copysign(1, size) for size in sizes}) == 1,
-                        "same_verdict": len({value < alpha for value in p}) == 1,
-                        "p_rises": all(a <= b for a, b in itertools.pairwise(p))
-                        if rising
-                        else pd.NA,
-                        "spread": max(sizes) - min(sizes),
+                        "tests": tuple(run["test"]),
+                        "effect_sizes": tuple(sizes),
+                        "p_values": tuple(p),
+                        "p_words": tuple(run["p_words"]),
+                        "same_sign": np.sign(sizes).nunique() == 1,
+                        "same_verdict": (p < alpha).nunique() == 1,
+                        "p_rises": p.is_monotonic_increasing if rising else pd.NA,
+                        "spread": sizes.max() - sizes.min(),
                     }
                 )
         columns = [
@@ -254,34 +207,6 @@ class SeatResult:
         columns += ["same_sign", "same_verdict", "p_rises", "spread"]
         return pd.DataFrame(rows, columns=columns).astype({"p_rises": "boolean"})
 
-    def write_tsv(self, path: str | os.PathLike[str]) -> Path:
-        """Write the nine published columns, tab-separated, whole or not at all."""
-        path = checks.path(path, "path", "the path of a file")
-        with whole_file(path) as temporary:
-            write_csv(self.published(), temporary, separator="\t")
-        return Path(path)
-
     def __repr__(self) -> str:
-        models = self.frame.groupby(["model", "options"], sort=False).ngroups
-        tests = self.frame["test"].nunique()
-        lines = [f"SeatResult: {number_of(tests, 'test')} on {number_of(models, 'encoder')}"]
-        for (model, options), part in self.frame.groupby(["model", "options"], sort=False):
-            clear = int((part["p_holm"] < _SIGNIFICANT).sum())
-            lines.append(
-                f"  {encoder_label(model, options)}: {clear} of {len(part)} below 0.01 after Holm's correction"
-            )
-            by_sentence = part[(part["level"] == "sentence") & part["p_words"].notna()]
-            by_sentence = by_sentence[by_sentence["p_upper"] < _SIGNIFICANT]
-            lost = int((by_sentence["p_words"] >= _SIGNIFICANT).sum())
-            if lost:
-                of = f"{lost} of {number_of(len(by_sentence), 'sentence test')}"
-                lines.append(
-                    f"    {of} {'is' if lost == 1 else 'are'} not, when each word counts once (p_words)"
-                )
-        for row in self.notes.itertuples():
-            lines.append(f"  {encoder_label(row.model, row.options)}, {row.test}: {row.note}")
-        if len(self.failures):
-            lines.append(
-                f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}"
-            )
-        return "\n".join(lines)
+        encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))
+        return f"SeatResult({self.frame['test'].nunique()} tests on {', '.join(encoders)})"

@@ -9,33 +9,33 @@ templates vary.
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.formatting import number_of
 from bayesbias.core.packages import with_python
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
-from bayesbias.studies.sentences.related import chosen_tests, level_of_test, refuse_twice
-from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS, SeatResult
+from bayesbias.studies.sentences.related import chosen_tests, level_of_test
+from bayesbias.studies.sentences.result import KEY, PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
 from bayesbias.tables.sentences import (
     EncodedTest,
@@ -45,11 +45,6 @@ from bayesbias.tables.sentences import (
     pairs_of_test,
 )
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, list_tests, sentence_test
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["leave_one_out", "seat"]
 
@@ -63,11 +58,11 @@ _OWN_COLUMNS = (
     "p_holm",
     "dropped",
 )
+_SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
 _BAYES_COLUMNS = (
     "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
-    "share_word", "share_template", "share_sentence", "share_residual", "converged",
-    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized", "mcse_probability_of_superiority",
-    "mcse_share_word", "mcse_share_template", "mcse_share_sentence", "mcse_share_residual",
+    *_SHARES, "converged", "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized",
+    "mcse_probability_of_superiority", *(f"mcse_{name}" for name in _SHARES),
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
@@ -75,69 +70,56 @@ _ENUMERATED = 100_000
 # that would take twice as long.
 _WIDTH = 0.1
 _MOST_KEPT = 20_000  # vectors of sentences, which several tests share, in memory
+# The tables of a result, and the columns after the labels of a test where they have no row.
+_PARTS = {
+    "failures": ["reason"],
+    "dropped": ["set", "word", "sentence"],
+    "notes": ["note"],
+    "slopes": ["covariate", "level", "name", "of"],
+    "classes": ["name", "estimand", "mean", "hpdi_low", "hpdi_high", "p_below_zero", "p_in_rope"],
+}
 _MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 
 
 def _notes_of_test(encoded: EncodedTest) -> list[str]:
-    """Say what a reader of the numbers of one test on one encoder has to know."""
-    test, frame, vectors = encoded.test, encoded.frame, encoded.vectors
+    """Return what a reader of the numbers of one test on one encoder should know."""
+    test, frame = encoded.test, encoded.frame
     out = []
     if test.unstated:
-        whose = (
-            "its words and templates"
-            if len(test.unstated) == 2
-            else f"words and templates of its {test.unstated[0]}"
-        )
-        of_p = (
-            "p takes them for independent, there is no p_words, and "
-            if "targets" in test.unstated
-            else ""
-        )
+        no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(
-            f"{whose} are not stated, so that every example counts as a word of its own: {of_p}an interval is too narrow where "
-            "they share words; a test file may hold lists words and templates beside examples"
+            f"the words of its {' and '.join(test.unstated)} are not stated, so that each example counts as a word: {no_p}"
+            "p and intervals are too narrow if examples share words"
         )
-    cut = []
     for name in SETS:
-        listed = test.frame.loc[test.frame["set"] == name, "word"].nunique()
-        left = frame.loc[frame["set"] == name, "word"].nunique()
+        listed, left = (
+            each.loc[each["set"] == name, "word"].nunique() for each in (test.frame, frame)
+        )
         if left < listed / 2:
-            cut.append(f"{left} of {listed} words of {name} ({test.categories[name]})")
-    if cut:
-        out.append(f"the encoder has only {', '.join(cut)}")
+            out.append(f"the encoder has only {left} of {listed} words of {test.categories[name]}")
     distinct = ~frame.duplicated("sentence").to_numpy()
-    keys = [row.tobytes() for row in vectors[distinct].round(12)]
-    same = (
-        frame.loc[distinct, "word"]
-        .to_frame()
-        .assign(key=keys)
-        .duplicated(["word", "key"], keep=False)
-    )
+    keys = [row.tobytes() for row in encoded.vectors[distinct].round(12)]
+    same = frame.loc[distinct, ["word"]].assign(key=keys).duplicated(keep=False)
+    gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
     if len(set(keys)) == 1:
         out.append("all vectors are the same, so that there is nothing to test")
-    elif same.any():
-        out.append(
-            f"{int(same.sum())} of {len(keys)} sentences have the same vector as another sentence of their word: the encoder "
-            "does not see what their templates add; the scores count each, the table and the fit count a vector once"
-        )
-    gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
-    if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
+    elif np.abs(gap).max() < 1e-12:
         out.append(
             "the two sets of attributes have the same mean vector, so that there is nothing to test"
         )
-    elif len(set(keys)) > 1 and effect_size(*encoded.scores()) is None:
+    elif effect_size(*encoded.scores()) is None:
         out.append(
-            "all targets lie equally near to the attributes, so that there is no effect size"
+            "all targets are equally close to the attributes, so that there is no effect size"
         )
-    repeats = int(frame.duplicated(["set", "sentence"]).sum())
-    if repeats:
+    if len(set(keys)) > 1 and same.any():
         out.append(
-            f"{repeats} examples repeat another of their set, and count again; sentence_table counts each once"
+            f"{same.sum()} of {len(keys)} sentences have the same vector as another sentence of their word; the scores count "
+            "each, the fit counts a vector once"
         )
+    if repeats := frame.duplicated(["set", "sentence"]).sum():
+        out.append(f"{repeats} examples repeat another of their set; the scores count each")
     if encoded.sizes["targ1"] == encoded.sizes["targ2"] == 1:
-        out.append(
-            "with one target in each set the effect size is 1.41 or -1.41, whatever the vectors are"
-        )
+        out.append("with one target in each set the effect size is always 1.41 or -1.41")
     return out
 
 
@@ -168,45 +150,28 @@ def leave_one_out(
     >>> leave_one_out("weat6", cache=False).iloc[0][["part", "kind", "left_out"]].tolist()
     ['targets', 'word', 'Greg']
     """
-    import pandas as pd
-
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, None, progress))
     whole = effect_size(*encoded.scores())
     if whole is None:
         raise InputError("all scores are equal; there is no effect size to move", where=test.name)
-    sets = encoded.frame["set"].astype(str)
-    part = sets.where(sets.isin(SETS[2:]), "targets").where(sets.isin(SETS[:2]), "attributes")
+    targets = encoded.frame["set"].isin(SETS[:2])
     rows = []
-    for side in ("targets", "attributes"):
+    for side, mine in (("targets", targets), ("attributes", ~targets)):
         for kind in ("word", "template"):
-            labels = encoded.frame[kind].where(part == side)
+            labels = encoded.frame[kind].where(mine)
             for label in labels.dropna().unique():
-                gone = (labels == label).to_numpy()
-                rest = dataclasses.replace(
-                    encoded,
-                    frame=encoded.frame[~gone].reset_index(drop=True),
-                    vectors=encoded.vectors[~gone],
-                )
-                if rest.frame["set"].nunique() < len(SETS):
-                    continue
-                size = effect_size(*rest.scores())
+                kept = (labels != label).to_numpy()
+                frame, vectors = encoded.frame[kept].reset_index(drop=True), encoded.vectors[kept]
+                rest = dataclasses.replace(encoded, frame=frame, vectors=vectors)
+                size = effect_size(*rest.scores()) if frame["set"].nunique() == len(SETS) else None
                 if size is not None:
-                    rows.append(
-                        (
-                            side,
-                            kind,
-                            label,
-                            size,
-                            size - whole,
-                            (size > 0) != (whole > 0),
-                            int(gone.sum()),
-                        )
-                    )
+                    changes = size - whole, (size > 0) != (whole > 0)
+                    rows.append((side, kind, label, size, *changes, int((~kept).sum())))
     columns = ["part", "kind", "left_out", "effect_size", "change", "sign_changes", "examples"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
 def seat(
@@ -296,193 +261,150 @@ def seat(
     >>> result.frame[["test", "num_targ1", "p_method"]].values.tolist()
     [['weat6', 8, 'exact'], ['sent-weat6', 64, 'bounds']]
     """
-    import pandas as pd
-
-    chosen = chosen_tests(tests, published_cut)
-    models = _chosen_encoders(encoders)
+    chosen, models = chosen_tests(tests, published_cut), _chosen_encoders(encoders)
     checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     checks.sampling(draws, tune, chains)
     prob = checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     asked = slopes_of_tests(covariates, slopes, chosen)
     spec = load_model("sentence") if bayes or asked is not None else None
-    sloped: list[pd.DataFrame] = []
-    by_class: list[pd.DataFrame] = []
+    sampler = {"draws": draws, "tune": tune, "chains": chains}
     rows: list[dict[str, Any]] = []
-    failures: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
-    dropped: list[pd.DataFrame] = []
+    parts: dict[str, list[pd.DataFrame]] = {name: [] for name in _PARTS}
 
-    def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
-        description = (
-            str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
-        )
-        failures.append(names | {"reason": lead + description})
+    def keep(
+        part: str, labels: Mapping[str, str], frame: pd.DataFrame | dict[str, list[str]]
+    ) -> None:
+        if len(frame := pd.DataFrame(frame)):
+            parts[part].append(pd.DataFrame({**labels, **frame}, columns=[*KEY, *frame.columns]))
+
+    def fail(labels: Mapping[str, str], error: Exception, lead: str = "") -> None:
+        kind = "" if isinstance(error, BayesbiasError) else f"{type(error).__name__}: "
+        keep("failures", labels, {"reason": [f"{lead}{kind}{error}"]})
 
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    # Two steps a test. An encoder has the machine to itself; then counting partitions is numpy at work, which
-    # lets other threads run.
+    # Partitions are counted by numpy, which lets other threads run.
     with (
         ticking("sentence tests", 2 * len(chosen) * len(models), progress) as tick,
         ThreadPoolExecutor(max_workers=threads) as pool,
     ):
         for encoder in models:
-            description = describe_encoder(encoder)
+            about = describe_encoder(encoder)
             encode = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
-            ready: list[tuple[dict[str, Any], SentenceTest, Any, EncodedTest | None]] = []
+            ready = []
             for test in chosen:
-                names = {
-                    "model": description["name"],
-                    "options": description["options"],
-                    "test": test.name,
-                }
+                labels = {"model": about["name"], "options": about["options"], "test": test.name}
                 try:
                     encoded = encode_test(test, encoder, encode)
                 except BayesbiasError as error:
-                    fail(names, error)
+                    fail(labels, error)
                     tick(2)
                     continue
-                about = {
-                    **{f"num_{name}": count for name, count in encoded.sizes.items()},
-                    "level": level_of_test(test),
-                    "dropped": len(encoded.dropped),
-                }
-                notes += [names | {"note": note} for note in _notes_of_test(encoded)]
-                if len(encoded.dropped):
-                    dropped.append(encoded.dropped.assign(**names))
-                scores = encoded.scores(), encoded.words()
-                ready.append((names | about, test, scores, encoded if spec is not None else None))
+                keep("notes", labels, {"note": _notes_of_test(encoded)})
+                keep("dropped", labels, encoded.dropped)
+                own = _seed_of_test(seed, test)
+                ready.append((labels, encoded, own, pool.submit(_scored, encoded, samples, own)))
                 tick(1)
-            jobs = [
-                pool.submit(
-                    _tested_row,
-                    scores,
-                    None if "targets" in test.unstated else words,
-                    samples,
-                    _seed_of_test(seed, test),
-                )
-                for _, test, (scores, words), _ in ready
-            ]
-            for (row, test, _, held), job in zip(ready, jobs, strict=True):
-                names = {key: row[key] for key in ("model", "options", "test")}
+            for labels, encoded, own, job in ready:
+                tick(1)
                 try:
-                    row |= job.result()
-                except (
-                    Exception
-                ) as error:  # whatever it is, it must not take the other tests with it
-                    fail(names, error)
-                    tick(1)
+                    row = {**labels, **job.result()}
+                except Exception as error:  # whatever it is, the other tests go on
+                    fail(labels, error)
                     continue
-                if spec is not None and held is not None:
-                    try:
-                        how = {
-                            "seed": _seed_of_test(seed, test),
-                            "draws": draws,
-                            "tune": tune,
-                            "chains": chains,
-                        }
-                        fitted, remarks = _fitted(held, encoder, spec, asked, how)
-                        row |= _fitted_row(fitted, prob)
-                        own = fitted.contrasts(prob, level="class").drop(
-                            columns=["level", "contrast"]
-                        )
-                        by_class.append(pd.DataFrame(names, index=[0]).merge(own, how="cross"))
-                        notes += [names | {"note": note} for note in remarks]
-                        if fitted.spec.covariates():
-                            sloped.append(
-                                pd.DataFrame(names, index=[0]).merge(
-                                    fitted.slopes(prob), how="cross"
-                                )
-                            )
-                    except Exception as error:  # as above
-                        fail(names, error, "the model could not be fitted: ")
                 rows.append(row)
-                tick(1)
+                if spec is None:
+                    continue
+                try:
+                    fitted, notes = _fitted(encoded, encoder, spec, asked, {"seed": own, **sampler})
+                    row |= _fitted_row(fitted, prob)
+                    classes = fitted.contrasts(prob, level="class").drop(
+                        columns=["level", "contrast"]
+                    )
+                    keep("classes", labels, classes)
+                    keep("notes", labels, {"note": notes})
+                    if fitted.spec.covariates():
+                        keep("slopes", labels, fitted.slopes(prob))
+                except Exception as error:  # as above
+                    fail(labels, error, "the model could not be fitted: ")
     if not rows:
-        raise InputError(
-            "no test could be run",
-            found=failures[0]["reason"],
-            hint=number_of(len(failures), "such failure"),
-        )
+        reason = parts["failures"][0]["reason"][0]
+        raise InputError("no test could be run", found=reason)
     columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
-    frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])
+    frame = pd.DataFrame(rows).reindex(columns=columns)
     certain = frame["p_method"].isin(["exact", "bounds"])
-    frame.insert(
-        columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"]))
-    )
-    key = ["model", "options", "test"]
-    lost = (
-        pd.concat(dropped, ignore_index=True)
-        if dropped
-        else pd.DataFrame(columns=["set", "word", "sentence", *key])
-    )
-    return SeatResult(
-        frame=frame,
-        failures=pd.DataFrame(failures, columns=[*key, "reason"]),
-        dropped=lost[[*key, "set", "word", "sentence"]],
-        notes=pd.DataFrame(notes, columns=[*key, "note"]),
-        **({"slopes": pd.concat(sloped, ignore_index=True)} if sloped else {}),
-        **({"classes": pd.concat(by_class, ignore_index=True)} if by_class else {}),
-        provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains))
-        | ({} if asked is None else asked.account()),
-    )
+    frame["p_holm"] = holm(frame["p_upper"].where(certain, frame["p_value"]))
+    tables = {
+        name: pd.concat(found, ignore_index=True)
+        if found
+        else pd.DataFrame(columns=[*KEY, *_PARTS[name]])
+        for name, found in parts.items()
+    }
+    provenance = {
+        "tests": [_about_test(test) for test in chosen],
+        "encoders": [describe_encoder(encoder) for encoder in models],
+        "seed": seed,
+        "samples": samples,
+        "versions": with_python("bayesbias", "numpy", "pandas"),
+    }
+    if spec is not None:
+        provenance |= {
+            "model": {"name": spec.name, "sha256": spec.sha256},
+            "prob": prob,
+            "sampler": sampler,
+        }
+    if asked is not None:
+        provenance |= asked.account()
+    return SeatResult(frame=frame, provenance=provenance, **tables)
 
 
-def _tested_row(
-    scores: tuple[np.ndarray, np.ndarray],
-    words: tuple[np.ndarray, np.ndarray] | None,
-    samples: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Statistic, effect size and p-values of the scores of two target sets and of their words."""
-    x, y = scores
+def _scored(encoded: EncodedTest, samples: int, seed: int) -> dict[str, Any]:
+    """Return sizes, statistic, effect size and p-values, over sentences and over words."""
+    test, (x, y), words = encoded.test, encoded.scores(), encoded.words()
     how: dict[str, Any] = {"samples": samples, "seed": seed}
     few = math.comb(len(x) + len(y), len(x)) <= _ENUMERATED
     published = permutation_test(x, y, method="exact" if few else "montecarlo", **how)
     ours = published if few else permutation_test(x, y, rel_width=_WIDTH, **how)
-    if words is None:
-        over_words = math.nan
-    elif [len(w) for w in words] == [len(x), len(y)]:
-        over_words = ours.p_value
+    if "targets" in test.unstated:
+        p_words = math.nan
+    elif [len(each) for each in words] == [len(x), len(y)]:
+        p_words = ours.p_value
     else:
-        over_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
+        p_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
     return {
+        **{f"num_{name}": count for name, count in encoded.sizes.items()},
+        "level": level_of_test(test),
+        "dropped": len(encoded.dropped),
         "p_value": published.p_value,
         "effect_size": effect_size(x, y),
         "statistic": ours.statistic,
         "p_lower": ours.p_lower,
         "p_upper": ours.p_upper,
         "p_method": ours.method,
-        "p_words": over_words,
+        "p_words": p_words,
     }
 
 
 def _fitted(
-    encoded: EncodedTest, encoder: Any, spec: Any, asked: SlopesAsked | None, how: Mapping[str, Any]
+    encoded: EncodedTest,
+    encoder: Any,
+    spec: ModelSpec,
+    asked: SlopesAsked | None,
+    how: Mapping[str, Any],
 ) -> tuple[BiasFit, list[str]]:
-    """Fit the hierarchical model to one test, with slopes where they are asked; return what is to be noted of their covariates too."""
+    """Fit the model to one test, with the slopes that are asked; return notes on their covariates too."""
+    lacking: list[str] = []
     table = pairs_of_test(encoded, encoder)
-    if asked is None:
-        return fit(table, spec, pointwise=False, **how), []
     known = set(table.coverage.notes)
-    table, spec, lacking = asked.of_test(table, spec)
-    fitted: BiasFit = fit(table, spec, pointwise=False, **how)
+    if asked is not None:
+        table, spec, lacking = asked.of_test(table, spec)
+    fitted = fit(table, spec, pointwise=False, **how)
     notes = [
-        f"fewer than three of its words have {covariate}, so that it has no slope"
-        for covariate in lacking
+        f"fewer than three of its words have {name}, so that it has no slope" for name in lacking
     ]
-    return fitted, [
-        *notes,
-        *(note for note in fitted.provenance["coverage"].get("notes", ()) if note not in known),
-    ]
-
-
-def _words_of_own(test: SentenceTest) -> dict[str, Any]:
-    """Return the words of a test of one's own, set by set; those of a shipped one are told by its name and hash."""
-    if test.name in list_tests() and test.origin.startswith("wordlists/"):
-        return {}
-    words = test.frame.groupby("set", observed=True)["word"].unique()
-    return {"words": {name: words[name].tolist() for name in SETS}}
+    if asked is not None:
+        notes += [n for n in fitted.provenance["coverage"].get("notes", ()) if n not in known]
+    return fitted, notes
 
 
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
@@ -490,60 +412,46 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
     standard = fitted.standardized(prob, estimand="population", level="overall").iloc[0]
     shares = fitted.variance_partition(prob)
-    kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
-    errors = dict(kinds)
-    for row in shares.itertuples():
-        of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
-        of_template = {"protected_template", "attribute_template"} & set(row.source.split(" x "))
-        kind = (
-            "sentence"
-            if of_word and of_template
-            else "word"
-            if of_word
-            else "template"
-            if of_template
-            else "residual"
-        )
-        # What the model was fitted without has no share; it is not zero.
-        kinds[kind] = float(row.mean) + (0.0 if math.isnan(kinds[kind]) else kinds[kind])
-        errors[kind] = float(row.mcse_mean) + (0.0 if math.isnan(errors[kind]) else errors[kind])
+    # What the model was fitted without has no share; it is not zero.
+    shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()
+    try:
+        prior = fitted.prior_sensitivity().iloc[0]
+        sensitivity = {"prior_sensitivity": prior["prior"], "prior": prior["parameter"]}
+    except FitError:  # of too few draws
+        sensitivity = {"prior_sensitivity": math.nan, "prior": ""}
+    superiority = "probability_of_superiority"
+    own = ("sd", "hpdi_low", "hpdi_high", "mcse_sd", "mcse_low", "mcse_high")
     return {
         "contrast": gap["mean"],
-        **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
-        "standardized": standard["mean"],
-        "probability_of_superiority": standard["probability_of_superiority"],
-        **_prior_sensitivity(fitted),
-        **{f"share_{kind}": value for kind, value in kinds.items()},
-        "converged": fitted.diagnostics()["ok"],
         "mcse_contrast": gap["mcse_mean"],
-        **{f"mcse_{of}": gap[f"mcse_{of}"] for of in ("sd", "low", "high")},
+        **{name: gap[name] for name in own},
+        "standardized": standard["mean"],
         "mcse_standardized": standard["mcse_mean"],
-        "mcse_probability_of_superiority": standard["mcse_probability_of_superiority"],
-        **{f"mcse_share_{kind}": error for kind, error in errors.items()},
+        **{name: standard[name] for name in (superiority, f"mcse_{superiority}")},
+        **sensitivity,
+        "converged": fitted.diagnostics()["ok"],
+        **{f"share_{kind}": row["mean"] for kind, row in shares.iterrows()},
+        **{f"mcse_share_{kind}": row["mcse_mean"] for kind, row in shares.iterrows()},
     }
 
 
-def _prior_sensitivity(fitted: BiasFit) -> dict[str, Any]:
-    """Return the sensitivity of the overall contrast to the priors, and the prior that moves it most."""
-    try:
-        row = fitted.prior_sensitivity().iloc[0]
-    except FitError:  # of too few draws
-        return {"prior_sensitivity": math.nan, "prior": ""}
-    return {"prior_sensitivity": row["prior"], "prior": row["parameter"]}
+def _kind_of_source(source: str) -> str:
+    """Return what a share of variance is of; ``sentence`` is of a word and a template together."""
+    columns = set(source.split(" x "))
+    word = bool(columns & {"protected_word", "attribute"})
+    if columns & {"protected_template", "attribute_template"}:
+        return "sentence" if word else "template"
+    return "word" if word else "residual"
 
 
 def _chosen_encoders(encoders: Any) -> list[Any]:
-    several = (
-        encoders if isinstance(encoders, Sequence) and not isinstance(encoders, str) else [encoders]
-    )
-    out = [load_encoder(encoder) for encoder in several]
+    several = isinstance(encoders, Sequence) and not isinstance(encoders, str)
+    out = [load_encoder(encoder) for encoder in (encoders if several else [encoders])]
     if not out:
-        raise InputError("no encoder was named", where="encoders", found=encoders)
-    refuse_twice(
-        [encoder_label(about["name"], about["options"]) for about in map(describe_encoder, out)],
-        "two encoders have one name and the same options",
-        "name one, such as PATH?name=NAME",
-    )
+        raise InputError("encoders: expected one encoder or more, got none")
+    described = map(describe_encoder, out)
+    labels = [encoder_label(about["name"], about["options"]) for about in described]
+    checks.distinct(labels, "an encoder", "encoders")
     return out
 
 
@@ -554,33 +462,11 @@ def _seed_of_test(seed: int, test: SentenceTest) -> int:
     return int(np.random.SeedSequence([seed, int(own[:8], 16)]).generate_state(1)[0])
 
 
-def _provenance(
-    tests: list[SentenceTest],
-    encoders: list[Any],
-    seed: int,
-    samples: int,
-    prob: float,
-    spec: Any,
-    sampler: tuple[int, int, int],
-) -> dict[str, Any]:
-    out: dict[str, Any] = {
-        "tests": [
-            {
-                "name": test.name,
-                "sha256": test.sha256,
-                "origin": test.origin,
-                "categories": dict(test.categories),
-                **_words_of_own(test),
-            }
-            for test in tests
-        ],
-        "encoders": [describe_encoder(encoder) for encoder in encoders],
-        "seed": seed,
-        "samples": samples,
-        "versions": with_python("bayesbias", "numpy", "pandas"),
-    }
-    if spec is not None:
-        out["model"] = {"name": spec.name, "sha256": spec.sha256}
-        out["prob"] = prob
-        out["sampler"] = dict(zip(("draws", "tune", "chains"), sampler, strict=True))
-    return out
+def _about_test(test: SentenceTest) -> dict[str, Any]:
+    """Return name, hash and origin of a test, and the words of one that is not shipped."""
+    about = {name: getattr(test, name) for name in ("name", "sha256", "origin")}
+    about["categories"] = dict(test.categories)
+    if test.name not in list_tests() or not test.origin.startswith("wordlists/"):
+        words = test.frame.groupby("set", observed=True)["word"].unique()
+        about["words"] = {name: words[name].tolist() for name in SETS}
+    return about

@@ -1,50 +1,51 @@
 """What is shown of sentence tests."""
 
-from __future__ import annotations
+from functools import partial
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
+import pandas as pd
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
 from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, slope_sections, text
 from bayesbias.studies.sentences.interpretation import interpret_seat
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.studies.sentences.result import SeatResult
 
 TEST = (text("model", "encoder"), text("options"), text("test"))
+PUBLISHED = (
+    Column("effect_size", "effect size", "signed", 2),
+    Column("p_value", "p", "p_value"),
+    Column("p_words", "p_words", "p_value"),
+    Column("p_holm", "p Holm", "p_value"),
+)
+FITTED = (
+    Column("contrast", "difference", "signed", 3),
+    Column("hpdi_low", "{prob} HPDI", "interval", 3, "hpdi_high"),
+)
+SHARES = tuple(
+    Column(f"share_{name}", name, "percent")
+    for name in ("word", "template", "sentence", "residual")
+)
 
 
 def header(result: SeatResult, view: View) -> list[str]:
     """Return the lines over the first table."""
-    about = result.provenance
-    tests, encoders = (
-        result.frame["test"].nunique(),
-        result.frame.groupby(["model", "options"]).ngroups,
-    )
-    fitted = (
-        f"model {about['model']['name']}"
-        if "contrast" in result.frame and "model" in about
-        else "published test"
-    )
+    frame, about = result.frame, result.provenance
+    model = f"model {about['model']['name']}" if "model" in about else "published test"
+    encoders = frame.groupby(["model", "options"]).ngroups
+    names = ", ".join(frame["model"].unique())
     return [
-        f"bayesbias {own_version()} | {fitted} | {', '.join(map(str, dict.fromkeys(result.frame['model'])))} | seed "
-        f"{about.get('seed')}",
-        f"{tests} tests x {encoders} encoders",
+        f"bayesbias {own_version()} | {model} | {names} | seed {about['seed']}",
+        f"{frame['test'].nunique()} tests x {encoders} encoders",
     ]
 
 
 def main_table(result: SeatResult) -> pd.DataFrame:
-    """Return the tests with their p-values; encoders are named where there are several."""
-    frame = result.frame
-    return (
-        frame
-        if frame.groupby(["model", "options"]).ngroups > 1
-        else frame.drop(columns=["model", "options"])
-    )
+    """Return the tests with their p-values; encoders are named if there are several."""
+    encoder = ["model", "options"]
+    several = result.frame.groupby(encoder).ngroups > 1
+    return result.frame if several else result.frame.drop(columns=encoder)
 
 
 def sections(result: SeatResult, view: View) -> list[Section]:
@@ -52,24 +53,14 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     import bayesbias as bb
 
     fitted = "contrast" in result.frame
-    published = (
-        Column("effect_size", "effect size", "signed", digits=2),
-        Column("p_value", "p", "p_value"),
-        Column("p_words", "p_words", "p_value"),
-        Column("p_holm", "p Holm", "p_value"),
-    )
-    model = (
-        Column("contrast", "difference", "signed", digits=3),
-        Column("hpdi_low", "{prob} HPDI", "interval", digits=3, upper="hpdi_high"),
-    )
+    also = "; fitted difference in distance for new words" if fitted else ""
+    level, method = text("level"), text("p_method", "method")
     out = [
         Section(
             "result",
-            "Effect size and one-sided p of each test; fitted difference in distance for new words"
-            if fitted
-            else "Effect size and one-sided p of each test",
-            lambda: main_table(result),
-            (*TEST, *published, *(model if fitted else ())),
+            f"Effect size and one-sided p of each test{also}",
+            partial(main_table, result),
+            (*TEST, *PUBLISHED, *(FITTED if fitted else ())),
             show_on=("terminal", "page"),
             note="p permutes sentences, p_words permutes words.",
         ),
@@ -77,32 +68,26 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             "tests",
             "All numbers of each test",
             lambda: result.frame,
-            (
-                *TEST,
-                text("level"),
-                text("p_method", "method"),
-                *published,
-                Column("dropped", "missing", "count"),
-            ),
-            figure=lambda: bb.plots.plot_seat(result),
+            (*TEST, level, method, *PUBLISHED, Column("dropped", "missing", "count")),
+            partial(bb.plots.plot_seat, result),
             show_on=("page", "files"),
         ),
+        Section("published", "The published columns", result.published, show_on=("folder",)),
         Section(
-            "published",
-            "The nine columns of the published results",
-            result.published,
+            "table_4",
+            "Effect sizes in the layout of the paper's Table 4",
+            lambda: result.table().reset_index(),
             show_on=("folder",),
         ),
     ]
     if fitted:
-        shares = ("word", "template", "sentence", "residual")
         out += [
             Section(
                 "variance",
                 "Share of the variance of distances",
                 lambda: result.frame,
-                (*TEST, *(Column(f"share_{name}", name, "percent") for name in shares)),
-                figure=lambda: bb.plots.plot_seat_contrasts(result),
+                (*TEST, *SHARES),
+                partial(bb.plots.plot_seat_contrasts, result),
                 show_on=("detail", "page"),
             ),
             Section(
@@ -113,28 +98,22 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             ),
         ]
     if len(result.slopes):
-        out += slope_sections(lambda: result.slopes, TEST, lambda: bb.plots.plot_slopes(result))
-    return [
-        *out,
-        Section(
-            "consistency",
-            "Tests that ask the same question",
-            result.consistency,
-            (*TEST[:2], text("group"), text("level")),
-        ),
-        Section(
-            "failures",
-            "Tests that could not be run",
-            lambda: result.failures,
-            (*TEST, text("reason")),
-        ),
-        Section(
+        figure = partial(bb.plots.plot_slopes, result)
+        out += slope_sections(lambda: result.slopes, TEST, figure)
+    rest = (
+        ("consistency", "Tests that ask the same question", (*TEST[:2], text("group"), level)),
+        ("failures", "Tests that could not be run", (*TEST, text("reason"))),
+        (
             "dropped",
             "Examples without a vector",
-            lambda: result.dropped,
             (*TEST, text("set"), text("word"), text("sentence")),
         ),
-        Section("notes", "Notes on single tests", lambda: result.notes, (*TEST, text("note"))),
+        ("notes", "Notes on single tests", (*TEST, text("note"))),
+    )
+    frames = {"consistency": result.consistency}
+    return out + [
+        Section(name, title, frames.get(name, partial(getattr, result, name)), columns)
+        for name, title, columns in rest
     ]
 
 

@@ -4,8 +4,6 @@ The words of a test are those of its sentences, so that a covariate of a word is
 sentences made of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,10 +26,6 @@ __all__ = ["SlopesAsked", "slopes_of_tests"]
 
 _LEAST = 3  # words with a covariate, as `join_covariates` asks for
 _SIDES = {"protected": SETS[:2], "attribute": SETS[2:]}
-_COLUMNS = (
-    "protected_word", "protected_class", "protected_template", "attribute", "attribute_class", "attribute_template",
-    "connection",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,60 +78,40 @@ class SlopesAsked:
 def slopes_of_tests(
     covariates: Any, slopes: Any, tests: Sequence[SentenceTest]
 ) -> SlopesAsked | None:
-    """Read covariates, and check what slopes are asked before any test is run; None where nothing is asked."""
+    """Read covariates, and check the slopes before any test is run; None if there are neither."""
     if covariates is None and not slopes:
         return None
     if covariates is None or not slopes:
-        given, other = ("slopes", "covariates") if slopes else ("covariates", "slopes")
-        raise InputError(
-            f"{given} are given without {other}",
-            where=given,
-            found=list(slopes or [covariates]),
-            valid=other,
-        )
+        raise InputError("expected covariates and slopes, got one of the two", where="slopes")
     read = tuple(covariates_given(covariates))
-    asked = slopes if isinstance(slopes, Mapping) else dict.fromkeys(_names(slopes))
-    of_covariate = {
-        name: one for one in read for name in (one.name, *(f"{side}_{one.name}" for side in _SIDES))
-    }
-    for name, by in asked.items():
-        if name not in of_covariate:
-            raise checks.unknown(name, of_covariate, "covariate", "slopes")
-        if not of_covariate[name].numeric:
-            raise InputError(
-                "a slope needs numbers, and this covariate is none",
-                where=of_covariate[name].source,
-                found=f"{name}: {next(iter(of_covariate[name].values.values()))}",
-            )
-        for column in (
-            part for each in by or () for part in ((each,) if isinstance(each, str) else each)
-        ):
-            checks.choice(column, _COLUMNS, "column of a table of sentences", "slopes")
-        most = max(_known_words(of_covariate[name], test) for test in tests)
-        if most < _LEAST:
-            words = list(dict.fromkeys(word for test in tests for word in test.frame["word"]))
-            raise InputError(
-                f"no test has the covariate {name!r} of three words or more",
-                where=of_covariate[name].source,
-                found=list(of_covariate[name].values)[:6],
-                valid=words[:6],
-            )
-    return SlopesAsked(read, dict(asked))
-
-
-def _names(slopes: Any) -> list[str]:
-    names = [slopes] if isinstance(slopes, str) else list(slopes)
-    checks.texts(names, "slopes")
-    return list(checks.distinct(names, "a covariate", "slopes"))
-
-
-def _known_words(given: Given, test: SentenceTest) -> int:
-    """Count the words of one side of a test that have a covariate."""
-    return max(
-        len(
-            values_of(
-                given, list(dict.fromkeys(test.frame.loc[test.frame["set"].isin(sets), "word"]))
-            )
-        )
-        for sets in _SIDES.values()
+    names = (
+        [slopes]
+        if isinstance(slopes, str)
+        else checks.distinct(list(slopes), "a covariate", "slopes")
     )
+    asked = dict(slopes) if isinstance(slopes, Mapping) else dict.fromkeys(names)
+    named = {one.name: one for one in read}
+    named |= {f"{side}_{one.name}": one for side in _SIDES for one in read}
+    for name in asked:
+        given = named[checks.choice(name, named, "covariate", "slopes")]
+        if not given.numeric:
+            raise InputError("slopes: expected a covariate of numbers, got texts", found=name)
+        if not any(len(words) >= _LEAST for test in tests for words in _known_words(given, test)):
+            raise InputError(
+                f"slopes: expected {name} of three words of a test or more",
+                where=given.source,
+                found=list(given.values)[:6],
+                valid=list(dict.fromkeys(word for test in tests for word in test.frame["word"]))[
+                    :6
+                ],
+            )
+    return SlopesAsked(read, asked)
+
+
+def _known_words(given: Given, test: SentenceTest) -> list[dict[str, Any]]:
+    """Return the values of the words on either side of a test."""
+    frame = test.frame.drop_duplicates(["set", "word"])
+    return [
+        values_of(given, frame.loc[frame["set"].isin(sets), "word"].tolist())
+        for sets in _SIDES.values()
+    ]
