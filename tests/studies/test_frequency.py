@@ -46,27 +46,6 @@ def quickly(monkeypatch):
     return made
 
 
-def test_both_models_are_of_the_rows_of_the_fit_and_sampled_as_it_was():
-    """Of all its rows, where it kept repeated ones."""
-    twice = pd.concat([grid(), grid().head(5)], ignore_index=True)
-    settings = {
-        "draws": 50, "tune": 1000, "chains": 2, "engine": "quick", "seed": shifted(1), "target_accept": 0.97
-    }  # fmt: skip
-    fit = bb.fit(bb.load_distances(twice, repeats="keep"), "hierarchical", **settings)
-    seen = []
-
-    def fitted(table, model, **how):
-        assert how == {**settings, "progress": False}
-        seen.append(bb.fit(table, model, **how))
-        return seen[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frequency, "fit_model", fitted)
-        with_frequency(fit, counts_of(grid(), without=[grid()["attribute"].iloc[-1]]))
-    plainly, adjusted = seen
-    assert len(plainly.table) == len(adjusted.table) > len(plainly.table.drop_duplicates())
-
-
 def test_two_classes_of_one_weight_are_welchs_test():
     table = grid(words=(6, 4), attributes=(5, 3))
     counts = load_counts(counts_of(table), list(counts_of(table)))
@@ -194,17 +173,10 @@ def test_one_side_alone_may_have_counts_that_differ(quickly):
     assert list(frequency_of(with_frequency(made_up_fit(table), counts)).scale) == ["attribute"]
 
 
-def test_what_cannot_be_asked_is_refused(quickly):
+def test_counts_that_do_not_differ_are_refused(quickly):
     table = grid()
-    fit = made_up_fit(table)
     with pytest.raises(InputError, match="too few words have a count, or all the same"):
-        with_frequency(fit, dict.fromkeys(counts_of(table), 10.0))
-    with pytest.raises(InputError, match="no word has a count"):
-        with_frequency(fit, {"other": 3})
-    with pytest.raises(InputError, match="fit"):
-        with_frequency(table, counts_of(table))
-    with pytest.raises(InputError, match="prob"):
-        with_frequency(fit, counts_of(table), prob=2)
+        with_frequency(made_up_fit(table), dict.fromkeys(counts_of(table), 10.0))
 
 
 def of_frequency_alone(rng, product=0.03, additive=0.03):
