@@ -85,9 +85,7 @@ def direct_bias(
     couples = defining_pairs(sets, where)
     held = vectors_of(embedding, [*(w for couple in couples for w in couple), *wanted])
     present = held.known(wanted, f"word of {len(wanted)}")
-    differences, used = _differences(held, couples)
-    direction = _main_direction(differences)
-    assert direction is not None
+    differences, used, direction = _differences(held, couples)
     explained = float(np.sum((differences @ direction) ** 2) / np.sum(differences**2))
     notes = list(held.notes)
     if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
@@ -265,7 +263,7 @@ def ripa(
         [*(w for couple in couples for w in couple), *(v for c in sides for v in c.attributes)],
         unit=False,
     )
-    differences, used = _differences(held, couples)
+    differences, used, direction = _differences(held, couples)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     own = [
         sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}"))
@@ -274,7 +272,7 @@ def ripa(
     vectors = [held.rows(words) for words in own]
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
-        found = _main_direction(np.repeat(differences, pairs, axis=0))
+        found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
         if found is None:
             return None
         means = [
@@ -287,7 +285,6 @@ def ripa(
     )
     if both := [w for w in own[0] if w in set(own[1])]:
         notes = [f"attributes of both classes: {some(both)}", *notes]
-    direction = _main_direction(differences)
     scores = [v @ direction for v in vectors]
     rows = [
         (w, c.name, float(held.of[w] @ direction))
@@ -398,8 +395,10 @@ def ect(
     value = _spearman(*cosines)
 
     def correlation(first: Array, second: Array, drawn: Array) -> float | None:
-        found = cosines_of([first, second])
-        return found and _spearman(*(np.repeat(x, drawn) for x in found))
+        if (found := cosines_of([first, second])) is None:
+            return None
+        a, b = (np.repeat(x, drawn.astype(int)) for x in found)
+        return _spearman(a, b)
 
     low, high, seed, notes = percentile_interval(
         correlation, [*map(len, own), len(present)], prob=prob, resamples=resamples, seed=seed
@@ -558,19 +557,21 @@ def rnsb(
     )
 
 
-def _differences(held: Vectors, couples: Sequence[tuple[str, str]]) -> tuple[Array, list[Any]]:
-    """Return the differences of the pairs with vectors, in alphabetical order, and these pairs."""
+def _differences(
+    held: Vectors, couples: Sequence[tuple[str, str]]
+) -> tuple[Array, list[tuple[str, str]], Array]:
+    """Return the differences of the pairs with vectors, these pairs, and the direction of the differences."""
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     if not used:
         raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=held.name)
     differences = np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
-    if _main_direction(differences) is None:
+    if (direction := _main_direction(differences)) is None:
         raise InputError(
             "the differences of the pairs cancel, so no direction is theirs",
             where=held.name,
             hint="is the first word of every pair of the same class?",
         )
-    return differences, used
+    return differences, used, direction
 
 
 def _main_direction(differences: Array) -> Array | None:

@@ -302,7 +302,7 @@ def simulate_grid(
         random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
         calls = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
         for question, method in METHODS:
-            about = {"n_words": n, "n_attributes": n_attributes, "pair_sd": pair}
+            about: dict[str, Any] = {"n_words": n, "n_attributes": n_attributes, "pair_sd": pair}
             about |= {"attribute_sd": attribute, "question": question, "method": method}
             described = _describe_calls(calls.loc[question, method], difference)
             rows.append({**about, **described, "draws": draws})

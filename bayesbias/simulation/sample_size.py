@@ -113,7 +113,7 @@ def sample_size(
         pairs, sd = _known_sd(own, contrast)
         sized[n, m] = own
         known = 2 * float(ndtri(0.5 + prob / 2)) * sd
-        row = {"words": n, "attributes": m, "pairs": pairs, "known_width": known}
+        row: dict[str, Any] = {"words": n, "attributes": m, "pairs": pairs, "known_width": known}
         rows.append({**row, "enough": known <= width})
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))

@@ -128,3 +128,16 @@ def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     assert abs(low - (values.mean() - z * sd)) < 5 * error
     assert abs(high - (values.mean() + z * sd)) < 5 * error
     assert (seed, notes) == (shifted(1), [])
+
+
+@pytest.mark.slow
+def test_of_more_than_forty_scores_signs_are_drawn() -> None:
+    scores = np.random.default_rng(9).normal(0.15, 1, 60)
+    drawn = sign_flip_test(scores, seed=shifted(4), samples=20_000)
+    assert drawn.method == "montecarlo"
+    normal = 2 * stats.norm.sf(
+        abs(scores.sum()) / math.sqrt(float(scores @ scores))
+    )  # the sum of 60 flipped scores
+    assert drawn.p_lower < drawn.p_value < drawn.p_upper
+    assert abs(drawn.p_value - normal) < 5 * math.sqrt(normal / 20_000) + 0.005
+    assert sign_flip_test(scores).seed is not None

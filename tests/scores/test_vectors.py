@@ -200,3 +200,15 @@ def test_every_score_is_computed_of_vectors_and_some_of_a_table() -> None:
             scores = row.compute(table, words, held, **settings)
             assert {score.name for score in scores} == {name}
     assert SCORES["weat"].compute(table)[0].value == weat(v, LIST).value
+
+
+def test_rnsb_of_probabilities_next_to_zero() -> None:
+    """Shares are taken in logarithms."""
+    result = rnsb(
+        {word: 400.0 * np.array(vector) for word, vector in vectors(9).items()}, LIST, **FEW
+    )
+    shares = result.pairs()["share"].to_numpy()
+    assert shares.sum() == pytest.approx(1)
+    assert result.value == pytest.approx(
+        float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
+    )
