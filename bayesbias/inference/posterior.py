@@ -381,7 +381,7 @@ class BiasFit:
         True
         """
         draws = reliability.reliability_draws(
-            *self.in_order, self._few_draws, self._chains, words, attributes
+            *self.in_order, self.few_draws, self._chains, words, attributes
         )
         frame = estimates.estimates(draws, prob)
         return frame.astype({"words": float, "attributes": float})
@@ -601,7 +601,7 @@ class BiasFit:
         return joined_draws(self.idata["posterior"].dataset, self._scale_names)
 
     @functools.cached_property
-    def _few_draws(self) -> dict[str, np.ndarray]:
+    def few_draws(self) -> dict[str, np.ndarray]:
         """Draws of all parameters, some thousand: enough for a table of intervals, and drawn in a moment."""
         reduced = self._reduced
         if reduced is None:
@@ -652,7 +652,7 @@ class BiasFit:
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
 
-    def _rows(self, level: str | None, estimand: str, column: str) -> Rows:
+    def rows_of(self, level: str | None, estimand: str, column: str) -> Rows:
         """Return the rows of a level, or of all, in an order that does not depend on that of the table."""
         check_asked(self.spec, level, estimand)
         contrasted = column == "contrast"
@@ -708,7 +708,7 @@ class BiasFit:
 
     def _described(self, level: str, estimand: str, column: str, view: View) -> pd.DataFrame | None:
         """Return the table of a level; None where it has no rows."""
-        rows = self._rows(level, estimand, column)
+        rows = self.rows_of(level, estimand, column)
         if not rows.keys:
             return None
         rope = view.rope if column == "contrast" else None
@@ -716,9 +716,15 @@ class BiasFit:
         return self.once(key, lambda: self.describe(rows, estimand, column, view.prob, rope)).copy()
 
     def _standardized(self, level: str, estimand: str, view: View) -> pd.DataFrame | None:
-        spec, rows = self.spec, self._rows(level, estimand, "contrast")
+        """Return the standardized contrasts of a level; None where it has no rows."""
+        rows = self.rows_of(level, estimand, "contrast")
         if not rows.keys:
             return None
+        key = ("standardized", level, estimand, view)
+        return self.once(key, lambda: self._standardized_rows(rows, estimand, view)).copy()
+
+    def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
+        spec = self.spec
         if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
             # The standard deviation of pairs depends on a slope, so that given the scales the ratio is not normal.
             drawn = self._drawn(rows, estimand, "contrast")
@@ -753,7 +759,7 @@ class BiasFit:
         return estimates.keyed_draws(values, rows.keys, column, estimand)
 
     def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:
-        rows = self._rows(level, estimand, column)
+        rows = self.rows_of(level, estimand, column)
         return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
 
     def _opposite_draws(self, few: bool = False) -> xr.DataArray:
@@ -764,10 +770,10 @@ class BiasFit:
         """
         from scipy.special import ndtr
 
-        rows = self._rows(None, "one_new_word", "contrast")
+        rows = self.rows_of(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
-        draws = self._few_draws if few else self.draws()
+        draws = self.few_draws if few else self.draws()
         center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T

@@ -265,11 +265,11 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
 
     To first order in the logarithm of the weight: derivatives of importance-weighted moments are covariances with the log prior.
     """
-    values = (
-        fit.draws_of("contrasts", level="overall", estimand="population").to_numpy()[..., 0].ravel()
-    )
+    draws = fit.few_draws
+    rows = fit.rows_of("overall", "population", "contrast")
+    values = rows.linear.draws(draws)[:, fit.order_of(rows)[0]]
     away = (values - values.mean()) / values.std()
-    density = np.sum(list(_log_priors(fit.design, fit.draws()).values()), axis=0) * np.log(2)
+    density = np.sum(list(_log_priors(fit.design, draws).values()), axis=0) * np.log(2)
     density -= density.mean()
     return float((away * density).mean()), float((away**2 * density).mean() / 2)
 
