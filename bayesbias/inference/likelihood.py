@@ -35,7 +35,7 @@ says so.
 
 import functools
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -231,8 +231,12 @@ class Collapsed:
         fixed = np.broadcast_to(self.constants, (len(theta), len(self.constants)))
         return np.concatenate([np.exp(2 * theta), fixed], axis=1)
 
-    def draw_effects(self, theta: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Draw all location parameters from their exact conditional posterior, one draw for each row of log scales.
+    def draw_effects(
+        self, theta: np.ndarray, rng: np.random.Generator, some: Collection[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Draw location parameters from their exact conditional posterior, one draw for each row of log scales.
+
+        By default all; else `some`, and those that these are centered on.
 
         Returns
         -------
@@ -240,17 +244,24 @@ class Collapsed:
         """
         n, design, var = len(theta), self.design, self.variances_at(theta)
         flat: dict[str, np.ndarray] = {}
-        for name in design.spec.location_parameters():
+        wanted = design.spec.location_parameters()
+        if some is not None:
+            above = set(some)
+            for name in reversed(wanted):
+                if name in above:
+                    above.add(str(design.spec.parameters[name].args["mu"]))
+            wanted = [name for name in wanted if name in above]
+        for name in wanted:
             flat[name] = np.zeros((n, design.size(name)))
             untouched = design.untouched(name)  # which keeps its prior
             sd = np.sqrt(var[:, self.variance_of[name][untouched]])
             flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
         with one_thread_of_blas():
             for component in self.components:
-                if component.effects:
+                if any(effect.name in flat for effect in component.effects):
                     _draw_component(component, var, flat, rng)
         out: dict[str, np.ndarray] = {}
-        for name in design.spec.location_parameters():
+        for name in wanted:
             mu = design.spec.parameters[name].args["mu"]
             center = (
                 out[mu].reshape(n, -1)[:, design.parent[name, "mu"]] if isinstance(mu, str) else mu
@@ -296,6 +307,8 @@ def _draw_component(
             inverse = np.linalg.inv(np.linalg.cholesky(covariances(comp, noise, prior)))
             u += prior[:, :, None] * (x.T @ (inverse.transpose(0, 2, 1) @ (inverse @ left)))
         for column, effect in enumerate(comp.effects):
+            if effect.name not in flat:
+                continue
             own = u[:, column].reshape(k, *shape) * effect.load
             spread = np.broadcast_to(own, (k, *effect.entries.shape))
             flat[effect.name][part, effect.entries.ravel()] += spread.reshape(k, -1)

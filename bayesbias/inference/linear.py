@@ -517,14 +517,6 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return values.mean(axis=0) if weight is None else weight @ values
 
 
-def thinned(draws: Mapping[str, np.ndarray], chains: int) -> dict[str, np.ndarray]:
-    """Return at most `MOST_MIXED` draws, as many of each chain."""
-    n = len(next(iter(draws.values())))
-    step = -(-n // MOST_MIXED)
-    chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
-    return {name: values[np.concatenate(chosen)] for name, values in draws.items()}
-
-
 def mixed_rows(
     rows: Rows,
     design: Design,
@@ -541,7 +533,10 @@ def mixed_rows(
     if not rows.keys:
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
-    some = thinned({name: draws[name] for name in names}, chains)
+    n = len(draws[names[0]])
+    step = -(-n // MOST_MIXED)  # as many draws of each chain
+    chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
+    some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
         turned = Projected.of(reduced, rows.linear) if projected is None else projected
         mean, variance = turned.moments(reduced, reduced.joined(some))

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from bayesbias.inference.estimands import (
     no_contrasts,
 )
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import Mixtures, Rows, mixed_rows, thinned
+from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
 from bayesbias.inference.sampling import Engine
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.models.design import Design, labels_of
@@ -380,8 +380,14 @@ class BiasFit:
         >>> bool(0 < less < more < 1)
         True
         """
+        spec = self.spec
+        names = {
+            name
+            for name in spec.location_parameters()
+            if not (spec.is_random(name) and set(spec.units) & set(spec.parameters[name].dims))
+        }
         draws = reliability.reliability_draws(
-            *self.in_order, self.few_draws, self._chains, words, attributes
+            *self.in_order, self.draws_for(names), self._chains, words, attributes
         )
         frame = estimates.estimates(draws, prob)
         return frame.astype({"words": float, "attributes": float})
@@ -600,15 +606,13 @@ class BiasFit:
     def _scales(self) -> dict[str, np.ndarray]:
         return joined_draws(self.idata["posterior"].dataset, self._scale_names)
 
-    @functools.cached_property
-    def few_draws(self) -> dict[str, np.ndarray]:
-        """Draws of all parameters, some thousand: enough for a table of intervals, and drawn in a moment."""
-        reduced = self._reduced
-        if reduced is None:
+    def draws_for(self, names: Collection[str]) -> dict[str, np.ndarray]:
+        """Return draws of all scales and, of a model with an exact reduction, of some effects alone."""
+        if self._reduced is None:
             return self.draws()
-        scales = thinned(self._scales, self._chains)
         rng = np.random.default_rng(np.random.SeedSequence([self._seed, 6]))
-        return scales | reduced.draw_effects(reduced.joined(scales), rng)
+        theta = self._reduced.joined(self._scales)
+        return self._scales | self._reduced.draw_effects(theta, rng, names)
 
     @property
     def _chains(self) -> int:
@@ -766,14 +770,14 @@ class BiasFit:
         """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
 
         In each draw the contrast of a new word is normal around that of its class, so that the
-        share is a tail of it. `few` draws of the effects are enough for a table.
+        share is a tail of it. A table needs `few` of the effects.
         """
         from scipy.special import ndtr
 
         rows = self.rows_of(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
-        draws = self.few_draws if few else self.draws()
+        draws = self.draws_for({part.name for part in rows.linear.parts}) if few else self.draws()
         center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T

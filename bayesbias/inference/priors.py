@@ -265,8 +265,9 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
 
     To first order in the logarithm of the weight: derivatives of importance-weighted moments are covariances with the log prior.
     """
-    draws = fit.few_draws
     rows = fit.rows_of("overall", "population", "contrast")
+    widths = _fixed_widths(fit.spec)
+    draws = fit.draws_for({*widths, *(part.name for part in rows.linear.parts)})
     values = rows.linear.draws(draws)[:, fit.order_of(rows)[0]]
     away = (values - values.mean()) / values.std()
     density = np.sum(list(_log_priors(fit.design, draws).values()), axis=0) * np.log(2)
@@ -276,11 +277,16 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
 
 def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the log densities of the priors whose width is a number of the model file, not a parameter."""
-    return {
-        name: log_prior_draws(design, draws, name)
-        for name, parameter in design.spec.parameters.items()
+    return {name: log_prior_draws(design, draws, name) for name in _fixed_widths(design.spec)}
+
+
+def _fixed_widths(spec: ModelSpec) -> list[str]:
+    """Return the parameters whose prior has a width of its own."""
+    return [
+        name
+        for name, parameter in spec.parameters.items()
         if not any(isinstance(value, str) for arg, value in parameter.args.items() if arg != "mu")
-    }
+    ]
 
 
 def _main_contrasts(fit: BiasFit) -> xr.DataArray:

@@ -182,11 +182,3 @@ def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_hi
         if nearer and farther
         else ""
     )
-
-
-LISTS_AGREE = "list by list they do not"
-
-
-def lists_agree(lists: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
-    """Whether of several attribute sets none clearly points against another."""
-    return len(lists) > 1 and not disagreement(lists, low, high)

@@ -70,12 +70,8 @@ class Design:
             Where a dimension is no column of the table, or a parameter of a prior has a dimension
             that the parameter it serves does not determine.
         """
-        columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(
-            spec.units
-        )
-        some = {
-            name: parameter.only for name, parameter in spec.parameters.items() if parameter.only
-        }
+        parameters = spec.parameters.items()
+        columns = {*spec.units, *(dim for _, parameter in parameters for dim in parameter.dims)}
         asked = spec.label_columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
@@ -91,10 +87,7 @@ class Design:
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
         y = _numbers(spec, frame, "outcome", spec.outcome)
-        covariates = {
-            covariate: _numbers(spec, frame, "covariate", covariate)
-            for covariate in spec.covariates()
-        }
+        covariates = {name: _numbers(spec, frame, "covariate", name) for name in spec.covariates()}
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
@@ -110,34 +103,22 @@ class Design:
                 out += codes[dim]
             return out
 
-        maps = functools.partial(_parent_map, spec, coords, codes)
         parent = {
-            (name, arg): maps(name, value)
-            for name, parameter in spec.parameters.items()
+            (name, arg): _parent_map(spec, coords, codes, name, value)
+            for name, parameter in parameters
             for arg, value in parameter.args.items()
             if isinstance(value, str)
         }
-        noise = [v for v in spec.noise.values() if isinstance(v, str)]
-        names = [*spec.location_parameters(), *noise]
-        index: dict[str, np.ndarray] = {}
-        for name in [*spec.mu, *(n for n in names if n not in spec.location_parameters())]:
-            index[name] = flat(spec.parameters[name].dims)
+        noise = [value for value in spec.noise.values() if isinstance(value, str)]
+        index = {name: flat(spec.parameters[name].dims) for name in (*spec.mu, *noise)}
         # A parent's entry follows from the child's, also where the parent has a dimension of its own.
         for name in reversed(spec.location_parameters()):
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
-        only = {name: _having(frame, labels) for name, labels in some.items()}
-        return cls(
-            spec,
-            coords,
-            y,
-            index,
-            parent,
-            {unit: codes[unit] for unit in spec.units},
-            covariates,
-            only,
-        )
+        only = {name: _having(frame, own.only) for name, own in parameters if own.only}
+        units = {unit: codes[unit] for unit in spec.units}
+        return cls(spec, coords, y, index, parent, units, covariates, only)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a parameter."""
@@ -305,13 +286,12 @@ class Design:
             out = np.empty(np.shape(self.mean(draws)))
             out[..., order] = self.ordered().outcome_draws(draws, seed)
             return out
-        rng = np.random.default_rng(seed)
         mean = self.mean(draws)
-        sigma = self.noise(draws, "sigma")
-        if self.spec.likelihood == "Normal":
-            return mean + sigma * rng.standard_normal(mean.shape)
-        nu = self.noise(draws, "nu")
-        return mean + sigma * rng.standard_t(np.broadcast_to(nu, mean.shape))
+        draw, args = DISTRIBUTIONS[self.spec.likelihood].draw, self._noise_args(draws)
+        return draw(np.random.default_rng(seed), mu=mean, **args, size=mean.shape)
+
+    def _noise_args(self, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray | float]:
+        return {arg: self.noise(draws, arg) for arg in self.spec.noise}
 
     def log_likelihood(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the log-density of each observed row, given parameter values.
@@ -320,17 +300,9 @@ class Design:
         -------
         ndarray, shape (..., n_pairs)
         """
-        mean, sigma = self.mean(draws), self.noise(draws, "sigma")
-        z = (self.y - mean) / sigma
-        if self.spec.likelihood == "Normal":
-            return -0.5 * z * z - np.log(sigma) - 0.5 * np.log(2 * np.pi)
-        from scipy.special import gammaln
-
-        nu = np.asarray(self.noise(draws, "nu"))
-        constant = (
-            gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
-        )
-        return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
+        density = DISTRIBUTIONS[self.spec.likelihood].log_density
+        assert density is not None
+        return density(self.y, mu=self.mean(draws), **self._noise_args(draws))
 
 
 def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:

@@ -21,19 +21,19 @@ __all__ = ["DISTRIBUTIONS"]
 
 @dataclass(frozen=True)
 class Distribution:
-    """One entry of the allow-list: its arguments (PyMC's names), support, a sampler and its place in the kernel."""
+    """One entry of the allow-list.
+
+    `args` are PyMC's, positive but for those that are `free`; `log_density` takes values and `args`.
+    `code` is what the compiled density calls it; `noise` says whether an outcome may have it.
+    """
 
     args: tuple[str, ...]
     support: str  # "real" or "positive"
     draw: Callable[..., np.ndarray]
-    free: tuple[
-        str, ...
-    ] = ()  # those of `args` that may be any number; all others must be positive
-    code: int | None = (
-        None  # what the compiled density calls it; its arguments there are `args`, one or two
-    )
-    noise: bool = False  # whether it may be the distribution of the outcome
-    log_density: Callable[..., np.ndarray] | None = None  # of values and `args`; they broadcast
+    log_density: Callable[..., np.ndarray] | None = None
+    free: tuple[str, ...] = ()
+    code: int | None = None
+    noise: bool = False
 
     @property
     def positive_args(self) -> tuple[str, ...]:
@@ -41,15 +41,8 @@ class Distribution:
         return tuple(arg for arg in self.args if arg not in self.free)
 
 
-def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
-    return np.abs(rng.standard_t(nu, size)) * sigma
-
-
-_LOG_2PI = math.log(2 * math.pi)
-
-
 def _normal(x: Any, mu: Any, sigma: Any) -> np.ndarray:
-    return -0.5 * ((x - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * _LOG_2PI
+    return -0.5 * ((x - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2 * math.pi)
 
 
 def _student(x: Any, nu: Any, mu: Any, sigma: Any) -> np.ndarray:
@@ -65,76 +58,52 @@ def _gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
     return alpha * np.log(beta) - gammaln(alpha) + (alpha - 1) * np.log(x) - beta * x
 
 
-def _inverse_gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
-    return _gamma(1 / np.asarray(x), alpha, beta) - 2 * np.log(x)
-
-
+_LOG_2 = math.log(2)  # of a density that is folded at zero
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "Normal": Distribution(
-        ("mu", "sigma"),
-        "real",
+        ("mu", "sigma"), "real",
         lambda r, mu, sigma, size: r.normal(mu, sigma, size),
-        free=("mu",),
-        noise=True,
-        log_density=_normal,
+        _normal, free=("mu",), noise=True,
     ),
     "StudentT": Distribution(
-        ("nu", "mu", "sigma"),
-        "real",
+        ("nu", "mu", "sigma"), "real",
         lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
-        free=("mu",),
-        noise=True,
-        log_density=_student,
+        _student, free=("mu",), noise=True,
     ),
     "Exponential": Distribution(
-        ("lam",),
-        "positive",
+        ("lam",), "positive",
         lambda r, lam, size: r.exponential(1 / np.asarray(lam), size),
-        code=0,
-        log_density=lambda x, lam: np.log(lam) - lam * x,
+        lambda x, lam: np.log(lam) - lam * x, code=0,
     ),
     "Gamma": Distribution(
-        ("alpha", "beta"),
-        "positive",
+        ("alpha", "beta"), "positive",
         lambda r, alpha, beta, size: r.gamma(alpha, 1 / np.asarray(beta), size),
-        code=3,
-        log_density=_gamma,
+        _gamma, code=3,
     ),
     "HalfCauchy": Distribution(
-        ("beta",),
-        "positive",
+        ("beta",), "positive",
         lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta,
-        code=2,
-        log_density=lambda x, beta: math.log(2) + _student(x, 1, 0, beta),
+        lambda x, beta: _LOG_2 + _student(x, 1, 0, beta), code=2,
     ),
     "HalfNormal": Distribution(
-        ("sigma",),
-        "positive",
+        ("sigma",), "positive",
         lambda r, sigma, size: np.abs(r.normal(0, sigma, size)),
-        code=1,
-        log_density=lambda x, sigma: math.log(2) + _normal(x, 0, sigma),
+        lambda x, sigma: _LOG_2 + _normal(x, 0, sigma), code=1,
     ),
     "HalfStudentT": Distribution(
-        ("nu", "sigma"),
-        "positive",
-        _half_student,
-        code=4,
-        log_density=lambda x, nu, sigma: math.log(2) + _student(x, nu, 0, sigma),
+        ("nu", "sigma"), "positive",
+        lambda r, nu, sigma, size: np.abs(r.standard_t(nu, size)) * sigma,
+        lambda x, nu, sigma: _LOG_2 + _student(x, nu, 0, sigma), code=4,
     ),
     "InverseGamma": Distribution(
-        ("alpha", "beta"),
-        "positive",
+        ("alpha", "beta"), "positive",
         lambda r, alpha, beta, size: np.asarray(beta) / r.gamma(alpha, 1.0, size),
-        code=5,
-        log_density=_inverse_gamma,
+        lambda x, alpha, beta: _gamma(1 / np.asarray(x), alpha, beta) - 2 * np.log(x), code=5,
     ),
     "LogNormal": Distribution(
-        ("mu", "sigma"),
-        "positive",
+        ("mu", "sigma"), "positive",
         lambda r, mu, sigma, size: r.lognormal(mu, sigma, size),
-        free=("mu",),
-        code=6,
-        log_density=lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x),
+        lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x), free=("mu",), code=6,
     ),
-}
+}  # fmt: skip
 LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)
