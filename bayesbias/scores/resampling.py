@@ -51,8 +51,7 @@ def percentile_interval(
     is no interval.
     """
     prob = checks.probability(prob)
-    checks.count(resamples, "resamples", 99, checks.MOST_RESAMPLES)
-    seed = secrets.randbits(32) if seed is None else checks.seed(seed)
+    seed = secrets.randbits(32) if seed is None else seed
     random = np.random.default_rng(seed)
     drawn = [
         statistic(*(random.multinomial(n, np.full(n, 1.0 / n)) for n in sizes))
@@ -160,15 +159,12 @@ def sign_flip_test(
     """
     checks.choice(sides, (1, 2), "number of sides", "sides")
     prob = checks.probability(prob)
-    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
-    values = np.sort(
-        finite_scores(scores, "scores")
-    )  # one seed flips the same scores whatever their order
+    # One seed flips the same scores whatever their order.
+    values = np.sort(finite_scores(scores, "scores"))
     n = len(values)
+    seed = secrets.randbits(32) if seed is None else seed
     if n <= _ALL_SUBSETS:
         seed = None  # everything is counted
-    else:
-        seed = secrets.randbits(32) if seed is None else checks.seed(seed)
     total = math.fsum(values)
     nearly = ROUNDING * max(1.0, float(np.abs(values).sum()))
     least = (abs(total) if sides == 2 else total) - nearly

@@ -71,13 +71,12 @@ def direct_bias(
     """
     import pandas as pd
 
-    strictness = checks.not_negative(strictness, "strictness")
     listed = None if wordlist is None else load_wordlist(wordlist, controls="none")
     where = "direct bias" if listed is None else f"word list {listed.name}"
     if listed is not None:
         words = listed.attribute_words if words is None else words
         sets = listed.definitional_sets if sets is None else sets
-    wanted = checks.distinct(checks.several(words or (), "word", "words"), "a word", "words")
+    wanted = list(dict.fromkeys(words or ()))
     if not wanted:
         raise InputError(
             "no words are given to measure", where=where, valid="a word list, or words=[...]"
@@ -165,9 +164,7 @@ def relative_norm_distance(
 
     listed = load_wordlist(wordlist, controls="none")
     x, y = classes_of_list(listed, classes)
-    wanted = (
-        [*x.attributes, *y.attributes] if words is None else checks.several(words, "word", "words")
-    )
+    wanted = [*x.attributes, *y.attributes] if words is None else words
     held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
     own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
     present = held.known(wanted, "word")

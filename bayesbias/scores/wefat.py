@@ -94,7 +94,6 @@ def wefat_score(
     import pandas as pd
 
     prob = checks.probability(prob)
-    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     listed = load_wordlist(sets, controls="none")
     both_classes = classes_of_list(listed, classes)
     chosen = _chosen({} if covariates is None else covariates, covariate)
@@ -247,7 +246,7 @@ def _permutation_p(
     if len(a) <= _ALL_ORDERS:
         orders = np.array(list(itertools.permutations(range(len(a)))))
         return float(np.mean(np.abs(b[orders] @ a) >= least)), "exact", None
-    seed = secrets.randbits(32) if seed is None else checks.seed(seed, most=None)
+    seed = secrets.randbits(32) if seed is None else seed
     random = np.random.default_rng(seed)
     hits = 0
     for first in range(0, samples, 10_000):

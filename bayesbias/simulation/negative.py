@@ -87,7 +87,6 @@ def negative_controls(
     from bayesbias.wordlists.listfile import load_wordlist
 
     settings = coverage.settings_of(prob, draws, tune, chains, engine)
-    checks.count(tables, "tables", most=checks.MOST_TABLES)
     if model in coverage.WITHOUT_MODEL:
         raise InputError("negative controls are of a model", found=model, valid=list_models())
     for kind in kinds:

@@ -132,7 +132,7 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     Raises
     ------
     InputError
-        If the case is unknown, or the number of draws below 1.
+        If the case is unknown.
 
     Examples
     --------
@@ -146,7 +146,6 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     if isinstance(case, str):
         by_name = {c.name: c for c in PAPER_CASES}
         case = by_name[checks.choice(case, by_name, "case")]
-    checks.count(draws, "draws", most=checks.MOST_DRAWS)
     stream = _r_stream(case.seed)
     first = _similarities(stream, 1, case)
     loop = _similarities(_r_stream(case.seed) if case.reseeded else stream, draws, case)
