@@ -1,12 +1,15 @@
 """Debiased tables compared with the original, pair by pair: the fits, and what they say.
 
-The tables are joined pair by pair and the *differences* are modeled, so that what they share, such as words that are close to
-everything, cancels. Methods that follow each other in the ranking are compared the same way.
+The tables are joined pair by pair and the *differences* are modeled, so that what they share, such
+as words that are close to everything, cancels. Methods that follow each other in the ranking are
+compared the same way.
 
 These questions are kept apart:
 
-- did distances change (`Comparison.changes`), and did the gaps between connections (`Comparison.contrasts`)?
-- what is left of the gaps afterwards (the columns ``after`` and ``verdict_after``), and of everything else
+- did distances change (`Comparison.changes`), and did the gaps between connections
+  (`Comparison.contrasts`)?
+- what is left of the gaps afterwards (the columns ``after`` and ``verdict_after``), and of
+  everything else
   (`Comparison.geometry`)? Vectors that became noise have no gap either.
 - what does the method force, whatever the vectors were (`Construction`)?
 """
@@ -59,7 +62,8 @@ _RANKED = {
 class ChangesFit:
     """A fit of differences, and the connections in which all differences are one number.
 
-    These have nothing to infer, and a noise of zero has no posterior. They are left out of the fit and reported as they are.
+    These have nothing to infer, and a noise of zero has no posterior. They are left out of the fit
+    and reported as they are.
     """
 
     fit: BiasFit | None
@@ -70,7 +74,8 @@ class ChangesFit:
     ) -> xr.DataArray:
         """Return draws of the mean change, labeled ``level, name, connection, estimand``.
 
-        `levels` maps the levels below overall to their columns; `shape` is (chain, draw) where nothing was fitted.
+        `levels` maps the levels below overall to their columns; `shape` is (chain, draw) where
+        nothing was fitted.
         """
         drawn: dict[tuple[str, ...], np.ndarray] = {}
         if self.fit is not None:
@@ -179,8 +184,9 @@ class Comparison:
         Returns
         -------
         DataFrame
-            ``method, level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`, ``n_pairs`` and
-            ``exact``: known without inference, since all pairs changed by one number. Positive: farther than before.
+            ``method, level, name, connection, estimand``, the columns of
+            `bayesbias.inference.estimates`, ``n_pairs`` and ``exact``: known without inference,
+            since all pairs changed by one number. Positive: farther than before.
         """
         frame = _described(self._changes_draws(estimand, method, level), prob, rope)
         counts = {
@@ -210,11 +216,13 @@ class Comparison:
         Returns
         -------
         DataFrame
-            ``method, level, name, contrast, estimand`` and the columns of `bayesbias.inference.estimates` of the change (positive
-            ``associated - different``: a gap that made stereotypes closer became smaller). Then ``before, before_low,
-            before_high, after, after_low, after_high`` of the gap itself, from the fits of either table, ``verdict_after``, and
-            ``by_construction``: how much of the gap after the method forces, a value of `Forced`. It is ``no`` for all but
-            ``associated - different`` overall, since within one class or word that contrast compares different attributes.
+            ``method, level, name, contrast, estimand`` and the columns of
+            `bayesbias.inference.estimates` of the change (positive ``associated - different``: a
+            gap that made stereotypes closer became smaller). Then ``before, before_low,
+            before_high, after, after_low, after_high`` of the gap itself, from the fits of either
+            table, ``verdict_after``, and ``by_construction``: how much of the gap after the method
+            forces, a value of `Forced`. It is ``no`` for all but ``associated - different``
+            overall, since within one class or word that contrast compares different attributes.
 
         Raises
         ------
@@ -240,19 +248,21 @@ class Comparison:
     def ranking(
         self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
     ) -> pd.DataFrame:
-        """Rank the methods by what they leave of the gap between associated and different attributes.
+        """Rank the methods by what they leave of the gap associated - different.
 
-        A method that destroys the vectors closes every gap, so it comes last and has no rank. Neighbors are compared by a fit
-        of the *difference of their distances*, in which all that they share cancels.
+        A method that destroys the vectors closes every gap, so it comes last and has no rank.
+        Neighbors are compared by a fit of the *difference of their distances*, in which all that
+        they share cancels.
 
         Returns
         -------
         DataFrame
-            Best first: ``rank`` (missing if the geometry of control words is destroyed), ``method, estimand, gap, gap_low,
-            gap_high`` (after debiasing), ``verdict_after, change, change_low, change_high, control_rms`` (root mean square change
-            of the pairs with control words), ``geometry, controls, controls_low, controls_high`` (what is left of the geometry,
-            and the lower of its two correlations; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
-            ``verdict_next``, both missing in the last row.
+            Best first: ``rank`` (missing if the geometry of control words is destroyed), ``method,
+            estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change,
+            change_low, change_high, control_rms`` (root mean square change of the pairs with
+            control words), ``geometry, controls, controls_low, controls_high`` (what is left of the
+            geometry, and the lower of its two correlations; see `geometry`), ``by_construction``,
+            ``p_nearer_zero_than_next`` and ``verdict_next``, both missing in the last row.
 
         Raises
         ------
@@ -261,9 +271,9 @@ class Comparison:
 
         Notes
         -----
-        With M the middle of the two gaps and D their difference, drawn from its own fit, the quantity compared is
-        ``|M + D/2| - |M - D/2|``: how much farther from zero the gap of one is than that of the other. M varies as the gap of
-        the second does, and independently of D.
+        With M the middle of the two gaps and D their difference, drawn from its own fit, the
+        quantity compared is ``|M + D/2| - |M - D/2|``: how much farther from zero the gap of one is
+        than that of the other. M varies as the gap of the second does, and independently of D.
         """
         gaps = self.contrasts(prob, rope, estimand, level="overall")
         gaps = gaps[gaps["contrast"] == OF_INTEREST].set_index("method")
@@ -297,7 +307,7 @@ class Comparison:
         return frame
 
     def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
-        """Return what a method leaves of the geometry of control words, with intervals of a probability."""
+        """Return what a method leaves of the geometry of control words."""
         item = self.methods[method]
         return item.geometry if prob == PROB else find_geometry(item.pairs, prob)
 
@@ -314,11 +324,12 @@ class Comparison:
         Returns
         -------
         DataFrame
-            ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``, ``relations`` and
-            ``slope`` of distances after on those before (see `Geometry`), each with its ``_low`` and ``_high``;
-            ``rms`` and, to compare with, ``rms_unrelated``; ``sd_before, sd_after, largest, prob``; and ``gap_before``
-            and ``gap_after``, each with ``_low`` and ``_high``: the overall gap between associated and different
-            attributes, for new words, in standard deviations of the distances to control words before, or after.
+            ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``,
+            ``relations`` and ``slope`` of distances after on those before (see `Geometry`), each
+            with its ``_low`` and ``_high``; ``rms`` and, to compare with, ``rms_unrelated``;
+            ``sd_before, sd_after, largest, prob``; and ``gap_before`` and ``gap_after``, each with
+            ``_low`` and ``_high``: the overall gap between associated and different attributes, for
+            new words, in standard deviations of the distances to control words before, or after.
             Missing if there are no control words, or no such gap.
         """
         ends = [f"gap_{when}{end}" for when in ("before", "after") for end in ("", "_low", "_high")]
@@ -346,9 +357,10 @@ class Comparison:
         Returns
         -------
         DataFrame
-            ``method, next, estimand`` and the columns of `bayesbias.inference.estimates`, of how much farther from zero the gap
-            of the first is than that of the second (see the notes of `ranking`), and ``p_nearer_zero`` (of the first; a tie
-            counts half). Empty if there is one method.
+            ``method, next, estimand`` and the columns of `bayesbias.inference.estimates`, of how
+            much farther from zero the gap of the first is than that of the second (see the notes of
+            `ranking`), and ``p_nearer_zero`` (of the first; a tie counts half). Empty if there is
+            one method.
         """
         draws = self._draws_between(estimand)
         frame = _described(draws, prob, rope)
@@ -371,8 +383,9 @@ class Comparison:
         Returns
         -------
         xarray.DataArray
-            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of `row` are the
-            columns that label them (such as ``method, level, name, contrast, estimand``).
+            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of
+            `row` are the columns that label them (such as ``method, level, name, contrast,
+            estimand``).
         """
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "changes": self._changes_draws,
@@ -382,7 +395,7 @@ class Comparison:
         return rows.draws_with(self, makers, table, arguments)
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Return the slopes of the changes on covariates: `BiasFit.slopes` of each method, with ``method`` in front.
+        """Return the slopes of the changes on covariates: `BiasFit.slopes` of each method.
 
         Raises
         ------
@@ -412,7 +425,7 @@ class Comparison:
         return {"ok": not problems, "problems": problems, "fits": fits}
 
     def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name: the original, the change and the table of each method, then neighbors."""
+        """Return every fit by its name."""
         out = {"original": self.original}
         for name, item in self.methods.items():
             out |= {f"{name}, change": item.change} if item.change is not None else {}
@@ -432,10 +445,10 @@ class Comparison:
     def __repr__(self) -> str:
         return f"Comparison({self.provenance['original']}, {', '.join(self.methods)})"
 
-    # -- draws --------------------------------------------------------------------------------------------------------
+    # -- draws ------------------------------------------------------------------------------------
 
     def _levels(self, item: Method, estimand: str, level: str | None = None) -> dict[str, str]:
-        """Return the levels below overall that both models have under an estimand, and their columns."""
+        """Return the levels below overall that both models have, and their columns."""
         changes = (item.after if item.change is None else item.change).spec.results.levels
         distances = self.original.spec.results.levels
         return {
@@ -452,23 +465,18 @@ class Comparison:
     ) -> xr.DataArray:
         if level is not None:
             checks.choice(level, ["overall", *self.original.spec.results.levels], "level", "level")
-        return rows.joined_rows(
-            [
-                self._changes_of(name, which, level)
-                for name in self.chosen_methods(method)
-                for which in _chosen_estimands(estimand)
-            ]
-        )
-
-    def _changes_of(self, name: str, estimand: str, level: str | None) -> xr.DataArray:
-        item = self.methods[name]
-        posterior = item.after.idata["posterior"]
-        shape = posterior.sizes["chain"], posterior.sizes["draw"]
-        changes, levels = ChangesFit(item.change, item.exact), self._levels(item, estimand, level)
-        draws = changes.draws(item.pairs, estimand, shape, levels)
-        if level is not None:
-            draws = rows.chosen_rows(draws, level=level)
-        return rows.relabelled(draws, method=[name] * draws.sizes["row"])
+        parts = []
+        for name in self.chosen_methods(method):
+            item = self.methods[name]
+            posterior = item.after.idata["posterior"]
+            shape = posterior.sizes["chain"], posterior.sizes["draw"]
+            changes = ChangesFit(item.change, item.exact)
+            for which in _chosen_estimands(estimand):
+                levels = self._levels(item, which, level)
+                draws = changes.draws(item.pairs, which, shape, levels)
+                draws = draws if level is None else rows.chosen_rows(draws, level=level)
+                parts.append(rows.relabelled(draws, method=[name] * draws.sizes["row"]))
+        return rows.joined_rows(parts)
 
     def _contrasts_draws(
         self, estimand: str | None, method: str | None, level: str | None
@@ -519,7 +527,7 @@ def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
     return frame
 
 
-# -- fitting ----------------------------------------------------------------------------------------------------------
+# -- fitting --------------------------------------------------------------------------------------
 
 
 def compare(
@@ -544,7 +552,8 @@ def compare(
     debiased : PairTable, DataFrame or path, or a mapping of names to them
         Distances after. Only pairs that all tables have are compared.
     model : str, path or ModelSpec
-        For the differences; its outcome must be ``change``. A covariate that it has slopes on is a column of the original.
+        For the differences; its outcome must be ``change``. A covariate that it has slopes on is a
+        column of the original.
     level_model : str, path or ModelSpec
         For the distances of either table, which give the gaps before and after.
     draws, tune, chains, seed, cores
@@ -692,7 +701,7 @@ def fit_changes(
 
 
 def _best_first(methods: Mapping[str, Method]) -> list[str]:
-    """Order the methods by what they leave of the overall gap for new words; without a gap they keep their order.
+    """Order the methods by what they leave of the overall gap for new words.
 
     Methods that destroyed the geometry come last, since noise has no gap.
     """

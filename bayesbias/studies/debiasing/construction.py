@@ -1,7 +1,7 @@
 """What a debiasing method forces, whatever the vectors were, found in the distances alone.
 
-A method that makes the distances of two words equal makes *associated = different* true by construction, so that this is no
-evidence of success.
+A method that makes the distances of two words equal makes *associated = different* true by
+construction, so that this is no evidence of success.
 """
 
 import enum
@@ -19,7 +19,7 @@ from bayesbias.wordlists.wordlist import CONTROLS
 __all__ = ["Construction", "Forced", "control_changes", "find_construction"]
 
 EXACT = 1e-6
-"""Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
+"""Distances closer than this are one number: single precision rounds them to about 1e-7."""
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 _NEARER_THAN = 0.9
 _WHEN = ("original", "debiased")
@@ -51,22 +51,25 @@ class Construction:
     Attributes
     ----------
     flags : tuple of str
-        ``equalized``: every protected word has, to rounding, the same distance to stereotypes as words of all
-        other classes, so that associated = different holds whatever the vectors were. ``equalized_partly``: so for
-        some words or classes. ``controls_moved``: words that were made equal also moved against control words.
-        ``controls_untouched``: no distance to a control word changed, so that no drift could come out.
+        ``equalized``: every protected word has, to rounding, the same distance to stereotypes as
+        words of all other classes, so that associated = different holds whatever the vectors were.
+        ``equalized_partly``: so for some words or classes. ``controls_moved``: words that were made
+        equal also moved against control words. ``controls_untouched``: no distance to a control
+        word changed, so that no drift could come out.
     sets : DataFrame
         One row per set of words made equal: ``words, classes, complete`` (holds every class),
         ``n_attributes`` (stereotypes met by all), ``n_equal`` (of them with one distance),
         ``gap_before, gap_after`` (largest difference within the set over those),
-        ``control_gap_before, control_gap_after`` (the same over control words), ``control_gap_word``.
+        ``control_gap_before, control_gap_after`` (the same over control words),
+        ``control_gap_word``.
     controls : DataFrame
-        Drift, one row per protected word and kind of control: ``protected_word, protected_class, connection,
-        n_pairs, mean_change, rms_change, max_change`` (largest in size, with its sign) and its ``attribute``.
+        Drift, one row per protected word and kind of control: ``protected_word, protected_class,
+        connection, n_pairs, mean_change, rms_change, max_change`` (largest in size, with its sign)
+        and its ``attribute``.
     attributes : DataFrame
-        Stereotypes: ``attribute, attribute_class, before, after`` (mean distance to all protected words),
-        ``nearer_than`` (share of control words that lie farther from everything than it does, afterwards) and
-        ``near_everything`` (at least 0.9 of them).
+        Stereotypes: ``attribute, attribute_class, before, after`` (mean distance to all protected
+        words), ``nearer_than`` (share of control words that lie farther from everything than it
+        does, afterwards) and ``near_everything`` (at least 0.9 of them).
     share : float
         Share of protected words in complete sets.
 
@@ -94,7 +97,7 @@ class Construction:
 
     @property
     def forced(self) -> Forced:
-        """How much of associated - different overall the method makes zero: of all sets of words, of some, of none."""
+        """How much of associated - different overall the method makes zero."""
         if "equalized" in self.flags:
             return Forced.WHOLLY
         # A set that lacks a class draws no word to all others.
@@ -107,8 +110,9 @@ class Construction:
 def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     """Find in joined pairs what a debiasing method forced.
 
-    Nothing but the table is needed: two protected words belong to one set where at least two stereotypes have
-    the same distance to both, within `EXACT`, and had not before. Unrelated vectors have no such words.
+    Nothing but the table is needed: two protected words belong to one set where at least two
+    stereotypes have the same distance to both, within `EXACT`, and had not before. Unrelated
+    vectors have no such words.
 
     Parameters
     ----------
@@ -183,7 +187,7 @@ def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
 
 
 def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
-    """Group words that stereotypes no longer tell apart, though they did before; words in alphabetical order."""
+    """Group words that stereotypes no longer tell apart, though they did before."""
     x, y = before.to_numpy(), after.to_numpy()
     words = [str(word) for word in before.index]
     group = list(range(len(words)))
@@ -201,7 +205,7 @@ def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
 
 
 def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Describe how far the distances to control words moved: what a method costs beyond its purpose.
+    """Describe how far the distances to control words moved.
 
     Parameters
     ----------
@@ -211,8 +215,9 @@ def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``controls`` (``all``, then each kind that the table has), ``n_pairs, mean_change, rms_change, max_change``
-        (largest in size, with its sign), and its ``protected_word`` and ``attribute``; empty without controls.
+        ``controls`` (``all``, then each kind that the table has), ``n_pairs, mean_change,
+        rms_change, max_change`` (largest in size, with its sign), and its ``protected_word`` and
+        ``attribute``; empty without controls.
     """
     mine = pairs[pairs["connection"].isin(CONTROLS)]
     kinds = {"all": mine, **{name: mine[mine["connection"] == name] for name in CONTROLS}}

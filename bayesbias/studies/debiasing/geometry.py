@@ -1,8 +1,8 @@
 """How much of the vectors' geometry a method leaves, told by words that nobody meant to treat.
 
-A method that turns vectors into noise closes every gap. Distances of the protected words to control words say whether
-the rest is still there: they hardly move where only the association is taken out, and are unrelated to those before
-where the vectors are.
+A method that turns vectors into noise closes every gap. Distances of the protected words to control
+words say whether the rest is still there: they hardly move where only the association is taken out,
+and are unrelated to those before where the vectors are.
 """
 
 import enum
@@ -23,7 +23,7 @@ from bayesbias.wordlists.wordlist import CONTROLS
 __all__ = ["Geometry", "Left", "Related", "find_geometry"]
 
 UNRELATED = 0.1
-"""A correlation whose interval reaches down to this is none: a hundredth of the variance would be shared."""
+"""A correlation whose interval reaches down to this is none."""
 DESTROYED = 0.5
 """Below this less than a quarter of what told control distances apart is left."""
 KEPT = 0.7
@@ -66,7 +66,7 @@ class Left(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Related:
-    """A correlation or slope, after on before, with its interval; not a number where it cannot be told.
+    """A correlation or slope, after on before, with its interval; NaN if it is not known.
 
     Examples
     --------
@@ -92,14 +92,16 @@ class Geometry:
     correlation, slope : Related
         Of distances after on those before.
     relations : Related
-        The correlation of what is left of distances once the mean of each protected word and of each control word is
-        taken out: which word lies near which. Some control words lie near everything, and a correlation that rests on
-        them survives protected words that were exchanged or made one.
+        The correlation of what is left of distances once the mean of each protected word and of
+        each control word is taken out: which word lies near which. Some control words lie near
+        everything, and a correlation that rests on them survives protected words that were
+        exchanged or made one.
     rms : float
         Root mean square change.
     rms_unrelated : float
-        What it would be if distances after had nothing to do with those before, but the means and spreads that both have:
-        ``sqrt(shift**2 + sd_before**2 + sd_after**2)``, where `shift` is the mean change.
+        What it would be if distances after had nothing to do with those before, but the means and
+        spreads that both have: ``sqrt(shift**2 + sd_before**2 + sd_after**2)``, where `shift` is
+        the mean change.
     sd_before, sd_after : float
         Standard deviation of the distances.
     largest : float
@@ -134,7 +136,7 @@ class Geometry:
         return _least(self.correlation, self.relations)
 
     def as_row(self) -> dict[str, Any]:
-        """Return the fields as columns of a table; the ends of an interval are ``_low`` and ``_high``."""
+        """Return the fields as columns of a table."""
         row: dict[str, Any] = {"left": self.left.value}
         for name in [field.name for field in fields(self)][1:]:
             value = getattr(self, name)
@@ -160,11 +162,12 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
 
     Notes
     -----
-    Pairs that share a word go together, and so do pairs that share an attribute. The variance is that of a two-way
-    jackknife, ``V = V_words + V_attributes - V_pairs``, each part from leaving out one word, one attribute or one pair
-    (the sum over the ways of sharing of Cameron, Gelbach & Miller 2011, each part a jackknife as in Efron & Stein 1981), and
-    at least `V_pairs`. The interval is that of Student's t with one degree of freedom less than there are
-    words or attributes, whichever are fewer; for correlations on the scale of Fisher's z.
+    Pairs that share a word go together, and so do pairs that share an attribute. The variance is
+    that of a two-way jackknife, ``V = V_words + V_attributes - V_pairs``, each part from leaving
+    out one word, one attribute or one pair (the sum over the ways of sharing of Cameron, Gelbach &
+    Miller 2011, each part a jackknife as in Efron & Stein 1981), and at least `V_pairs`. The
+    interval is that of Student's t with one degree of freedom less than there are words or
+    attributes, whichever are fewer; for correlations on the scale of Fisher's z.
 
     Examples
     --------
@@ -265,7 +268,7 @@ def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _correlation(sums: np.ndarray) -> np.ndarray:
-    """Return the correlation: zero where distances after are all one number, none where those before are."""
+    """Return the correlation: 0 if all distances after are one number, NaN if those before are."""
     xx, yy, xy = _moments(sums)
     flat = yy <= EXACT**2
     r = xy / np.sqrt(np.where(xx > EXACT**2, xx, np.nan) * np.where(flat, 1.0, yy))
@@ -321,7 +324,7 @@ def _related(
 
 
 def _without_means(x: np.ndarray) -> np.ndarray:
-    """Take out the mean of each row and each column; where pairs are missing, in turns until nothing is left."""
+    """Take out the means of rows and columns; in turns if pairs are missing."""
     holes = bool(np.isnan(x).any())
     for _ in range(50 if holes else 1):
         x = x - np.nanmean(x, axis=1, keepdims=True)

@@ -68,7 +68,8 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         out.append("no distance changed. Is it the same file?")
     elif geometry.largest <= ROUNDING:
         out.append(
-            f"no distance changed by more than {geometry.largest:.1g}, which is rounding. Is the weight too small?"
+            f"no distance changed by more than {geometry.largest:.1g}, as by rounding. "
+            "Is the weight too small?"
         )
     elif geometry.left is Left.NO_CONTROLS:
         out.append(
@@ -78,15 +79,16 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         out.append("too few control words to see whether the vectors are destroyed. Add controls.")
     elif geometry.left.destroyed:
         out.append(
-            f"distances to control words hardly correlate with those before ({geometry.least.value:.2f}). The vectors are "
-            "destroyed, and a small difference says nothing about the method."
+            f"distances to control words hardly correlate with those before "
+            f"({geometry.least.value:.2f}). The vectors are destroyed, and a small difference says "
+            "nothing about the method."
         )
     made = item.construction
     if made.found:
         words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
         out.append(
-            f"the method makes associated and different distances of {words} words equal, whatever the vectors were. Test it "
-            "with a word list that it was not given."
+            f"the method makes associated and different distances of {words} words equal, whatever "
+            "the vectors were. Test it with a word list that it was not given."
         )
     return [f"{name}: {text}" for text in out]
 

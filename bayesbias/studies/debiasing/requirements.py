@@ -1,8 +1,9 @@
-"""What a comparison must meet, such as ``gap<0.02, controls>0.9``: a question that a script can ask.
+"""What a comparison must meet, such as ``gap<0.02, controls>0.9``, for scripts.
 
-A requirement is met where the whole interval meets it, by more than two Monte Carlo errors: an upper limit is compared with the
-upper end, a lower limit with the lower end. For sizes (gaps, changes of controls) the upper limit is compared with the end that
-lies farther from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
+A requirement is met where the whole interval meets it, by more than two Monte Carlo errors: an
+upper limit is compared with the upper end, a lower limit with the lower end. For sizes (gaps,
+changes of controls) the upper limit is compared with the end that lies farther from zero, and the
+lower limit with the nearer one, or with zero where the interval includes it.
 """
 
 import math
@@ -140,7 +141,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
         match = re.fullmatch(r"\s*(\w+)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*", part)
         if match is None:
             raise InputError(
-                "requirement: expected NAME < NUMBER, with <, <=, > or >=, and commas between several",
+                "requirement: expected NAME < NUMBER (or <=, >, >=), several with commas",
                 found=part.strip(),
             )
         checks.choice(match[1], MEANINGS, "name", "requirement")
@@ -153,14 +154,16 @@ def check_requirements(
 ) -> tuple[Check, ...]:
     """Say which requirements each method of a comparison meets.
 
-    An upper limit of a gap is not met where the vectors are destroyed, since noise has no gap. Where the method forces the gap to
-    zero whatever the vectors were, the check says so: that it is met is no evidence.
+    An upper limit of a gap is not met where the vectors are destroyed, since noise has no gap.
+    Where the method forces the gap to zero whatever the vectors were, the check says so: that it is
+    met is no evidence.
 
     Parameters
     ----------
     comparison : Comparison
     requirements : str or tuple of Requirement
-        Such as ``"gap<0.02, controls>0.9"``. Names: ``gap, gap_sd, class_gap, controls, slope, moved, pairs, human, neutral``.
+        Such as ``"gap<0.02, controls>0.9"``. Names: ``gap, gap_sd, class_gap, controls, slope,
+        moved, pairs, human, neutral``.
     prob : float in (0, 1)
         Probability of the intervals.
 

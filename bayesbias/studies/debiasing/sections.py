@@ -53,15 +53,16 @@ def header(result: Comparison, view: View) -> list[str]:
     pairs = len(next(iter(result.methods.values())).pairs)
     fits = result.fits().values()
     good = "all converged" if result.diagnostics()["ok"] else "not all converged"
+    names = f"model {about['model']['name']} | {about['original']}, debiased"
     return [
-        f"bayesbias {own_version()} | model {about['model']['name']} | {about['original']}, debiased | seed {seed}",
+        f"bayesbias {own_version()} | {names} | seed {seed}",
         f"{pairs:,} pairs in all tables; methods: {', '.join(result.methods)}",
         f"{len(fits)} fits, {good}",
     ]
 
 
 def main_table(result: Comparison, view: View) -> pd.DataFrame:
-    """Return the differences before and after debiasing, overall and for new words; with many methods the first only."""
+    """Return the overall differences before and after; with many methods the first contrast only."""
     frame = result.contrasts(view.prob, view.rope, "population", level="overall")
     return frame if len(result.methods) <= 3 else first_rows(frame)
 
@@ -117,7 +118,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
         ),
         Section(
             "between_methods",
-            "Each method against the next: how much farther from zero it leaves associated - different",
+            "Each method against the next: associated - different, how much farther from zero",
             partial(result.between_methods, prob, rope),
             (
                 METHOD,
@@ -176,7 +177,7 @@ def about(result: Comparison) -> dict[str, Any]:
 
 STUDY = Study(
     kind="debiasing",
-    question="What does debiasing change, what does it leave, and what does it force whatever the vectors were?",
+    question="What does debiasing change, what does it leave, and what does it force?",
     header=header,
     sections=sections,
     interpret=interpret_comparison,

@@ -12,7 +12,7 @@ ALPHA = 0.01  # of the paper
 
 
 def interpret_seat(result: SeatResult, view: View) -> Interpretation:
-    """Say how many tests are significant, over sentences and over words, and what a reader of the table should know."""
+    """Say how many tests are significant, over sentences and over words."""
     by_encoder = result.frame.groupby(["model", "options"], sort=False)
     groups = [(encoder_label(*key), rows) for key, rows in by_encoder]
     several = len(groups) > 1
@@ -35,7 +35,8 @@ def _significant(rows: pd.DataFrame, on: str) -> str:
         p = "no p-value" if pd.isna(row["p_value"]) else p_text(row["p_value"])
         return f"{row['test']}{on}: effect size {row['effect_size']:+.2f}, {p}."
     n = int((rows["p_holm"] < ALPHA).sum())
-    return f"{n} of {plural(len(rows), 'test')}{on} {'has' if n == 1 else 'have'} p < {ALPHA:g} (Holm-corrected)."
+    has = "has" if n == 1 else "have"
+    return f"{n} of {plural(len(rows), 'test')}{on} {has} p < {ALPHA:g} (Holm-corrected)."
 
 
 def _fitted(rows: pd.DataFrame, on: str) -> str:
@@ -62,8 +63,8 @@ def _warnings(
         if lost:
             of = f"{lost} of {plural(len(sentences), 'sentence test')}"
             out.append(
-                f"{on}Significant over sentences (p < {ALPHA:g}), but not over words (p_words): {of}. "
-                "Sentences built from one word are not independent: report p_words."
+                f"{on}Significant over sentences (p < {ALPHA:g}), but not over words (p_words): "
+                f"{of}. Sentences built from one word are not independent: report p_words."
             )
         if "converged" in rows:
             failed = rows.loc[rows["contrast"].notna() & ~_converged(rows), "test"].tolist()

@@ -87,7 +87,7 @@ class SeatResult:
         return self.frame[list(PUBLISHED_COLUMNS)].copy()
 
     def table(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
-        """Return effect sizes in the layout of the paper's Table 4; tests it leaves out follow those it has.
+        """Return effect sizes in the layout of the paper's Table 4.
 
         Parameters
         ----------

@@ -88,8 +88,8 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     if test.unstated:
         no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(
-            f"the words of its {' and '.join(test.unstated)} are not stated, so that each example counts as a word: {no_p}"
-            "p and intervals are too narrow if examples share words"
+            f"the words of its {' and '.join(test.unstated)} are not stated, so that each example "
+            f"counts as a word: {no_p}p and intervals are too narrow if examples share words"
         )
     for name in SETS:
         listed, left = (
@@ -113,8 +113,8 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
         )
     if len(set(keys)) > 1 and same.any():
         out.append(
-            f"{same.sum()} of {len(keys)} sentences have the same vector as another sentence of their word; the scores count "
-            "each, the fit counts a vector once"
+            f"{same.sum()} of {len(keys)} sentences have the same vector as another sentence of "
+            "their word; the scores count each, the fit counts a vector once"
         )
     if repeats := frame.duplicated(["set", "sentence"]).sum():
         out.append(f"{repeats} examples repeat another of their set; the scores count each")
@@ -240,13 +240,13 @@ def seat(
 
     Notes
     -----
-    Statistic and effect size: appendix A of the supplement, the standard deviation with n - 1. ``p_value`` is
-    the published one: all partitions up to 100,000, else `samples` of them drawn with replacement and
-    one more counted as at least as extreme, which cannot fall below 1 / (samples + 1). ``p_lower`` and
-    ``p_upper`` enclose the p-value over all partitions (`permutation_test`), within a tenth of it where that takes
-    seconds. ``p_words`` is the p-value over words, each with the mean score of its sentences. ``p_holm``
-    is Holm's correction over all rows of the result, of p_upper where it is certain and of the sampled
-    p_value where not.
+    Statistic and effect size: appendix A of the supplement, the standard deviation with n - 1.
+    ``p_value`` is the published one: all partitions up to 100,000, else `samples` of them drawn
+    with replacement and one more counted as at least as extreme, which cannot fall below 1 /
+    (samples + 1). ``p_lower`` and ``p_upper`` enclose the p-value over all partitions
+    (`permutation_test`), within a tenth of it where that takes seconds. ``p_words`` is the p-value
+    over words, each with the mean score of its sentences. ``p_holm`` is Holm's correction over all
+    rows of the result, of p_upper where it is certain and of the sampled p_value where not.
 
     An example whose own word the encoder lacks is left out and counted (``dropped``): a
     `cbow_encoder` would give it the mean of its template. What only its template lacks costs
@@ -392,7 +392,7 @@ def _fitted(
     asked: SlopesAsked | None,
     how: Mapping[str, Any],
 ) -> tuple[BiasFit, list[str]]:
-    """Fit the model to one test, with the slopes that are asked; return notes on their covariates too."""
+    """Fit the model to one test; return also notes on the covariates of its slopes."""
     lacking: list[str] = []
     table = pairs_of_test(encoded, encoder)
     known = set(table.coverage.notes)
@@ -456,7 +456,7 @@ def _chosen_encoders(encoders: Any) -> list[Any]:
 
 
 def _seed_of_test(seed: int, test: SentenceTest) -> int:
-    """Return a seed of the test's own, whatever its place among others and the order of its examples."""
+    """Return a seed that depends on nothing but the examples of a test."""
     examples = sorted(zip(test.frame["set"], test.frame["sentence"], strict=True))
     own = sha256_of(json.dumps([test.categories, examples], sort_keys=True))
     return int(np.random.SeedSequence([seed, int(own[:8], 16)]).generate_state(1)[0])

@@ -8,7 +8,7 @@ import pandas as pd
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, slope_sections, text
+from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, plural, slope_sections, text
 from bayesbias.studies.sentences.interpretation import interpret_seat
 from bayesbias.studies.sentences.result import SeatResult
 
@@ -23,6 +23,11 @@ FITTED = (
     Column("contrast", "difference", "signed", 3),
     Column("hpdi_low", "{prob} HPDI", "interval", 3, "hpdi_high"),
 )
+AGREEMENT = (
+    text("same_sign"),
+    text("same_verdict"),
+    Column("spread", "spread of effects", "number", 2),
+)
 SHARES = tuple(
     Column(f"share_{name}", name, "percent")
     for name in ("word", "template", "sentence", "residual")
@@ -35,10 +40,8 @@ def header(result: SeatResult, view: View) -> list[str]:
     model = f"model {about['model']['name']}" if "model" in about else "published test"
     encoders = frame.groupby(["model", "options"]).ngroups
     names = ", ".join(frame["model"].unique())
-    return [
-        f"bayesbias {own_version()} | {model} | {names} | seed {about['seed']}",
-        f"{frame['test'].nunique()} tests x {encoders} encoders",
-    ]
+    sizes = f"{plural(frame['test'].nunique(), 'test')} x {plural(encoders, 'encoder')}"
+    return [f"bayesbias {own_version()} | {model} | {names} | seed {about['seed']}", sizes]
 
 
 def main_table(result: SeatResult) -> pd.DataFrame:
@@ -101,7 +104,11 @@ def sections(result: SeatResult, view: View) -> list[Section]:
         figure = partial(bb.plots.plot_slopes, result)
         out += slope_sections(lambda: result.slopes, TEST, figure)
     rest = (
-        ("consistency", "Tests that ask the same question", (*TEST[:2], text("group"), level)),
+        (
+            "consistency",
+            "Tests that ask the same question",
+            (*TEST[:2], text("group"), level, *AGREEMENT),
+        ),
         ("failures", "Tests that could not be run", (*TEST, text("reason"))),
         (
             "dropped",
@@ -124,7 +131,7 @@ def about(result: SeatResult) -> dict[str, Any]:
 
 STUDY = Study(
     kind="sentences",
-    question="Are sentences about the targets closer to one set of attributes, and does that hold for other words?",
+    question="Are sentences about the targets closer to one set of attributes?",
     header=header,
     sections=sections,
     interpret=interpret_seat,

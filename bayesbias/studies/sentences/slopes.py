@@ -1,4 +1,4 @@
-"""Slopes on covariates about words in sentence tests: which tests have which covariates, and the model with slopes of each.
+"""Slopes on covariates about words in sentence tests.
 
 The words of a test are those of its sentences, so that a covariate of a word is that of all
 sentences made of it.
@@ -43,7 +43,7 @@ class SlopesAsked:
     slopes: Mapping[str, Sequence[Any] | None]
 
     def of_test(self, table: PairTable, spec: ModelSpec) -> tuple[PairTable, ModelSpec, list[str]]:
-        """Return the table of a test with the covariates of its words, the model with slopes on them, and the covariates it lacks."""
+        """Return table and model with the slopes, and the covariates that the test lacks."""
         lacking = []
         for given in self.covariates:
             sides = [
