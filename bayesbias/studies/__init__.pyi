@@ -25,7 +25,6 @@ from .sentences.result import SeatResult as SeatResult
 from .sentences.seat import leave_one_out as leave_one_out
 from .sentiment.analysis import (
     SentimentAnalysis as SentimentAnalysis,
-    analysis_of_table as analysis_of_table,
 )
 from .sentiment.fitting import (
     classifier_contrasts as classifier_contrasts,

@@ -9,19 +9,19 @@ Stereotypes in Sentiment Analysis.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.classifiers.predictions import Predictions
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.formatting import join_words, some
+from bayesbias.core.formatting import some
 from bayesbias.studies.sentiment.published import (
+    EARNINGS_COLUMNS,
     UNITS,
-    checked_earnings,
     earnings_correlation,
     noun_pair_differences,
     paired_test,
@@ -36,10 +36,9 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["SentimentAnalysis", "analysis_of_table", "sentiment_analysis"]
+__all__ = ["SentimentAnalysis", "sentiment_analysis"]
 
 _ALIKE = 1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
-_USUAL = {"n": 3, "clip": CLIP, "prob": 0.95}  # settings, of which others are recorded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,47 +91,6 @@ class SentimentAnalysis:
     def classifiers(self) -> tuple[str, ...]:
         """The names of the classifiers."""
         return tuple(classifiers_in(self.table))
-
-    def as_dict(self, classifier: str | None = None) -> dict[str, Any]:
-        """Return the results of one classifier as plain numbers, texts, lists and dictionaries.
-
-        Parameters
-        ----------
-        classifier : str, optional
-            Its name; not needed where there is one.
-
-        Returns
-        -------
-        dict
-            ``classifier, f_minus_m, t, df, p_value, p_bonferroni, units`` (the same by noun pair
-            and by profession)``, top, bottom, professions, noun_pairs, control`` (None without
-            control sentences)``, earnings, clipped, notes``.
-        """
-        if classifier is None and len(self.classifiers) == 1:
-            classifier = self.classifiers[0]
-        if classifier not in self.classifiers:
-            raise InputError("which classifier?", found=classifier, valid=self.classifiers)
-
-        def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-            part = frame[frame["classifier"] == classifier].drop(columns="classifier")
-            return plain(part.to_dict("records"))
-
-        tests = records(self.tests)
-        whole = next(row for row in tests if row["unit"] == "sentence_pair")
-        control, ends = records(self.control), records(self.extremes)
-        return {
-            "classifier": classifier,
-            **{k: v for k, v in whole.items() if k != "unit"},
-            "units": [row for row in tests if row["unit"] != "sentence_pair"],
-            "top": [row for row in ends if row["end"] == "top"],
-            "bottom": [row for row in ends if row["end"] == "bottom"],
-            "professions": records(self.professions),
-            "noun_pairs": records(self.noun_pairs),
-            "control": control[0] if control else None,
-            "earnings": records(self.earnings),
-            "clipped": int(self.table.loc[self.table["classifier"] == classifier, "clipped"].sum()),
-            "notes": list(self.notes),
-        }
 
     def __repr__(self) -> str:
         lines = []
@@ -194,26 +152,20 @@ def sentiment_analysis(
         no test over 20 professions>
     """
     table = sentiment_table(*predictions, clip=clip)
-    predicted = [x for x in predictions if isinstance(x, Predictions)]
-    notes = dict.fromkeys(note for x in predicted for note in x.notes)
-    with_control = [
-        f
-        for f in (x.frame if isinstance(x, Predictions) else x for x in predictions)
-        if f["control"].any()
-    ]
+    read = [each for each in predictions if isinstance(each, Predictions)]
+    frames = [each.frame if isinstance(each, Predictions) else each for each in predictions]
+    with_control = [frame for frame in frames if frame["control"].any()]
     control = None
     if with_control:
-        control = paired_test(
-            sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair"
-        )
-        control = control.drop(columns=["unit", "p_bonferroni"])
-    if earnings is None and predicted:
-        earnings = {k: v for x in predicted for k, v in x.occupations.earnings.items()}
+        pairs = sentiment_table(*with_control, control=True, clip=clip)
+        control = paired_test(pairs, unit="noun_pair").drop(columns=["unit", "p_bonferroni"])
+    if earnings is None and read:
+        earnings = {k: v for each in read for k, v in each.occupations.earnings.items()}
     about: dict[str, Any] = {
-        "classifiers": {k: dict(v) for x in predicted for k, v in x.provenance.items()}
+        "classifiers": {name: dict(of) for each in read for name, of in each.provenance.items()}
     }
-    if predicted:
-        listed = predicted[0].occupations
+    if read:
+        listed = read[0].occupations
         about["occupations"] = {
             "name": listed.name,
             "file": Path(listed.origin).name,
@@ -228,7 +180,7 @@ def sentiment_analysis(
         clip=clip,
         prob=prob,
         earnings=earnings,
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(note for each in read for note in each.notes)),
         provenance=about,
     )
 
@@ -245,73 +197,45 @@ def analysis_of_table(
     notes: Sequence[str] = (),
     provenance: Mapping[str, Any] | None = None,
 ) -> SentimentAnalysis:
-    """Compute what the paper reports from the pairs alone, such as those of a fit.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `sentiment_table`.
-    control : DataFrame, optional
-        The tests of the control sentences, as `SentimentAnalysis` holds them.
-    hypotheses, n, clip, prob, earnings
-        See `sentiment_analysis`; without `earnings` those of the published list are taken.
-    notes : sequence of str
-        To put before those that are found here.
-    provenance : mapping, optional
-        Where the predictions come from.
-
-    Returns
-    -------
-    SentimentAnalysis
-
-    Examples
-    --------
-    >>> from bayesbias import list_predictions
-    >>> table = sentiment_table(list_predictions("m1"))
-    >>> analysis_of_table(table).tests["p_value"].round(2).tolist()
-    [0.0, 0.19, 0.0]
-    """
+    """Compute what the paper reports from the pairs alone; `control` has the tests of the control sentences."""
     import pandas as pd
 
-    all_notes = [checks.text(note, "notes") for note in checks.several(notes, "note", "notes")]
-    clip = checks.between(clip, "clip", 0, 0.5)
+    said = list(notes)
+    names = list(classifiers_in(table))
     tests = pd.concat(
-        [paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True
+        [paired_test(table, unit=unit, hypotheses=hypotheses) for unit in UNITS], ignore_index=True
     )
-    order = {name: i for i, name in enumerate(classifiers_in(table))}
     tests = tests.sort_values(
-        "classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True
+        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
     )
     for name in tests.loc[tests["t"].isna(), "classifier"].unique():
-        all_notes.append(f"{name}: some differences do not vary, so there is no t-test of them")
-    if control is not None:
-        checks.columns(control, ("classifier",), "control", "what bayesbias.paired_test returns")
-    else:
+        said.append(f"{name}: some differences do not vary, so that there is no t-test of them.")
+    if control is None:
         control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
     if earnings is None:
         earnings = load_occupations().earnings
-    earnings = checked_earnings(earnings)
     try:
         correlations = earnings_correlation(table, earnings, prob=prob)
     except InputError as error:
-        columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
-        correlations = pd.DataFrame(columns=columns)
-        if earnings:  # of words of one's own nobody states any
-            all_notes.append(f"no correlation with earnings: {error}")
-    clipped = int(table.loc[~table["classifier"].isin(only_labels(table)), "clipped"].sum())
-    if clipped:  # of labels all are, and another note says what they are
-        all_notes.append(
-            f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
+        correlations = pd.DataFrame(columns=EARNINGS_COLUMNS)
+        if earnings:  # for words of one's own nobody states any
+            said.append(f"No correlation with earnings: {error}.")
+    labels = only_labels(table)
+    clipped = int(table.loc[~table["classifier"].isin(labels), "clipped"].sum())
+    if clipped:
+        said.append(
+            f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 for log odds."
         )
-    all_notes += [*_the_same_twice(table), *_what_it_does_not_see(table)]
-    asked = {"n": n, "clip": float(clip), "prob": float(prob)}
+    said += [*_rated_alike(table), *_professions_alike(table, labels)]
     about = {
         "classifiers": {},
         **(provenance or {}),
-        **{key: value for key, value in asked.items() if value != _USUAL[key]},
-        "hypotheses": len(order) if hypotheses is None else hypotheses,
+        "n": n,
+        "clip": clip,
+        "prob": prob,
+        "hypotheses": len(names) if hypotheses is None else hypotheses,
         "earnings": {
-            str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])
+            name: float(of) for name, of in earnings.items() if name in set(table["profession"])
         },
     }
     return SentimentAnalysis(
@@ -322,56 +246,33 @@ def analysis_of_table(
         top_bottom(table, n),
         control,
         correlations,
-        tuple(all_notes),
+        tuple(said),
         about,
     )
 
 
-def _the_same_twice(table: pd.DataFrame) -> list[str]:
-    """Ask of classifiers that rate all sentences alike whether they are one; nothing is dropped."""
-    sides = table.set_index(["noun_pair", "profession"])[["classifier", "p_male", "p_female"]]
-    rated = {
-        str(name): part for name, part in sides.groupby("classifier", sort=False, observed=True)
-    }
-    groups: list[list[str]] = []
-    for name, part in rated.items():
-        for group in groups:
-            first, own = (of[["p_male", "p_female"]].sort_index() for of in (rated[group[0]], part))
-            if first.index.equals(own.index) and (first - own).abs().to_numpy().max() < _ALIKE:
-                group.append(name)
-                break
-        else:
-            groups.append([name])
-    return [
-        f"{join_words(group)} rate all sentences alike, to within {_ALIKE:g}: are they the same classifier? Each counts as one of "
-        "its own, in Bonferroni's correction too, and what is said of one is said of each"
-        for group in groups
-        if len(group) > 1
-    ]
+def _rated_alike(table: pd.DataFrame) -> list[str]:
+    """Name classifiers that rate all sentences alike; nothing is dropped."""
+    wide = table.pivot(
+        index=["noun_pair", "profession"], columns="classifier", values=["p_male", "p_female"]
+    )
+    out = []
+    for a, b in itertools.combinations(classifiers_in(table), 2):
+        away = (wide.xs(a, axis=1, level=1) - wide.xs(b, axis=1, level=1)).abs().to_numpy().max()
+        if away < _ALIKE:
+            out.append(f"{a} and {b} rate all sentences alike: are they the same classifier?")
+    return out
 
 
-def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
-    """Say where a classifier gives labels alone, or the same numbers whatever the word."""
-    out, labels = [], only_labels(table)
+def _professions_alike(table: pd.DataFrame, labels: Sequence[str]) -> list[str]:
+    """Name professions that a classifier rates alike with every noun, as it does words that it does not know."""
+    out = []
     for name, part in table.groupby("classifier", sort=False, observed=True):
         if name in labels:
-            out.append(
-                f"{name}: every prediction is 0 or 1, a label and no probability: a mean difference is one of shares of "
-                "labels, a model of it describes means over many pairs but neither spreads nor single professions and noun "
-                "pairs, and log odds would be those of the clipping; hand over probabilities where the classifier has them"
-            )
             continue
-        grid = part.pivot_table(
-            index="profession", columns="noun_pair", values=["p_male", "p_female"], sort=False
-        )
-        alike: dict[bytes, list[str]] = {}
-        for profession, row in zip(grid.index, grid.round(12).to_numpy(), strict=True):
-            alike.setdefault(row.tobytes(), []).append(str(profession))
-        for group in alike.values():
-            if len(group) > 1:
-                which = f"all {len(group)} professions" if len(alike) == 1 else some(group)
-                out.append(
-                    f"{name}: the predictions are the same for {which}: the classifier does not tell these "
-                    "professions apart, though every test and model counts them one by one"
-                )
+        grid = part.pivot(index="profession", columns="noun_pair", values=["p_male", "p_female"])
+        for _, rows in grid.round(12).groupby(list(grid.columns), sort=False):
+            if len(rows) > 1:
+                which = "all professions" if len(rows) == len(grid) else some(sorted(rows.index))
+                out.append(f"{name} does not tell these professions apart: {which}.")
     return out

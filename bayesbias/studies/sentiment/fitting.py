@@ -108,7 +108,7 @@ def fit_sentiment(
             earnings=about.get("earnings"),
             provenance=about,
         )
-        note = f"left out of tests and fit, since they have no {' or '.join(spec.covariates())}: {', '.join(lost)}"
+        note = f"Left out of tests and fit, since they have no {' or '.join(spec.covariates())}: {', '.join(lost)}."
         analysis = dataclasses.replace(again, control=analysis.control, notes=(*again.notes, note))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     subject = f"{name} by {' and '.join(analysis.classifiers)}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias.core.files import records
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import Verdict, View, place, sure_ends
@@ -19,6 +21,7 @@ from bayesbias.studies.common import (
     convergence,
     not_converged,
     p_text,
+    plural,
     slope_sections,
     text,
     title_line,
@@ -31,11 +34,15 @@ from bayesbias.studies.sentiment.fitting import (
 from bayesbias.tables.sentiment import only_labels
 
 if TYPE_CHECKING:
+    from bayesbias.inference.posterior import BiasFit
     from bayesbias.studies.sentiment.analysis import SentimentAnalysis
 
 ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
 CLASSIFIER = text("classifier")
+FEMALE_MINUS_MALE = Column("f_minus_m", "F - M", "signed", digits=4)
+T, P = Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value")
+SHARE = Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high")
 
 
 def header(result: SentimentAnalysis, view: View) -> list[str]:
@@ -44,7 +51,7 @@ def header(result: SentimentAnalysis, view: View) -> list[str]:
     table = result.table
     size = (
         f"{len(table):,} sentence pairs: {table['noun_pair'].nunique()} noun pairs x {table['profession'].nunique()} professions"
-        f" x {len(result.classifiers)} classifiers"
+        f" x {plural(len(result.classifiers), 'classifier')}"
     )
     subject = f"{name} by {' and '.join(result.classifiers)}"
     if result.fit is None:
@@ -85,6 +92,8 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     outcome = (
         "log odds" if fit is not None and fit.spec.outcome == "logit_difference" else "probability"
     )
+    shown = ("detail", "page", "files")
+    difference = replace(FEMALE_MINUS_MALE, name="difference")
     out = [
         Section(
             "result",
@@ -93,10 +102,10 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             (
                 CLASSIFIER,
                 text("label", ""),
-                Column("mean", "F - M", "signed", digits=4),
-                Column("hpdi_low", "{prob} HPDI", "interval", digits=4, upper="hpdi_high"),
-                Column("t", "t", "signed", digits=2),
-                Column("p_value", "p", "p_value"),
+                replace(FEMALE_MINUS_MALE, name="mean"),
+                replace(HPDI, digits=4),
+                T,
+                P,
             ),
             show_on=("terminal", "page"),
         ),
@@ -108,9 +117,9 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 CLASSIFIER,
                 text("unit"),
                 Column("n", "n", "count"),
-                Column("f_minus_m", "F - M", "signed", digits=4),
-                Column("t", "t", "signed", digits=2),
-                Column("p_value", "p", "p_value"),
+                FEMALE_MINUS_MALE,
+                T,
+                P,
                 Column("p_bonferroni", "p Bonferroni", "p_value"),
             ),
             figure=lambda: bb.plots.plot_genders(result),
@@ -119,32 +128,25 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             "professions",
             "Sentiment of each profession",
             lambda: result.professions,
-            (
-                CLASSIFIER,
-                text("profession"),
-                Column("mean", "mean", "number", digits=3),
-                Column("f_minus_m", "F - M", "signed", digits=4),
-            ),
+            (CLASSIFIER, text("profession"), Column("sentiment", "mean", "number"), difference),
             figure=None if fit is None else lambda: bb.plots.plot_professions(fit),
-            show_on=("detail", "page", "files"),
+            show_on=shown,
         ),
         Section(
             "noun_pairs",
             "Difference of each noun pair",
             lambda: result.noun_pairs,
-            (
-                CLASSIFIER,
-                text("noun_pair", "noun pair"),
-                Column("difference", "F - M", "signed", digits=4),
-            ),
+            (CLASSIFIER, text("noun_pair"), difference),
             figure=None if fit is None else lambda: bb.plots.plot_noun_pairs(fit),
-            show_on=("detail", "page", "files"),
+            show_on=shown,
         ),
         Section(
             "extremes",
             "Professions rated highest and lowest",
-            lambda: result.extremes,
-            (CLASSIFIER, text("end"), text("profession")),
+            lambda: result.extremes.assign(
+                professions=[", ".join(names) for names in result.extremes["professions"]]
+            ),
+            (CLASSIFIER, text("end"), text("professions")),
         ),
         Section(
             "earnings",
@@ -155,48 +157,36 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
                 text("method"),
                 Column("r", "r", "signed", digits=2),
                 Column("low", "interval", "interval", digits=2, upper="high"),
-                Column("p_value", "p", "p_value"),
+                P,
                 Column("n", "n", "count"),
             ),
             figure=(lambda: bb.plots.plot_earnings(result)) if len(result.earnings) else None,
-            show_on=("detail", "page", "files"),
+            show_on=shown,
         ),
         Section(
             "control",
             "Control sentences, without a profession",
             lambda: result.control,
-            (
-                CLASSIFIER,
-                Column("f_minus_m", "F - M", "signed", digits=4),
-                Column("t", "t", "signed", digits=2),
-                Column("p_value", "p", "p_value"),
-            ),
+            (CLASSIFIER, FEMALE_MINUS_MALE, T, P),
         ),
+        Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",)),
     ]
     if fit is None:
-        return [
-            *out,
-            Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",)),
-        ]
+        return out
+    means = [partial(fit.summary, view.prob, name) for name in SENTIMENT_ESTIMANDS]
+    shares = [partial(_shares, fit, name) for name in result.classifiers]
     out += [
         Section(
             "estimates",
             "Female minus male for each estimand",
-            lambda: pd.concat(
-                [fit.summary(view.prob, name) for name in SENTIMENT_ESTIMANDS], ignore_index=True
-            ),
+            lambda: pd.concat([make() for make in means], ignore_index=True),
             (CLASSIFIER, text("estimand"), MEAN, HPDI),
         ),
         Section(
             "variance",
             "Share of the variance between sentence pairs",
-            partial(_variance, result),
-            (
-                CLASSIFIER,
-                text("source"),
-                Column("mean", "share", "percent"),
-                Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
-            ),
+            lambda: pd.concat([make() for make in shares], ignore_index=True),
+            (CLASSIFIER, text("source"), Column("mean", "share", "percent"), SHARE),
         ),
         Section(
             "predictive",
@@ -218,16 +208,11 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
         )
     if fit.spec.covariates():
         out += slope_sections(partial(fit.slopes, view.prob), ())
-    return [*out, Section("pairs", "All sentence pairs", lambda: result.table, show_on=("folder",))]
+    return out
 
 
-def _variance(result: SentimentAnalysis) -> pd.DataFrame:
-    assert result.fit is not None
-    frames = [
-        result.fit.variance_partition(group=name).assign(classifier=name)
-        for name in result.classifiers
-    ]
-    return pd.concat(frames, ignore_index=True)
+def _shares(fit: BiasFit, classifier: str) -> pd.DataFrame:
+    return fit.variance_partition(group=classifier).assign(classifier=classifier)
 
 
 def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation:
@@ -293,18 +278,13 @@ def _range(result: SentimentAnalysis, name: str) -> str:
 
 
 def about(result: SentimentAnalysis) -> dict[str, Any]:
-    """Return what JSON says beside the tables: the published numbers of each classifier, and the making of the fit."""
-    each = [result.as_dict(name) for name in result.classifiers]
-    out: dict[str, Any] = {"classifiers": each, "provenance": dict(result.provenance)}
-    if len(each) == 1:
-        out = {**each[0], **out}
+    """Return what JSON says beside the tables: the test of a single classifier, and the making of the fit."""
+    out: dict[str, Any] = {"provenance": dict(result.provenance)}
+    if len(result.classifiers) == 1:
+        out = {**records(result.tests)[0], **out}
     if result.fit is not None:
         made = about_fit(result.fit)
-        out |= {
-            "model": made["model"],
-            "diagnostics": made["diagnostics"],
-            "timing": made["timing"],
-        }
+        out |= {name: made[name] for name in ("model", "diagnostics", "timing")}
     return out
 
 
