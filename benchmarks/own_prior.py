@@ -25,7 +25,7 @@ from bayesbias.inference.linear import Rows, mixed_rows
 from bayesbias.inference.sampling import Engine, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
-from bayesbias.models.trimming import trimmed
+from bayesbias.models.variants import trimmed
 from bayesbias.simulation.scenario import scenario_frame
 
 WORDS, ATTRIBUTES, HUMAN, NEUTRAL = (4, 3, 4), (4, 3, 5), 4, 6

@@ -128,7 +128,7 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
 
 def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> tuple[Any, Any]:
     """Add covariates about professions to the table, and slopes on them to the model."""
-    from bayesbias.models.slopes import slopes_for
+    from bayesbias.models.variants import slopes_for
     from bayesbias.tables.covariates import covariates_given
     from bayesbias.tables.sentiment import with_profession_covariates
 

@@ -232,7 +232,7 @@ def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:
 
 def with_slopes(spec: Any, table: PairTable, asked: Sequence[str]) -> Any:
     """Return the model with the slopes that ``--slope NAME[:BY,...]`` asks for."""
-    from bayesbias.models.slopes import slopes_for
+    from bayesbias.models.variants import slopes_for
     from bayesbias.tables.covariates import columns_of_covariate
 
     columns = set(map(str, table.frame.columns))

@@ -24,7 +24,7 @@ from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, samp
 from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.models.trimming import trimmed
+from bayesbias.models.variants import trimmed
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model

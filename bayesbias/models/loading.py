@@ -29,18 +29,6 @@ Examples
 True
 """
 _LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
-_KEYS = (
-    "schema",
-    "name",
-    "description",
-    "source",
-    "notes",
-    "trim",
-    "likelihood",
-    "parameter",
-    "results",
-)
-_LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
@@ -85,56 +73,52 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
 def parse_model(text: bytes, where: str) -> ModelSpec:
     """Check the text of a model file; `where` is what errors call it."""
     raw = parse_toml(text, where)
-    checks.known_keys(
-        raw, _KEYS, where, needed=("schema", "name", "description", "likelihood", "parameter")
-    )
+    needed = ("schema", "name", "description", "likelihood", "parameter")
+    checks.known_keys(raw, (*needed, "source", "notes", "trim", "results"), where, needed=needed)
     checks.schema(raw, SCHEMA, where)
-    for key in ("name", "description", "source"):
-        own = raw.get(key, "")
-        _refuse(not isinstance(own, str), "must be a string", f"{where}, key {key}", own)
+    for key, kind, must in (
+        ("name", str, "must be a string"),
+        ("description", str, "must be a string"),
+        ("source", str, "must be a string"),
+        ("trim", bool, "must be true or false"),
+    ):
+        own = raw.get(key, kind())
+        _refuse(not isinstance(own, kind), must, f"{where}, key {key}", own)
     checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
-    trim = raw.get("trim", False)
-    _refuse(not isinstance(trim, bool), "must be true or false", f"{where}, key trim", trim)
-    for key in ("likelihood", "parameter"):
-        checks.table(raw[key], f"{where}, key {key}")
+    tables = checks.table(raw["parameter"], f"{where}, key parameter")
     parameters = {
         name: _parameter(name, table, f"{where}, [parameter.{name}]")
-        for name, table in raw["parameter"].items()
+        for name, table in tables.items()
     }
-    lik, at = raw["likelihood"], f"{where}, [likelihood]"
-    checks.known_keys(lik, _LIKELIHOOD_KEYS, at, needed=("outcome", "distribution", "mu", "sigma"))
-    checks.choice(
-        lik["distribution"], LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution"
-    )
-    row = DISTRIBUTIONS[lik["distribution"]]
-    _refuse(
-        ("nu" in lik) != ("nu" in row.args), "`nu` belongs to StudentT, and StudentT needs it", at
-    )
-    outcome, here = lik["outcome"], f"{at}, key outcome"
-    _refuse(
-        not isinstance(outcome, str) or not outcome, "must be the name of a column", here, outcome
-    )
+    lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
+    needed = ("outcome", "distribution", "mu", "sigma")
+    checks.known_keys(lik, (*needed, "nu", "units"), at, needed=needed)
+    likelihood = lik["distribution"]
+    checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
+    row = DISTRIBUTIONS[likelihood]
+    wrong = ("nu" in lik) != ("nu" in row.args)
+    _refuse(wrong, "`nu` belongs to StudentT, and StudentT needs it", at)
+    here = f"{at}, key outcome"
+    outcome = _column(lik["outcome"], here)
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
     _refuse(outcome in dims, "the outcome cannot be a dimension of a parameter", here, outcome)
     for name in parameters:
         taken = name in (*_TAKEN_DIMS, *dims, outcome)
         message = "a parameter cannot have the name of a dimension or of the outcome"
         _refuse(taken, message, f"{where}, [parameter.{name}]", name)
-    mu, units = (
-        _strings(lik.get(key, usual), f"{at}, key {key}")
-        for key, usual in (("mu", []), ("units", ["protected_word", "attribute"]))
-    )
+    mu = _strings(lik["mu"], f"{at}, key mu")
+    units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
     _refuse(not mu, "the mean needs at least one parameter", f"{at}, key mu", [])
     _refuse(not units, "must name at least one column", f"{at}, key units", [])
-    noise = {
-        arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}")
-        for arg in row.args
-        if arg != "mu"
-    }
+    args = [arg for arg in row.args if arg != "mu"]
+    noise = {arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in args}
     for key, names in (("mu", mu), *((arg, [value]) for arg, value in noise.items())):
         for name in names:
             if isinstance(name, str):
                 checks.choice(name, parameters, "parameter", f"{at}, key {key}")
+    results = RESULTS_OF_PAIRS
+    if "results" in raw:
+        results = _results(raw["results"], f"{where}, [results]")
     spec = ModelSpec(
         name=raw["name"],
         description=raw["description"],
@@ -142,14 +126,12 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         notes=_strings(raw.get("notes", []), f"{where}, key notes"),
         units=units,
         outcome=outcome,
-        likelihood=lik["distribution"],
+        likelihood=likelihood,
         mu=mu,
         noise=noise,
         parameters=parameters,
-        results=_results(raw["results"], f"{where}, [results]")
-        if "results" in raw
-        else RESULTS_OF_PAIRS,
-        trim=trim,
+        results=results,
+        trim=raw.get("trim", False),
         sha256=sha256_of(text),
         text=text.decode("utf-8"),
         origin=where,
@@ -169,34 +151,35 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
     return checks.distinct(checks.texts(value, where), "an entry", where)
 
 
+def _column(value: Any, where: str, of: str = "") -> str:
+    bad = not isinstance(value, str) or not value
+    _refuse(bad, f"must be the name of a column{of}", where, value)
+    return str(value)
+
+
 def _results(table: Any, at: str) -> Results:
-    checks.table(table, at)
-    checks.known_keys(table, ("group", "fixed", "level", "estimand"), at, needed=("group",))
+    checks.known_keys(
+        checks.table(table, at), ("group", "fixed", "level", "estimand"), at, needed=("group",)
+    )
 
-    def column(value: Any, where: str) -> str:
-        _refuse(
-            not isinstance(value, str) or not value, "must be the name of a column", where, value
-        )
-        return str(value)
-
-    group = column(table["group"], f"{at}, key group")
-    levels, estimands = {}, {}
-    for kind in ("level", "estimand"):
-        for name, entry in checks.table(table.get(kind, {}), f"{at}, key {kind}").items():
+    def entries(kind: str, *keys: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
+        found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
+        for name, entry in found.items():
             here = f"{at[:-1]}.{kind}.{name}]"
-            checks.table(entry, here)
-            _refuse(
-                name in ("overall", "population", "listed_words"), "this name is taken", here, name
-            )
-            keys = ("by", "held") if kind == "level" else ("held",)
-            known = (*keys, "population") if kind == "level" else keys
-            checks.known_keys(entry, known, here, needed=keys)
-            held = _strings(entry["held"], f"{here}, key held")
-            if kind == "estimand":
-                estimands[name] = held
-            else:
-                by = column(entry["by"], f"{here}, key by")
-                levels[name] = Level(by, held, entry.get("population") is not False)
+            taken = name in ("overall", "population", "listed_words")
+            _refuse(taken, "this name is taken", here, name)
+            checks.known_keys(checks.table(entry, here), (*keys, *more), here, needed=keys)
+            _strings(entry["held"], f"{here}, key held")
+            if "by" in keys:
+                _column(entry["by"], f"{here}, key by")
+        return dict(found)
+
+    group = _column(table["group"], f"{at}, key group")
+    levels = {
+        name: Level(own["by"], tuple(own["held"]), own.get("population") is not False)
+        for name, own in entries("level", "by", "held", more=("population",)).items()
+    }
+    estimands = {name: tuple(own["held"]) for name, own in entries("estimand", "held").items()}
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
     return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands)
 
@@ -205,18 +188,13 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
     _refuse(not name.isidentifier(), "a parameter's name must be a plain identifier", at, name)
     distribution = table.get("distribution")
-    row = DISTRIBUTIONS[
-        checks.choice(distribution, DISTRIBUTIONS, "distribution", f"{at}, key distribution")
-    ]
-    checks.known_keys(
-        table,
-        ("distribution", "dims", "times", "only", *row.args),
-        at,
-        needed=("distribution", *row.args),
-    )
+    checks.choice(distribution, DISTRIBUTIONS, "distribution", f"{at}, key distribution")
+    row = DISTRIBUTIONS[distribution]
+    keys = ("distribution", "dims", "times", "only", *row.args)
+    checks.known_keys(table, keys, at, needed=("distribution", *row.args))
     times = table.get("times")
-    bad = not isinstance(times, str | None) or times == ""
-    _refuse(bad, "must be the name of a column of numbers", f"{at}, key times", times)
+    if times is not None:
+        _column(times, f"{at}, key times", " of numbers")
     dims = _strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         _refuse(dim in _TAKEN_DIMS, "this dimension is taken by the draws", f"{at}, key dims", dim)
@@ -239,9 +217,8 @@ def _argument(value: Any, positive: bool, at: str) -> float | str:
     if positive:
         checks.positive(value, at)
     far = abs(value) > _LARGEST or (positive and value < 1 / _LARGEST)
-    _refuse(
-        far, f"must lie within {_LARGEST:g} (and above {1 / _LARGEST:g} if positive)", at, value
-    )
+    within = f"must lie within {_LARGEST:g} (and above {1 / _LARGEST:g} if positive)"
+    _refuse(far, within, at, value)
     return float(value)
 
 
@@ -250,52 +227,46 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
     used: set[str] = set()
     parameters = spec.parameters
 
-    def visit(name: str, path: tuple[str, ...]) -> None:
+    def visit(name: str, path: tuple[str, ...] = ()) -> None:
         circle = " -> ".join((*path, name))
         _refuse(name in path, "parameters depend on each other in a circle", where, circle)
         used.add(name)
-        row = DISTRIBUTIONS[parameters[name].distribution]
-        for arg, value in parameters[name].args.items():
+        own = parameters[name]
+        for arg, value in own.args.items():
             if isinstance(value, str):
                 at = f"{where}, [parameter.{name}], key {arg}"
                 checks.choice(value, parameters, "parameter", at)
-                bad = arg in row.positive_args and not parameters[value].positive
+                positive = parameters[value].positive
+                bad = arg in DISTRIBUTIONS[own.distribution].positive_args and not positive
                 _refuse(bad, f"{arg} needs a positive parameter; {value!r} may be negative", at)
-                bad = arg == "mu" and not parameters[name].positive and parameters[value].positive
+                bad = arg == "mu" and not own.positive and positive
                 _refuse(bad, "a mean must be free to be negative", at, value)
                 visit(value, (*path, name))
 
     for name in spec.mu:
-        visit(name, ())
-        at = f"{where}, [likelihood], key mu"
-        _refuse(
-            parameters[name].positive, "a term of the mean must be free to be negative", at, name
-        )
-    labels = (spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims))
-    for name, parameter in parameters.items():
-        at = f"{where}, [parameter.{name}], key"
-        if parameter.covariate is not None:
-            _refuse(
-                name not in spec.mu or isinstance(parameter.args.get("mu"), str),
-                "only a term of the mean around a number may be multiplied by a column of the table",
-                f"{at} times",
-                name,
-                nearest(parameter.covariate, list(parameters)),
+        visit(name)
+        bad, at = parameters[name].positive, f"{where}, [likelihood], key mu"
+        _refuse(bad, "a term of the mean must be free to be negative", at, name)
+    labels = {spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims)}
+    for name, own in parameters.items():
+        at, times, mean = f"{where}, [parameter.{name}], key", own.covariate, own.args.get("mu")
+        if times is not None:
+            bad = name not in spec.mu or isinstance(mean, str)
+            message = (
+                "only a term of the mean around a number may be multiplied by a column of the table"
             )
+            _refuse(bad, message, f"{at} times", name, nearest(times, list(parameters)))
             message = "must be a column of numbers; this column holds labels, or the outcome"
-            _refuse(parameter.covariate in labels, message, f"{at} times", parameter.covariate)
-        _refuse(
-            bool(parameter.only)
-            and (name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0),
-            "only a term of the mean that scatters around zero, with a standard deviation of its own, may be left "
-            "out of rows",
-            f"{at} only",
-            name,
+            _refuse(times in labels, message, f"{at} times", times)
+        bad = bool(own.only) and (name not in spec.mu or not spec.is_random(name) or mean != 0)
+        message = (
+            "only a term of the mean with an SD of its own around zero may be left out of rows"
         )
+        _refuse(bad, message, f"{at} only", name)
     for arg, value in spec.noise.items():
         if isinstance(value, str):
-            visit(value, ())
-            at = f"{where}, [likelihood], key {arg}"
-            _refuse(not parameters[value].positive, f"{arg} needs a positive parameter", at, value)
+            visit(value)
+            bad, at = not parameters[value].positive, f"{where}, [likelihood], key {arg}"
+            _refuse(bad, f"{arg} needs a positive parameter", at, value)
     unused = [name for name in parameters if name not in used]
     _refuse(bool(unused), "parameters are never used", where, unused)

@@ -10,7 +10,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference.estimands import asked_rows
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.variants import with_slopes
 
 
 def design_of(model, table):

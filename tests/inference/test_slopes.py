@@ -15,7 +15,7 @@ from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.slopes import contrasts_at, slope_rows
 from bayesbias.models.design import Design
-from bayesbias.models.slopes import slopes_for, with_slopes
+from bayesbias.models.variants import slopes_for, with_slopes
 
 CHANGES = with_covariates(grid()).assign(change=lambda own: own["distance"] - 0.9)
 OPINIONS = opinions().assign(pay=lambda own: own["profession"].str[1].astype(float) - 1.4)

@@ -12,7 +12,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import total_sd
 from bayesbias.models.design import Design
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.variants import with_slopes
 from bayesbias.tables.reading import load_distances
 
 

@@ -218,7 +218,7 @@ def test_the_outcome_is_no_dimension():
         (
             "word_by_connection",
             ONLY,
-            ["scatters around zero", "[parameter.word_by_connection], key only"],
+            ["around zero", "[parameter.word_by_connection], key only"],
         ),
         ("attribute_sd", ONLY, ["a term of the mean", "[parameter.attribute_sd], key only"]),
     ],

@@ -11,7 +11,7 @@ from helpers.tables import grid, with_covariates
 from bayesbias.core.errors import InputError
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
-from bayesbias.models.slopes import slopes_for, with_slopes
+from bayesbias.models.variants import slopes_for, with_slopes
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -8,7 +8,7 @@ from helpers.models import OWN, own
 
 from bayesbias.core.errors import InputError
 from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.trimming import trimmed, without_terms
+from bayesbias.models.variants import trimmed, without_terms
 
 RESULTS = """
 [results]

@@ -14,7 +14,7 @@ import bayesbias as bb
 from bayesbias import load_model, sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.inference.fitting import fit
-from bayesbias.models.trimming import trimmed
+from bayesbias.models.variants import trimmed
 from bayesbias.studies.sentences import seat as module
 from bayesbias.studies.sentences.slopes import slopes_of_tests
 from bayesbias.tables.covariates import with_covariates_known

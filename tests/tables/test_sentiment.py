@@ -11,7 +11,7 @@ from helpers.classifiers import toy
 from scipy.special import logit
 
 import bayesbias as bb
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.variants import with_slopes
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.sentiment import CLIP

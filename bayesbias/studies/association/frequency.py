@@ -33,8 +33,8 @@ from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
 from bayesbias.inference.view import PROB, ROPE, farther_than
-from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.variants import with_slopes
 from bayesbias.tables.counts import WordCounts, load_counts
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.models.slopes import slopes_for
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.variants import slopes_for
 from bayesbias.tables.covariates import (
     Given,
     columns_of_covariate,

@@ -1,25 +1,27 @@
-"""A model with slopes on a covariate about words: terms of its mean that a column of numbers multiplies."""
+"""Models made from others: with slopes on a covariate, or without terms of which a table says nothing."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import toml_text
+from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-__all__ = ["slopes_for", "with_slopes"]
+__all__ = ["slopes_for", "trimmed", "with_slopes"]
 
 SLOPE_SD = 0.1
 """Prior sd of a slope on distances, for one standard deviation of the covariate: what the models give a difference."""
@@ -81,11 +83,8 @@ def slopes_for(
     frame = getattr(table, "frame", table)
     checks.columns(frame, (), "table", "a PairTable or a data frame")
     if covariate not in frame.columns:
-        known = [
-            str(name)
-            for name in frame.columns
-            if frame[name].dtype.kind in "fi" and name != spec.outcome
-        ]
+        numbers = frame.select_dtypes(["float", "integer"]).columns
+        known = [str(name) for name in numbers if name != spec.outcome]
         if not known:
             raise InputError(
                 "the table has no covariates",
@@ -98,7 +97,7 @@ def slopes_for(
         raise InputError(
             "a slope needs numbers, and this covariate is none",
             where="the table",
-            found=f"{covariate}: {_first_known(frame[covariate])}",
+            found=f"{covariate}: {next(iter(frame[covariate].dropna()), 'nothing')}",
             valid="numbers (of yes and no, 1 and 0); a slope on another covariate can differ by this one (--slope AGE:SORT of the "
             "command, by= in Python)",
         )
@@ -141,11 +140,6 @@ def _refuse_nothing_to_tell(
                 found=" x ".join(columns),
                 valid="columns within whose labels the covariate differs",
             )
-
-
-def _first_known(column: pd.Series) -> object:
-    known = column.dropna()
-    return known.iloc[0] if len(known) else "nothing"
 
 
 def _is_of(frame: pd.DataFrame, unit: str, covariate: str) -> bool:
@@ -233,9 +227,7 @@ def with_slopes(
             "the model has slopes on this covariate already", where=spec.label, found=covariate
         )
     checks.positive(sd, "sd")
-    fixed = [
-        _columns(each, "by") for each in ((spec.results.group,) if by is None else _several(by))
-    ]
+    fixed = [_columns(each, "by") for each in _several(spec.results.group if by is None else by)]
     free = [_columns(each, "varying") for each in _several(varying)]
     checks.distinct([" x ".join(each) for each in (*fixed, *free)], "a column", "by and varying")
     stem = "slope_" + re.sub(r"\W", "_", covariate)
@@ -244,13 +236,13 @@ def with_slopes(
     for dims in ((), *fixed, *free):
         name = "_".join((stem, *dims))
         scatters = bool(dims) and dims in free
-        table: dict[str, Any] = {"dims": list(dims)} if dims else {}
-        table |= {
+        added[name] = {
+            **({"dims": list(dims)} if dims else {}),
             "distribution": "Normal",
             "mu": 0,
             "sigma": f"{name}_sd" if scatters else float(sd),
+            "times": covariate,
         }
-        added[name] = {**table, "times": covariate}
         terms.append(name)
         if scatters:
             added[f"{name}_sd"] = {"distribution": "Exponential", "lam": round(1 / float(sd), 12)}
@@ -260,8 +252,7 @@ def with_slopes(
     document["name"] = f"{spec.name} + {covariate}"
     document["likelihood"]["mu"] = [*spec.mu, *terms]
     document["parameter"] |= added
-    text = toml_text(document).encode("utf-8")
-    return replace(parse_model(text, spec.origin or document["name"]), origin=spec.origin)
+    return _of_document(document, spec)
 
 
 def _several(given: str | Sequence[str | Sequence[str]]) -> Sequence[str | Sequence[str]]:
@@ -278,3 +269,100 @@ def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
             "must name a column", where=where, found=given, hint="one slope is added in any case"
         )
     return tuple(checks.distinct(names, "a column", where))
+
+
+def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
+    """Return the model without the terms of which a table can say nothing.
+
+    A term goes where its entries divide the rows as those of another location parameter do, or not
+    at all, or into single rows as the noise does: the effect of a template where every word stands
+    in the same one, or of a word's sentence where each word has one sentence. Kept, such a term
+    would have the spread of its prior, and all that is said of new templates with it.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    frame : DataFrame
+        The rows to be fitted.
+
+    Returns
+    -------
+    ModelSpec
+        The same model where every term is needed; else a note names what was left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesbias import load_model
+    >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse"] * 2 + ["boss"] * 2,
+    ...     "connection": ["associated", "different"] * 2, "distance": [0.7, 0.8, 0.9, 0.7]})
+    >>> trimmed(load_model("crossed"), frame).mu
+    ('word_by_connection', 'attribute_effect')
+    """
+    design = Design.of(spec, frame)
+    # A slope divides rows as a mean may, and says something else.
+    level = [name for name in spec.location_parameters() if spec.parameters[name].covariate is None]
+    free = [
+        name
+        for name in spec.mu
+        if name in level
+        and spec.is_random(name)
+        and not isinstance(spec.parameters[name].args["mu"], str)
+    ]
+    n = len(design.y)
+    seen = {
+        _partition(np.zeros(n, dtype=np.int64)): "no difference",
+        _partition(np.arange(n)): "the noise",
+    }
+    gone = {}
+    for name in [*(name for name in level if name not in free), *free]:
+        own = design.index[name]
+        key = _partition(np.where(design.only[name], own + 1, 0) if name in design.only else own)
+        if name in free and key in seen:
+            gone[name] = seen[key]
+        seen.setdefault(key, name)
+    if not gone:
+        return spec
+    terms = ", ".join(f"{name} (from {twin})" for name, twin in gone.items())
+    return without_terms(
+        spec, gone, f"Left out, since the table cannot tell these terms from others: {terms}."
+    )
+
+
+def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSpec:
+    """Return the model without some terms of its mean, and without what only they used.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    terms : collection of str
+        Terms of the mean.
+    note : str
+        Why; the last of the notes of the model that is returned.
+    """
+    kept = [name for name in spec.mu if name not in terms]
+    used = {value for value in spec.noise.values() if isinstance(value, str)}
+    waiting = list(kept)
+    while waiting:
+        name = waiting.pop()
+        used.add(name)
+        parameter = spec.parameters[name]
+        waiting += [value for value in parameter.args.values() if isinstance(value, str)]
+    document = tomllib.loads(spec.text)
+    document["likelihood"]["mu"] = kept
+    document["notes"] = [*spec.notes, note]
+    document["parameter"] = {
+        name: document["parameter"][name] for name in spec.parameters if name in used
+    }
+    return _of_document(document, spec)
+
+
+def _of_document(document: dict[str, Any], spec: ModelSpec) -> ModelSpec:
+    text = toml_text(document).encode("utf-8")
+    return replace(parse_model(text, spec.origin or document["name"]), origin=spec.origin)
+
+
+def _partition(index: np.ndarray) -> bytes:
+    """Return how flat entries divide the rows, whatever the entries are called."""
+    first, codes = np.unique(index, return_index=True, return_inverse=True)[1:]
+    return np.argsort(np.argsort(first))[codes].tobytes()
