@@ -11,7 +11,7 @@ from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.core.errors import BayesbiasError, FitError, InputError
+from bayesbias.core.errors import BayesbiasError, FitError
 from bayesbias.inference.estimates import contrast_draws
 from bayesbias.studies.debiasing.comparison import Comparison, compare
 from bayesbias.studies.debiasing.construction import control_changes, find_construction
@@ -92,11 +92,6 @@ def test_only_pairs_that_all_tables_have_are_compared():
 def test_tables_that_cannot_be_compared(debiased, said):
     with pytest.raises(BayesbiasError, match=said):
         compare(table(), debiased, draws=50, tune=50, chains=2, seed=1)
-
-
-def test_a_model_of_distances_is_none_of_changes():
-    with pytest.raises(InputError, match="the outcome 'change'"):
-        compare(table(), table(), "default")
 
 
 # -- tables and their draws -------------------------------------------------------------------------------------------
@@ -290,26 +285,6 @@ def test_controls_alone_have_changes_and_no_contrasts():
     assert len(found.changes()) > 0
     with pytest.raises(FitError, match="no two connections"):
         found.contrasts()
-
-
-@pytest.mark.claim
-def test_a_class_that_moved_alone_is_told_from_the_others():
-    before = table(words=6, attributes=10)
-    after = changed(before, NONE, 7)
-    own = (before["protected_class"] == "x") & (before["connection"] == "associated")
-    after.loc[own, "distance"] += 0.15
-    found = compare(before, after, draws=500, tune=500, chains=2, seed=shifted(1))
-    frame = found.contrasts(estimand="population").set_index(["level", "name", "contrast"])
-    moved, still = (frame.loc[("class", name, GAP)] for name in ("x", "y"))
-    pairs = found.methods["debiased"].pairs
-    raw = pairs.groupby(["protected_class", "connection"], observed=True)["change"].mean()
-    for name, row in (("x", moved), ("y", still)):
-        apart = mc.mean_of_row(row) - (raw[name, "associated"] - raw[name, "different"])
-        assert abs(apart.value) < row["sd"] + mc.K * apart.error, name
-    low, _ = mc.ends_of_row(frame.loc[("attribute_set", "x", GAP)])
-    assert not low.may_stay_below(0)
-    assert moved["verdict"].startswith(("below", "above"))
-    assert not still["verdict"].startswith(("below", "above"))
 
 
 @pytest.mark.claim

@@ -129,18 +129,6 @@ def test_scores_do_not_depend_on_the_order_of_words():
     pd.testing.assert_frame_equal(other, first, rtol=1e-12)
 
 
-def test_sentences_that_tests_share_are_encoded_once():
-    asked = []
-
-    def remote(sentences):
-        asked.extend(sentences)
-        return toy(sentences)
-
-    names = ["weat3", "weat4", "weat5"]
-    assert len(run(names, remote, samples=99).frame) == 3
-    assert len(asked) == len(set(asked)) < sum(sum(sentence_test(n).sizes.values()) for n in names)
-
-
 def test_leave_one_out_equals_running_the_rest():
     test = own()
     moved = leave_one_out(test, toy)
@@ -323,12 +311,6 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
 def test_wrong_arguments_are_named_before_anything_is_run(arguments, message):
     with pytest.raises(InputError, match=message):
         seat(*arguments)
-
-
-@pytest.mark.parametrize("setting", [{"samples": 0}, {"prob": 1.0}, {"seed": -1}, {"draws": 0}])
-def test_settings_are_checked_before_anything_is_run(setting):
-    with pytest.raises(InputError):
-        seat("weat6", lambda sentences: 1 / 0, bayes=True, **setting)
 
 
 def test_a_path_with_a_comma_is_one_test_and_vectors_may_be_files(tmp_path):
