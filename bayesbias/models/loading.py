@@ -73,8 +73,8 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
 def parse_model(text: bytes, where: str) -> ModelSpec:
     """Check the text of a model file; `where` is what errors call it."""
     raw = parse_toml(text, where)
-    needed = ("schema", "name", "description", "likelihood", "parameter")
-    checks.known_keys(raw, (*needed, "source", "notes", "trim", "results"), where, needed=needed)
+    head = ("schema", "name", "description", "likelihood", "parameter")
+    checks.known_keys(raw, (*head, "source", "notes", "trim", "results"), where, needed=head)
     checks.schema(raw, SCHEMA, where)
     for key, kind, must in (
         ("name", str, "must be a string"),

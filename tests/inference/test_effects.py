@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.definitions import SETTINGS
 
-from bayesbias.inference.effects import Effects, effects_of, scales_alone, with_effects
+from bayesbias.inference.effects import Effects, effects_of
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.likelihood import collapse
 
@@ -57,17 +57,3 @@ def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects, pa
     assert len(content) < len(without) + effects_bytes
     back = pickle.loads(content)
     np.testing.assert_array_equal(back["posterior"]["attribute_effect"], drawn["attribute_effect"])
-
-
-def test_scales_alone_where_the_seed_gives_the_rest(crossed):
-    posterior = crossed.idata["posterior"].to_dataset()
-    sampler = crossed.provenance["sampler"]
-    thin = scales_alone(posterior, crossed.design, sampler)
-    assert set(thin.data_vars) == {"word_by_connection_sd", "attribute_sd", "sigma"}
-    again = effects_of(thin, crossed.design, sampler["seed"])
-    whole = with_effects(thin, again)
-    assert whole.equals(posterior)
-    for other in ({**sampler, "seed": sampler["seed"] + 1}, {**sampler, "method": "pairwise"}):
-        assert scales_alone(posterior, crossed.design, other) is posterior
-    moved = posterior.assign(word_by_connection=posterior["word_by_connection"] + 1e-9)
-    assert scales_alone(moved, crossed.design, sampler) is moved

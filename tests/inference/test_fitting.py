@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
@@ -145,24 +144,6 @@ def test_settings_are_checked(setting, value):
         fit(grid(), "crossed", **{setting: value})
 
 
-OF_PAIRS = """
-[parameter.p]
-dims = ["protected_word", "attribute"]
-distribution = "Normal"
-mu = 0
-sigma = 0.1
-"""
-
-
-@pytest.mark.claim
-@pytest.mark.parametrize("model", ["crossed", "robust"])
-def test_chains_of_pairs_do_not_crawl(model):
-    """Fixed means and block means went slowly along their ridge when they were not sampled together: 16 effective draws."""
-    settings = {"draws": 500, "tune": 500, "chains": 2, "target_accept": 0.95, "pointwise": False}
-    found = fit(grid((8, 8), (8, 8), 8, 8), model, sampler="pairwise", seed=shifted(1), **settings)
-    assert mc.effective(found.idata["posterior"]["connection_mean"], "mean").min() > 150
-
-
 def sound(sampled, names, least=600):
     """Whether chains got about: one that was caught in a funnel is no reference."""
     draws = sampled["posterior"]
@@ -242,51 +223,6 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     expected, sd = additive_by_hand(ours.table, "associated", "neutral")
     mc.assert_near(mc.mean_of_row(row), expected)
     mc.assert_near(mc.log_sd_of_row(row), np.log(sd))
-
-
-@pytest.mark.claim
-def test_crossed_leaves_less_residual_and_predicts_better(shared):
-    from bayesbias import compare_models
-
-    pairs = load_distances(
-        shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
-    )
-    fewer = {"draws": 300, "tune": 500, "chains": 2}
-    crossed = fit(pairs, "crossed", seed=shifted(1), **fewer)
-    hierarchical = fit(pairs, "hierarchical", seed=shifted(1), **fewer)
-    left = mc.mean(crossed.idata["posterior"]["sigma"])
-    assert left.may_reach(0.105)
-    assert left.may_stay_below(0.125)
-    assert mc.mean(hierarchical.idata["posterior"]["sigma"]).may_reach(0.165)
-    table = compare_models({"crossed": crossed, "hierarchical": hierarchical})
-    assert table.index[0] == "crossed"
-    assert table.loc["hierarchical", "elpd_diff"] < -10 * table.loc["hierarchical", "dse"]
-
-
-# What is sampled pair by pair is compiled anew for every table; the suite does so for robust alone.
-@pytest.mark.claim
-@pytest.mark.parametrize(
-    ("table", "settings", "least"),
-    [
-        (((3, 3), (3, 3), 5, 5), {"draws": 700, "tune": 500, "chains": 2}, 100),
-        (((5, 5, 5), (4, 4, 4), 20, 30), {"draws": 3000}, 600),
-    ],
-    ids=["small", "large"],
-)
-def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
-    table = grid(*table)
-    ours = fit(table, "crossed", seed=shifted(1), draws=3000, pointwise=False)
-    other = fit(
-        table,
-        "crossed",
-        seed=shifted(2),
-        sampler="pairwise",
-        pointwise=False,
-        progress=False,
-        **settings,
-    )
-    assert other.provenance["sampler"]["method"] == "pairwise"
-    close(ours, other.idata, least)
 
 
 @pytest.mark.slow
@@ -382,20 +318,3 @@ def test_an_interrupted_fit_returns_no_part_of_its_draws():
         timeout=600,
     )
     assert done.stdout.strip() == "stopped", done.stderr
-
-
-@pytest.mark.parametrize("lacks", ["draws", "numbers"])
-def test_draws_of_pairs_that_were_interrupted_are_none(lacks, monkeypatch):
-    import pymc as pm
-
-    def partly(**asked):
-        shape = (asked["chains"], asked["draws"] - (lacks == "draws"))
-        logp = np.full(shape, 1.0 if lacks == "draws" else np.nan)
-        group = {"logp": (("chain", "draw"), logp)}
-        return xr.DataTree.from_dict(
-            {"posterior": xr.Dataset(group), "sample_stats": xr.Dataset(group)}
-        )
-
-    monkeypatch.setattr(pm, "sample", partly)
-    with pytest.raises(KeyboardInterrupt):
-        fit(grid(), "robust", draws=20, tune=20, chains=2, seed=1)

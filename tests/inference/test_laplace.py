@@ -78,18 +78,6 @@ def test_it_agrees_with_nuts(model):
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
 
 
-@pytest.mark.slow
-def test_effective_draws_of_the_chains_are_no_more_than_the_weights_are_worth():
-    """A draw that is taken twice stands beside itself, so that ArviZ sees it."""
-    reduced = reduced_of("default")
-    drawn, engine = weighted_theta(reduced, 1000, 4, shifted(3))[:2]
-    worth = min(engine.effective, drawn.shape[0] * drawn.shape[1])
-    assert np.median(mc.effective(drawn, "mean")) < 1.1 * worth
-    repeats = (drawn[:, 1:] == drawn[:, :-1]).all(axis=2)
-    everywhere = sum(len(chain) - len(np.unique(chain, axis=0)) for chain in drawn)
-    assert repeats.sum() == everywhere > 0
-
-
 def test_same_seed_same_draws():
     reduced = reduced_of("shared")
     first, again, other = (weighted_theta(reduced, 50, 2, shifted(seed))[0] for seed in (4, 4, 5))
@@ -141,22 +129,3 @@ def test_ranks_of_the_truth_are_even():
     chances = stats.chisquare(counts, axis=1).pvalue
     assert chances.min() > mc.CHANCE / len(counts)
     assert taken_over <= mc.most(tables, 0.02)
-
-
-@pytest.mark.parametrize("noise", [1e-8, 1e-9])
-@pytest.mark.parametrize("model", ["crossed", "default"])
-def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(model, noise):
-    """Beyond the range of floating point a gradient is no number: then there is no proposal, and NUTS says what it finds."""
-    frame = grid((4, 4, 4), (5, 5, 5), 6, 6)
-    plain = frame.groupby("connection")["distance"].transform("mean")
-    plain += frame.groupby("attribute")["distance"].transform("mean")
-    rng = np.random.default_rng(0)
-    design = Design.of(
-        load_model(model), frame.assign(distance=plain + rng.normal(0, noise, len(frame)))
-    )
-    reduced = collapse(design)
-    draws, engine, _ = weighted_theta(reduced, 100, 2, shifted(1))
-    assert (engine.name, draws.shape) == (
-        "nuts",
-        (2, 0, reduced.n_theta),
-    )  # no draws, rather than wrong ones

@@ -361,18 +361,6 @@ def test_what_cannot_be_reduced_is_said(old, new, reason):
         collapse(Design.of(spec, grid()))
 
 
-def test_a_covariate_costs_rows_for_itself_alone():
-    """With a covariate that is centred in each class the large component keeps its size, and one as large is added."""
-    table = with_covariates(grid((20, 15, 30), (10, 20, 30), 40, 50))
-    plain = collapse(Design.of(load_model("default"), table)).component_sizes
-    spread = collapse(Design.of(slopes_model("a"), table)).component_sizes
-    by_word = table.groupby("protected_class")["frequency"].transform("mean")
-    centred = table.assign(frequency=table["frequency"] - by_word)
-    apart = collapse(Design.of(slopes_model("a"), centred)).component_sizes
-    assert max(plain) == max(apart) == 15
-    assert max(spread) == 30
-
-
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

@@ -52,17 +52,6 @@ def test_a_saved_fit_loads_the_same(result, tmp_path):
     assert loo(back).elpd == loo(result).elpd
 
 
-def test_saving_changes_nothing(crossed, saved):
-    assert set(crossed.idata.children) == {"posterior", "sample_stats", "observed_data"}
-    assert not any(str(key).startswith("bayesbias") for key in crossed.idata.attrs)
-    with xr.open_datatree(saved, engine="h5netcdf") as idata:
-        assert set(idata["posterior"].data_vars) == {
-            "word_by_connection_sd",
-            "attribute_sd",
-            "sigma",
-        }  # the effects follow from them
-
-
 def test_pointwise_values_come_back_where_a_fit_held_them(additive, tmp_path):
     held = with_pointwise(additive)
     held.save(tmp_path / "fit.nc")

@@ -131,20 +131,6 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     assert_near(probability(independent(outcomes[0] < outcomes[1])), chosen["mean"].iloc[0], level)
 
 
-@pytest.mark.slow
-def test_another_unit_of_distance_changes_nothing():
-    """Distances and spreads times four, around any mean."""
-    table = load_distances(pairs()).frame
-    larger = {
-        name: (lambda *labels, of=value: 4 * of(*labels)) if callable(value) else 4 * value
-        for name, value in VALUES.items()
-    }
-    one = made_up(table, "crossed", VALUES, sd=0.01).standardized(estimand="population")
-    other = made_up(table, "crossed", larger, sd=0.04).standardized(estimand="population")
-    numbers = one.select_dtypes("number").columns.drop(["ess_bulk", "r_hat"])
-    np.testing.assert_allclose(one[numbers], other[numbers], rtol=1e-9, atol=1e-12)
-
-
 @pytest.fixture(scope="module")
 def fitted():
     table = load_distances(
