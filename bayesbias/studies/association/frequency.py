@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.digits import error_of
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain, records
 from bayesbias.core.formatting import number_of
+from bayesbias.inference.estimates import beside
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.inference.view import PROB, ROPE, farther_than
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
 from bayesbias.tables.counts import WordCounts, load_counts
@@ -95,7 +95,7 @@ class Frequency:
     --------
     >>> import pandas as pd
     >>> row = {"level": "overall", "name": "all", "contrast": "associated - different"}
-    >>> rows = pd.DataFrame([{**row, "without_mean": -0.06, "with_mean": -0.02, "change": 0.04}])
+    >>> rows = pd.DataFrame([{**row, "without_mean": -0.06, "with_mean": -0.02, "change": 0.04, "mcse_change": 0.0}])
     >>> found = Frequency(
     ...     "counts of a corpus", "counts", "", "", words=rows, missing=(), unequal=rows, contrasts=rows, slopes=rows,
     ...     scale={}, model="default", n_pairs=90, n_pairs_all=90, prob=0.89)
@@ -121,30 +121,17 @@ class Frequency:
     prob: float
     problems: tuple[str, ...] = ()
 
-    @property
-    def whole(self) -> bool:
-        """Whether all pairs of the table have counts of both words."""
-        return self.n_pairs == self.n_pairs_all
-
     def moved(self, rope: float = ROPE) -> pd.DataFrame:
         """Return the contrasts that move by more than a region of practical equivalence, the farthest first.
-
-        By more than twice the Monte Carlo error of the change beyond it, so that another seed says
-        the same.
 
         Parameters
         ----------
         rope : float > 0
-            Its half-width, in the units of the contrasts.
+            Its half-width, in the units of the contrasts; a change must exceed it by two Monte Carlo errors.
         """
-        rope = checks.positive(rope, "rope")
-        far = [
-            bool(farther_than(rope, row.change, error_of(row, "change")))
-            for row in self.contrasts.itertuples()
-        ]
-        chosen = self.contrasts.loc[far]
-        order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
-        return chosen.loc[order].reset_index(drop=True)
+        far, error = self.contrasts["change"].abs(), self.contrasts["mcse_change"].fillna(0.0)
+        kept = self.contrasts[far > checks.positive(rope, "rope") + 2 * error]
+        return kept.loc[far[kept.index].sort_values(ascending=False).index].reset_index(drop=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for the provenance of a fit."""
@@ -480,39 +467,25 @@ def _side_by_side(
     without: BiasFit, adjusted: BiasFit, scale: Mapping[str, float], prob: float
 ) -> pd.DataFrame:
     """Return the contrasts of both models, and what slopes carry, row by row."""
-    at = {column_of(side): 0.0 for side in scale}
-    levels = [
-        "overall",
-        *(
-            level
-            for level, about in without.spec.results.levels.items()
-            if level in ("class", "attribute_set") and about.population
-        ),
-    ]
-    parts = {
-        "without": [
-            without.contrasts(prob, estimand="population", level=level) for level in levels
-        ],
-        "with": [contrasts_at(adjusted, at, prob=prob, level=level) for level in levels],
-        "carried": [
-            contrasts_at(adjusted, at, carried=True, prob=prob, level=level) for level in levels
-        ],
-    }
     import pandas as pd
 
-    out: pd.DataFrame | None = None
-    for name, frames in parts.items():
-        whole = pd.concat(frames, ignore_index=True)
-        own = whole[_KEYS].copy()
-        for end, column in (("mean", "mean"), ("low", "hpdi_low"), ("high", "hpdi_high")):
-            own[f"{name}_{end}"] = whole[column]
-            own[f"mcse_{name}_{end}"] = whole.get(f"mcse_{end}", np.nan)
-        out = own if out is None else out.merge(own, on=_KEYS, how="inner")
+    at = {column_of(side): 0.0 for side in scale}
+    known = without.spec.results.levels
+    groups = [level for level in ("class", "attribute_set") if level in known]
+    levels = ["overall", *(level for level in groups if known[level].population)]
+    out = None
+    for name, make in (
+        ("without", lambda level: without.contrasts(prob, estimand="population", level=level)),
+        ("with", lambda level: contrasts_at(adjusted, at, prob=prob, level=level)),
+        ("carried", lambda level: contrasts_at(adjusted, at, carried=True, prob=prob, level=level)),
+    ):
+        rows = pd.concat([make(level) for level in levels], ignore_index=True)
+        own = rows[_KEYS].assign(**beside(rows, name))
+        own = own.rename(columns={name: f"{name}_mean", f"mcse_{name}": f"mcse_{name}_mean"})
+        out = own if out is None else out.merge(own, on=_KEYS)
     assert out is not None
-    return out.assign(
-        change=out["with_mean"] - out["without_mean"],
-        mcse_change=np.hypot(out["mcse_with_mean"], out["mcse_without_mean"]),
-    )
+    error = np.hypot(out["mcse_with_mean"], out["mcse_without_mean"])
+    return out.assign(change=out["with_mean"] - out["without_mean"], mcse_change=error)
 
 
 def _slopes(adjusted: BiasFit, prob: float) -> pd.DataFrame:
