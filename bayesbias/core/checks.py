@@ -10,6 +10,7 @@ import numbers
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -72,22 +73,10 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
 def is_number(value: Any) -> bool:
     """Whether a value is one finite number, of Python or NumPy; True and False are not."""
     try:
-        return (
-            isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
-        )
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        return number and math.isfinite(value)
     except (OverflowError, TypeError, ValueError):  # a whole number that no float holds
         return False
-
-
-def is_typed_number(text: str) -> bool:
-    """Say whether a text spells a number as people do; Python would also take 1_0 and digits of all scripts.
-
-    Examples
-    --------
-    >>> is_typed_number("-1.5e3"), is_typed_number("1_000")
-    (True, False)
-    """
-    return text.isascii() and "_" not in text
 
 
 def finite(value: Any, where: object) -> float:
@@ -102,9 +91,8 @@ def positive(value: Any, where: object) -> float:
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
     if not 1 / LARGEST <= float(value) <= LARGEST:  # single precision holds neither limit
-        raise InputError(
-            f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value)
-        )
+        limits = f"must lie from {1 / LARGEST:g} to {LARGEST:g}"
+        raise InputError(limits, where=where, found=Shortened(value))
     return float(value)
 
 
@@ -118,21 +106,16 @@ def within(value: Any, where: object, low: float, high: float) -> float:
 def not_negative(value: Any, where: object, most: float | None = None) -> float:
     """Return a finite number of at least 0, and at most `most` where one is given."""
     if not (is_number(value) and value >= 0 and (most is None or value <= most)):
-        limits = (
-            "must be a finite number of at least 0"
-            if most is None
-            else f"must lie from 0 to {most:g}"
-        )
-        raise InputError(limits, where=where, found=Shortened(value))
+        limits = "be a finite number of at least 0" if most is None else f"lie from 0 to {most:g}"
+        raise InputError(f"must {limits}", where=where, found=Shortened(value))
     return float(value)
 
 
 def between(value: Any, where: object, low: float, high: float) -> float:
     """Return a number strictly between two others."""
     if not (is_number(value) and low < value < high):
-        raise InputError(
-            f"must lie between {low:g} and {high:g}", where=where, found=Shortened(value)
-        )
+        limits = f"must lie between {low:g} and {high:g}"
+        raise InputError(limits, where=where, found=Shortened(value))
     return float(value)
 
 
@@ -178,9 +161,8 @@ def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -
     """Return the error for what is none of the valid values."""
     options = list(map(str, valid))
     close = nearest(put_in_words(value, str), options)
-    return InputError(
-        f"unknown {noun}", where=where, found=Shortened(value), valid=options, hint=close
-    )
+    found = Shortened(value)
+    return InputError(f"unknown {noun}", where=where, found=found, valid=options, hint=close)
 
 
 def known_keys(
@@ -215,24 +197,13 @@ def known_keys(
     bayesbias.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
     """
     known = list(known)
-    wrong = [
-        InputError(
-            "unknown key",
-            where=where,
-            found=key,
-            valid=", ".join(known),
-            hint=(hints or {}).get(str(key)) or nearest(str(key), known),
-        )
-        for key in data
-        if key not in known
-    ]
+    valid, wrong = ", ".join(known), []
+    for key in (key for key in data if key not in known):
+        hint = (hints or {}).get(str(key)) or nearest(str(key), known)
+        wrong.append(InputError("unknown key", where=where, found=key, valid=valid, hint=hint))
     if lacking := [key for key in needed if key not in data]:
-        keys = f"the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
-        wrong.append(
-            InputError(
-                f"lacks {keys}", where=where, found=Shortened(list(data)), valid=", ".join(known)
-            )
-        )
+        keys = f"lacks the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
+        wrong.append(InputError(keys, where=where, found=Shortened(list(data)), valid=valid))
     if problems is not None:
         problems += wrong
     elif wrong:
@@ -269,12 +240,8 @@ def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
     version = data.get("schema")
     if isinstance(version, bool) or version != expected:
-        raise InputError(
-            "unknown schema",
-            where=f"{where}, schema",
-            found=Shortened(version),
-            valid=f"schema = {expected}",
-        )
+        found, valid = Shortened(version), f"schema = {expected}"
+        raise InputError("unknown schema", where=f"{where}, schema", found=found, valid=valid)
 
 
 def is_text(value: Any) -> bool:
@@ -289,9 +256,8 @@ def text(value: Any, where: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise InputError(
-            "holds half of a surrogate pair", where=where, found=Shortened(value)
-        ) from None
+        problem = "holds half of a surrogate pair"
+        raise InputError(problem, where=where, found=Shortened(value)) from None
     return value
 
 
@@ -339,9 +305,8 @@ def label(text: str, where: object, hint: str | None = None) -> str:
         problem = "holds a tab, a line break or another control character"
         raise InputError(problem, where=where, found=text, hint=hint)
     if (seen := without_unseen(text)) != text:
-        raise InputError(
-            "holds a character that is not seen", where=where, found=ascii(text), valid=repr(seen)
-        )
+        problem = "holds a character that is not seen"
+        raise InputError(problem, where=where, found=ascii(text), valid=repr(seen))
     return unicodedata.normalize("NFC", text)
 
 
@@ -399,15 +364,10 @@ def path(
     ...
     bayesbias.InputError: folder: must be a path; found: 3; valid: the path of a file or folder
     """
-    if not isinstance(value, str | os.PathLike):
-        raise InputError(
-            "must be a path", where=where, found=_described(value), valid=valid, hint=hint
-        )
-    text = os.fsdecode(value)
+    text = os.fsdecode(value) if isinstance(value, str | os.PathLike) else ""
     if not text.strip() or "\0" in text:
-        raise InputError(
-            "must be a path", where=where, found=Shortened(text), valid=valid, hint=hint
-        )
+        found = _described(value)
+        raise InputError("must be a path", where=where, found=found, valid=valid, hint=hint)
     return text
 
 
@@ -434,13 +394,8 @@ def instance[T](
 
 def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
     """Return the error for something of the wrong kind."""
-    return InputError(
-        "is none of what is taken here",
-        where=where,
-        found=_described(value),
-        valid=valid,
-        hint=hint,
-    )
+    problem, found = "is none of what is taken here", _described(value)
+    return InputError(problem, where=where, found=found, valid=valid, hint=hint)
 
 
 def _described(value: Any) -> Any:
@@ -461,12 +416,8 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
     bayesbias.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
     """
     if isinstance(values, str | bytes | bytearray):
-        raise InputError(
-            f"one {noun} was given where a list is expected",
-            where=where,
-            found=Shortened(values),
-            valid=f"[{noun}, ...]",
-        )
+        problem = f"one {noun} was given where a list is expected"
+        raise InputError(problem, where=where, found=Shortened(values), valid=f"[{noun}, ...]")
     try:
         return list(values)
     except TypeError:  # what cannot be gone through, or says only then that it cannot
@@ -497,10 +448,7 @@ def repeated[T](items: Iterable[T]) -> list[T]:
     >>> repeated(["a", "b", "a", "a"])
     ['a']
     """
-    counts: dict[T, int] = {}
-    for item in items:
-        counts[item] = counts.get(item, 0) + 1
-    return [item for item, number in counts.items() if number > 1]
+    return [item for item, number in Counter(items).items() if number > 1]
 
 
 def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[T, ...]:

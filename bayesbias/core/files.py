@@ -177,16 +177,8 @@ def opened(
     try:
         with open(path, "rb", buffering=buffering) as file:
             yield unpacked(file) if unpack else file
-    except EOFError:
-        raise InputError("the packed file is truncated", where=path, hint="copy it again") from None
-    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"the packed file is damaged ({error})", where=path, hint="copy it again"
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror or error}", where=path, valid=valid
-        ) from None
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
 
 
 def unpacked(stream: BinaryIO) -> BinaryIO:
@@ -251,11 +243,9 @@ def blocks_of_lines(
         lines = (left + part).split(b"\n")
         left = lines.pop()
         if max(len(left), max(map(len, lines), default=0)) > most:
-            raise InputError(
-                "the line is longer than any of such a file",
-                where=f"{where}, line {number + 1 + next((i for i, x in enumerate(lines) if len(x) > most), len(lines))}",
-                valid=f"at most {most:,} bytes",
-            )
+            long = next((i for i, line in enumerate(lines) if len(line) > most), len(lines))
+            problem, place = "the line is too long", f"{where}, line {number + 1 + long}"
+            raise InputError(problem, where=place, valid=f"at most {most:,} bytes")
         number += len(lines)
         if lines:
             yield lines
@@ -281,12 +271,9 @@ def decoded(content: bytes, where: object) -> str:
     try:
         return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise InputError(
-            "is not valid UTF-8",
-            where=f"{where}, line {content[: error.start].count(b'\n') + 1}",
-            found=content[error.start :][:4],
-            hint="save it as UTF-8: in Latin-1 or Windows-1252 its letters are other bytes",
-        ) from None
+        place = f"{where}, line {content[: error.start].count(b'\n') + 1}"
+        found, hint = content[error.start :][:4], "save it as UTF-8"
+        raise InputError("is not valid UTF-8", where=place, found=found, hint=hint) from None
 
 
 def read_text(path: Path, most: int = MOST_TEXT) -> str:
@@ -336,11 +323,8 @@ def toml_text(data: Mapping[str, Any], inside: str = "") -> str:
 
     def written(value: Any) -> str:
         if isinstance(value, Mapping):
-            return (
-                "{"
-                + ", ".join(f"{json.dumps(str(k))} = {written(v)}" for k, v in value.items())
-                + "}"
-            )
+            inner = (f"{json.dumps(str(k))} = {written(v)}" for k, v in value.items())
+            return "{" + ", ".join(inner) + "}"
         if isinstance(value, list | tuple):
             return f"[{', '.join(map(written, value))}]"
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
@@ -349,9 +333,8 @@ def toml_text(data: Mapping[str, Any], inside: str = "") -> str:
         return name if re.fullmatch("[A-Za-z0-9_-]+", name) else json.dumps(name)
 
     tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
-    lines = [
-        f"{key_of(name)} = {written(value)}\n" for name, value in data.items() if name not in tables
-    ]
+    own = {name: value for name, value in data.items() if name not in tables}
+    lines = [f"{key_of(name)} = {written(value)}\n" for name, value in own.items()]
     head = f"\n[{inside}]\n" if inside and lines else ""
     rest = (
         toml_text(value, ".".join(filter(None, (inside, key_of(name)))))
@@ -397,24 +380,14 @@ def check_folder(out: Path | None) -> None:
         return
     if os.path.realpath(out) == os.path.realpath(os.sep):
         raise InputError("the output cannot be the root of all folders", where=out)
-    existing = _existing(out)
-    if not os.path.isdir(existing):
+    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not existing.is_dir():
         raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    _check_writable(existing, out)
-
-
-def _existing(path: Path) -> Path:
-    while not os.path.exists(path) and path != path.parent:
-        path = path.parent
-    return path
-
-
-def _check_writable(folder: Path, out: Path) -> None:
-    try:
-        with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=folder):
-            pass
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", where=out) from None
+    with (
+        guarded(out, "cannot be written"),
+        tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=existing),
+    ):
+        pass
 
 
 @contextlib.contextmanager
@@ -441,9 +414,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        if (
-            isinstance(error, FileNotFoundError) and temporary is not None
-        ):  # of a file that the block reads
+        if isinstance(error, FileNotFoundError) and temporary:  # of a file that the block reads
             raise
         raise InputError(f"cannot be written: {error.strerror or error}", where=given) from error
     finally:
@@ -475,9 +446,7 @@ def plain(value: Any) -> Any:
     {'n': [1, None]}
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
-        }
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -1,11 +1,13 @@
 """Words and numbers as people read them: lists, counts, intervals, probabilities."""
 
 import difflib
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 
+UNKNOWN = "-"  # what does not exist
 _COMPARED, _MOST_COMPARED = 255, 50_000  # characters, and options, of which the nearest is sought
 
 
@@ -116,17 +118,6 @@ def join_words(items: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def ended(text: str) -> str:
-    """End a text as a sentence ends.
-
-    Examples
-    --------
-    >>> ended("no word is missing"), ended("missing: a, b ...")
-    ('no word is missing.', 'missing: a, b ...')
-    """
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
 def with_minus(contrast: str) -> str:
     """Write the name of a contrast with a minus.
 
@@ -165,62 +156,39 @@ def closest(name: str, options: Iterable[str], cutoff: float = 0.6) -> str | Non
 # Numbers
 
 
-def number_text(value: float, decimals: int = 3, *, signed: bool = False) -> str:
-    """Write a number; zero has no sign, and what does not exist is a dash.
+def is_known(value: Any) -> bool:
+    """Whether a value is a text or a finite number."""
+    import pandas as pd
+
+    return isinstance(value, str) or (not pd.isna(value) and math.isfinite(value))
+
+
+def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
+    """Return one value as a table prints it.
 
     Examples
     --------
-    >>> number_text(-0.0004), number_text(1234.5, 1, signed=True), number_text(float("nan"))
-    ('0.000', '+1,234.5', '-')
+    >>> format_value(-0.06712, "signed"), format_value(0.9996, "probability"), format_value(0.0312, "p_value")
+    ('-0.067', '>.999', '.031')
+    >>> format_value(4704, "count"), format_value(0.25, "percent"), format_value(None)
+    ('4,704', '25%', '-')
     """
-    if value != value:
-        return "-"
-    text = f"{value:+,.{decimals}f}" if signed else f"{value:,.{decimals}f}"
-    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
-
-
-def interval_text(low: float, high: float, decimals: int = 3, *, signed: bool = False) -> str:
-    """Write an interval.
-
-    Examples
-    --------
-    >>> interval_text(-0.093, 0.0412), interval_text(-0.093, 0.0412, 2, signed=True)
-    ('[-0.093, 0.041]', '[-0.09, +0.04]')
-    """
-    return f"[{number_text(low, decimals, signed=signed)}, {number_text(high, decimals, signed=signed)}]"
-
-
-def probability_text(p: float) -> str:
-    """Write a probability without its zero; near 0 and 1 it has a third digit.
-
-    Examples
-    --------
-    >>> [probability_text(p) for p in (0.00002, 0.004, 0.12, 0.5, 0.96, 0.997, 0.99999, 1, 0)]
-    ['<.001', '.004', '.12', '.50', '.96', '.997', '>.999', '>.999', '<.001']
-    """
-    if p != p:
-        return "-"
-    if p < 0.0005:
-        return "<.001"
-    if p >= 0.9995:
-        return ">.999"
-    return f"{p:.{2 if 0.045 <= p < 0.975 else 3}f}".removeprefix("0")
-
-
-def p_text(p: float) -> str:
-    """Write a p-value as an equation.
-
-    Examples
-    --------
-    >>> p_text(0.00002), p_text(0.0312), p_text(0.4), p_text(1)
-    ('p < .001', 'p = .031', 'p = .40', 'p = 1')
-    """
-    if p != p:
-        return "p = -"
-    if p < 0.0005:
-        return "p < .001"
-    text = f"{p:.{2 if p >= 0.095 else 3}f}"
-    return "p = 1" if text == "1.00" else f"p = {text.removeprefix('0')}"
+    if not is_known(value):
+        return UNKNOWN
+    if kind == "text":
+        return str(value)
+    if kind == "count":
+        return f"{value:,.0f}"
+    if kind == "percent":
+        return f"{100 * value:.0f}%"
+    if kind in ("probability", "p_value"):
+        if value < 0.001:
+            return "<.001"
+        if kind == "probability" and value > 0.999:
+            return ">.999"
+        return f"{value:.3f}".removeprefix("0")
+    text = f"{value:{'+' if kind == 'signed' else ''}.{digits}f}"
+    return text.lstrip("+-") if float(text) == 0 and kind != "signed" else text
 
 
 def percent(share: float) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import blocks_of_lines, guarded, opened
-from bayesbias.core.formatting import Shortened, number_of
+from bayesbias.core.files import guarded, opened
+from bayesbias.core.formatting import Shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,9 +58,8 @@ def plain_frame(
     out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
-            raise InputError(
-                "the name of a column must be a text", where=where, found=Shortened(name)
-            )
+            problem = "the name of a column must be a text"
+            raise InputError(problem, where=where, found=Shortened(name))
         here = f"{where}, column {name}"
         column = _plain_column(frame.iloc[:, place], here, known is None or name in known)
         if column is not None:
@@ -77,11 +76,8 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series |
     if isinstance(dtype, pd.StringDtype):
         return None
     if isinstance(dtype, pd.CategoricalDtype):
-        return (
-            None
-            if kinds.is_string_dtype(dtype.categories)
-            else column.astype(dtype.categories.dtype)
-        )
+        texts = kinds.is_string_dtype(dtype.categories)
+        return None if texts else column.astype(dtype.categories.dtype)
     if kinds.is_bool_dtype(dtype) and kinds.is_extension_array_dtype(dtype):
         return column.astype(object if column.isna().any() else bool)
     if kinds.is_complex_dtype(dtype):
@@ -99,60 +95,10 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series |
         with guarded(where, "cannot be read as numbers"):
             return column.astype(float if column.isna().any() or kind != "integer" else "int64")
     for row, value in enumerate(column):
-        if strict and not (
-            value is None or isinstance(value, str | numbers.Real) or value is pd.NA
-        ):
+        known = value is None or value is pd.NA or isinstance(value, str | numbers.Real)
+        if strict and not known:
             raise checks.wrong_kind(value, f"{where}, row {row}", "numbers, or texts")
     return None if strict else column.astype(str).where(column.notna(), None)
-
-
-def plain_numbers(
-    values: Any,
-    where: object,
-    valid: str = "finite numbers, all rows of one length",
-    *,
-    truths: bool = False,
-) -> Any:
-    """Return numbers handed over in memory as an array of floats or integers.
-
-    Parameters
-    ----------
-    values : array_like
-    where : object
-    valid : str
-    truths : bool
-        Whether truth values will do, as 0 and 1.
-
-    Examples
-    --------
-    >>> plain_numbers([1, 0.5], "the vector")
-    array([1. , 0.5])
-    >>> plain_numbers([1j], "the vector", "numbers")
-    Traceback (most recent call last):
-    ...
-    bayesbias.InputError: the vector: holds no real numbers; found: 'type complex128'; valid: numbers
-    """
-    import numpy as np
-    import pandas as pd
-
-    with guarded(where, "holds no real numbers", valid=valid):
-        array = np.asarray(values)
-        if np.ma.is_masked(values):
-            raise InputError("holds numbers that are masked", where=where, valid=valid)
-        if array.dtype.kind == "O" and array.size:
-            if gone := int(pd.isna(array).sum()):
-                raise InputError(
-                    f"holds {number_of(gone, 'missing value')}", where=where, valid=valid
-                )
-            if all(not isinstance(one, str | bytes | bool | complex) for one in array.flat):
-                array = array.astype(float)
-    if truths and array.dtype.kind == "b":
-        array = array.astype(np.int8)
-    if array.dtype.kind not in "fiu":
-        raise InputError(
-            "holds no real numbers", where=where, found=f"type {str(array.dtype)[:40]}", valid=valid
-        )
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
@@ -172,17 +118,12 @@ def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
     held = list(index)
     if not any(isinstance(label, str) for label in held):
         if not index.is_monotonic_increasing:
-            raise InputError(
-                "the index of the answer is not sorted", where=where, hint="sort it: .sort_index()"
-            )
+            problem, hint = "the index of the answer is not sorted", "sort it: .sort_index()"
+            raise InputError(problem, where=where, hint=hint)
         return answer
     if len(set(held)) != len(held) or set(held) != set(texts):
-        raise InputError(
-            "the index of the answer is not that of the sentences",
-            where=where,
-            found=Shortened(held),
-            hint="drop it: .reset_index(drop=True)",
-        )
+        problem = "the index of the answer is not that of the sentences"
+        raise InputError(problem, where=where, hint="drop it: .reset_index(drop=True)")
     return answer.loc[list(texts)]
 
 
@@ -215,7 +156,7 @@ def read_csv(
     import pyarrow as pa
     from pyarrow import csv
 
-    called = called or path
+    called, texts = called or path, dict[str, Any]()
 
     def read(types: dict[str, Any], threads: bool = True) -> Any:
         with opened(path, unpack=True) as stream:
@@ -226,7 +167,7 @@ def read_csv(
                 csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
 
-    with guarded(called, "cannot be read as a table"):
+    with guarded(called, "cannot be read as a table", valid=f"the columns {layouts}"):
         try:
             with opened(path, unpack=True) as stream:
                 names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
@@ -234,61 +175,17 @@ def read_csv(
                 raise InputError("has more columns than any table", where=called, found=len(names))
             label = pa.dictionary(pa.int32(), pa.string())
             texts = {name: label if name in labels else pa.string() for name in names}
+            wanted = {name: pa.float64() for name in names if name in numbers}
             try:
-                table = read(
-                    {name: pa.float64() if name in numbers else texts[name] for name in names}
-                )
-                wanted = [name for name in names if name in numbers]
-                if all(
-                    np.isfinite(table.column(names.index(name)).to_numpy()).all() for name in wanted
-                ):
+                table = read(texts | wanted)
+                columns = [table.column(names.index(name)).to_numpy() for name in wanted]
+                if all(np.isfinite(column).all() for column in columns):
                     return table
             except pa.ArrowInvalid:
                 pass  # a text among numbers is found below
             return read(texts)
-        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-            if "Empty CSV" in str(error):
-                raise InputError(
-                    "holds no rows", where=called, valid=f"a table with the columns {layouts}"
-                ) from None
-            if line := _line_not_utf8(path):
-                raise InputError(
-                    "is not valid UTF-8", where=f"{called}, line {line}", hint="save it as UTF-8"
-                ) from None
-            ragged = re.search(
-                r"Row #(\d+): Expected (\d+) columns, got (\d+)", _serial_error(read)
-            )
-            if ragged is None:
-                raise
-            raise InputError(
-                f"has {ragged[3]} cells where the header has {ragged[2]}",
-                where=f"{called}, line {ragged[1]}",
-                hint="a cell with a comma stands in quotation marks"
-                if int(ragged[3]) > int(ragged[2])
-                else None,
-            ) from None
-
-
-def _serial_error(read: Callable[[dict[str, Any], bool], Any]) -> str:
-    """Return what Arrow says with the number of the row, which it knows on one thread alone."""
-    try:
-        read({}, False)
-    except Exception as error:
-        return str(error)
-    return ""
-
-
-def _line_not_utf8(path: Path) -> int | None:
-    number = 0
-    with opened(path, unpack=True) as stream:
-        for block in blocks_of_lines(stream, path):
-            for line in block:
-                number += 1
-                try:
-                    line.decode()
-                except UnicodeDecodeError:
-                    return number
-    return None
+        except pa.ArrowInvalid:
+            return read(texts, False)  # says in which row the fault is: it knows that on one thread
 
 
 def read_parquet(
@@ -301,13 +198,8 @@ def read_parquet(
         held = pq.read_schema(file).names
         for name in columns or ():
             if name not in held:
-                raise InputError(
-                    f"lacks the column {name}",
-                    where=path,
-                    found=held,
-                    valid=columns,
-                    hint=nearest(name, held),
-                )
+                hint = nearest(name, held)
+                raise InputError(f"lacks the column {name}", where=path, found=held, hint=hint)
         file.seek(0)
         texts = [name for name in categories if name in held]
         return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read(

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["Column", "Interpretation", "Section", "Study"]
+from bayesbias.core.formatting import UNKNOWN, format_value, is_known
 
-UNKNOWN = "-"
+__all__ = ["Column", "Interpretation", "Section", "Study"]
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,11 @@ class Column:
             ends = zip(frame[self.name], frame[self.upper], strict=True)
             return [
                 UNKNOWN
-                if not (_known(low) and _known(high))
+                if not (is_known(low) and is_known(high))
                 else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
                 for low, high in ends
             ]
         return [format_value(value, self.kind, digits) for value in frame[self.name]]
-
-
-def _known(value: Any) -> bool:
-    import pandas as pd
-
-    return isinstance(value, str) or (not pd.isna(value) and math.isfinite(value))
 
 
 def decimals(frame: pd.DataFrame) -> int:
@@ -85,34 +79,6 @@ def decimals(frame: pd.DataFrame) -> int:
     if not sds:
         return 3
     return int(min(max(1 - math.floor(math.log10(sorted(sds)[len(sds) // 2])), 0), 5))
-
-
-def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
-    """Return one value as a table prints it.
-
-    Examples
-    --------
-    >>> format_value(-0.06712, "signed"), format_value(0.9996, "probability"), format_value(0.0312, "p_value")
-    ('-0.067', '>.999', '.031')
-    >>> format_value(4704, "count"), format_value(0.25, "percent"), format_value(None)
-    ('4,704', '25%', '-')
-    """
-    if not _known(value):
-        return UNKNOWN
-    if kind == "text":
-        return str(value)
-    if kind == "count":
-        return f"{value:,.0f}"
-    if kind == "percent":
-        return f"{100 * value:.0f}%"
-    if kind in ("probability", "p_value"):
-        if value < 0.001:
-            return "<.001"
-        if kind == "probability" and value > 0.999:
-            return ">.999"
-        return f"{value:.3f}".removeprefix("0")
-    text = f"{value:{'+' if kind == 'signed' else ''}.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 and kind != "signed" else text
 
 
 @dataclass(frozen=True, eq=False)

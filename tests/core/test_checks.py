@@ -16,52 +16,23 @@ from bayesbias.core.packages import needed, own_version, versions_of
 NAN, INF = math.nan, math.inf
 
 
-@pytest.mark.parametrize(
-    ("check", "values"),
-    [
-        (lambda v: checks.count(v, "n"), [1, 7, np.int64(3), 2**80]),
-        (lambda v: checks.count(v, "n", 0, 200), [0, 200, np.uint8(7)]),
-        (checks.seed, [0, 2**32 - 1, np.uint32(2**32 - 1)]),
-        (lambda v: checks.seed(v, most=None), [0, 2**64]),
-        (lambda v: checks.finite(v, "x"), [-1, 0.0, np.float32(2.5), np.int16(3)]),
-        (lambda v: checks.positive(v, "x"), [1e-100, 1, np.float64(2), np.float32(0.5)]),
-        (lambda v: checks.not_negative(v, "x"), [0, 0.0, 1e308]),
-        (lambda v: checks.not_negative(v, "x", 100), [0, 100]),
-        (lambda v: checks.between(v, "x", 0, 0.5), [5e-324, 0.25, np.nextafter(0.5, 0)]),
-        (checks.probability, [0.95, np.float32(0.5), np.nextafter(1, 0)]),
-        (lambda v: checks.choice(v, ("a", 1, None), "kind"), ["a", 1, None]),
-        (lambda v: checks.text(v, "x"), ["a", " a "]),
-    ],
-)
-def test_what_is_valid_is_given_back(check, values):
-    for value in values:
-        assert check(value) == value
-
-
 WHOLE = "must be a whole number"
-TOO_LARGE = 10**400  # no floating-point number holds it
 
 
 @pytest.mark.parametrize(
     ("check", "values", "words"),
     [
-        (lambda v: checks.count(v, "n"), [0, -1, 1.0, np.float64(2), True, "2", None, NAN, [1]], f"{WHOLE} of at least 1"),
-        (lambda v: checks.count(v, "n", 2), [1, np.int8(1)], f"{WHOLE} of at least 2"),
-        (lambda v: checks.count(v, "n", 1, 200), [0, 201, True], f"{WHOLE} from 1 to 200"),
-        (lambda v: checks.seed(v, "n"), [-1, 2**32, 1.0, False, "1", None], f"{WHOLE} from 0 to 4294967295"),
-        (lambda v: checks.seed(v, "n", most=None), [-1, 1.5], f"{WHOLE} of at least 0"),
-        (lambda v: checks.finite(v, "n"), [NAN, INF, -INF, "1", None, True, TOO_LARGE, 1j], "must be a finite number"),
-        (lambda v: checks.positive(v, "n"), [0, -0.0, -1, NAN, INF, "1", True], "must be a finite number above 0"),
-        (lambda v: checks.not_negative(v, "n"), [-1e-300, NAN, INF, "0", False], "must be a finite number of at least 0"),
-        (lambda v: checks.not_negative(v, "n", 100), [-1, 100.5, NAN, INF], "must lie from 0 to 100"),
-        (lambda v: checks.between(v, "n", 0, 0.5), [0, 0.5, NAN, "0.1"], "must lie between 0 and 0.5"),
-        (lambda v: checks.probability(v, "n"), [0, 1, 0.0, 1.0, -0.1, 95, NAN, "0.9", True, None], "must lie between 0 and 1"),
-        (lambda v: checks.text(v, "n"), ["", " \t", 3, None, b"x"], "must be a text that is not empty"),
-        (lambda v: checks.text(v, "n"), ["a\ud800"], "holds half of a surrogate pair"),
-        (lambda v: checks.texts(v, "n"), ["abc", 3, None, {"a": 1}], "must be a list of texts"),
-        (lambda v: checks.texts(v, "n", 2), [["a"], []], "must be a list of texts, 2 or more"),
-        (lambda v: checks.table(v, "n"), [[], "a", None, 3], "must be a table"),
-        (lambda v: checks.several(v, "word", "n"), ["abc", "", b"a"], "one word was given where a list is expected"),
+        (lambda v: checks.count(v, "n"), [0, 1.0, True, None], f"{WHOLE} of at least 1"),
+        (lambda v: checks.count(v, "n", 1, 200), [0, 201], f"{WHOLE} from 1 to 200"),
+        (lambda v: checks.finite(v, "n"), [NAN, INF, "1", True, 10**400], "must be a finite number"),
+        (lambda v: checks.positive(v, "n"), [0, -1, NAN], "must be a finite number above 0"),
+        (lambda v: checks.not_negative(v, "n", 100), [-1, 100.5, NAN], "must lie from 0 to 100"),
+        (lambda v: checks.probability(v, "n"), [0, 1, 95, "0.9"], "must lie between 0 and 1"),
+        (lambda v: checks.text(v, "n"), ["", 3, None], "must be a text that is not empty"),
+        (lambda v: checks.texts(v, "n", 2), [["a"], "ab"], "must be a list of texts"),
+        (lambda v: checks.table(v, "n"), [[], "a", None], "must be a table"),
+        (lambda v: checks.several(v, "word", "n"), ["abc"], "one word was given where a list is expected"),
+        (lambda v: checks.path(v, "n"), ["", "a\0b", 3], "must be a path"),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_its_place(check, values, words):
@@ -70,11 +41,6 @@ def test_what_is_refused_is_named_with_its_place(check, values, words):
             check(value)
         assert "found: " in str(caught.value)
         assert len(str(caught.value)) < 200
-
-
-def test_none_is_named_as_what_was_found():
-    with pytest.raises(InputError, match=r"seed: must be a whole number .*; found: None$"):
-        checks.seed(None)
 
 
 def test_a_choice_names_the_valid_ones_and_the_nearest():
@@ -112,21 +78,6 @@ def test_unknown_and_missing_keys_are_raised_or_gathered():
         InputError, match="key19"
     ):  # every valid key is named, not only the first few
         checks.known_keys({"nothing": 1}, many, "x")
-
-
-@pytest.mark.parametrize("stated", [2, "1", True, None])
-def test_another_form_of_file_is_refused(stated):
-    checks.schema({"schema": 1}, 1, "x")
-    with pytest.raises(InputError, match=r"^x, schema: unknown schema; .*valid: schema = 1$"):
-        checks.schema({"schema": stated}, 1, "x")
-
-
-def test_a_bad_text_of_a_list_is_named_by_its_number():
-    assert checks.texts(["a", "b"], "x") == ("a", "b")
-    with pytest.raises(
-        InputError, match=r"^x, number 2: must be a text that is not empty; found: 3$"
-    ):
-        checks.texts(["a", 3], "x")
 
 
 def test_what_stands_twice_is_named():
@@ -180,14 +131,6 @@ def test_versions_are_those_installed():
 
     assert own_version() == bayesbias.__version__
     assert versions_of("numpy") == {"numpy": np.__version__}
-
-
-@pytest.mark.parametrize("text", ["", " ", "a\0b"])
-def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
-    with pytest.raises(
-        InputError, match=r"^folder: (must be|is|holds) .*valid: the path of a file or folder"
-    ):
-        checks.path(text, "folder")
 
 
 @pytest.mark.parametrize(

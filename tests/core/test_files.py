@@ -25,7 +25,9 @@ def test_packed_files_are_unpacked(tmp_path, pack):
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:40] + b"xxxx" + data[44:]])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-9], lambda data: data[:40] + b"xxxx" + data[44:]]
+)
 def test_damaged_packed_files_name_the_file(tmp_path, pack, damage):
     path = tmp_path / "packed.txt"
     path.write_bytes(damage(pack(np.random.default_rng(1).bytes(5000))))
@@ -128,7 +130,11 @@ def test_outputs_are_checked_before_the_work(tmp_path):
 
 def test_hashes(tmp_path):
     (tmp_path / "a").write_bytes(b"abc")
-    assert files.sha256_file(tmp_path / "a") == files.sha256_of("abc") == hashlib.sha256(b"abc").hexdigest()
+    assert (
+        files.sha256_file(tmp_path / "a")
+        == files.sha256_of("abc")
+        == hashlib.sha256(b"abc").hexdigest()
+    )
 
 
 def test_a_pipe_is_copied_to_be_read_twice(tmp_path):

@@ -271,7 +271,7 @@ def test_gpt_like_models_pool_their_last_token_and_have_no_cls(tmp_path):
     model.save_pretrained(folder)
 
     with pytest.raises(
-        InputError, match=r"has no \[CLS\] token; found: 'pooling=cls'; valid: mean, max, last"
+        InputError, match=r"has no \[CLS\] token; found: 'pooling=cls'"
     ):
         transformers_encoder(folder, pooling="cls")
     encoder = transformers_encoder(folder, pooling="last", device="cpu")
@@ -299,7 +299,7 @@ def test_a_model_whose_files_lack_weights_is_refused(tmp_path):
 
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(
-        InputError, match=r"lack weights.*2 tensors without values, such as encoder.layer.3"
+        InputError, match=r"lack weights.*encoder.layer.3"
     ):
         transformers_encoder(folder)
 
@@ -313,7 +313,7 @@ def test_a_model_whose_files_lack_weights_is_refused(tmp_path):
         ),
         ("layer=-8", "no such layer"),
         ("max_length=513", "max_length: must be a whole number from 3 to 512"),
-        ("device=tpu", "no such device here; found: 'tpu'; valid: cpu"),
+        ("device=tpu", "unknown device here; found: 'tpu'; valid: cpu"),
         ("pooling=cls&special_tokens=exclude", r"\[CLS\] is itself a special token"),
     ],
 )
