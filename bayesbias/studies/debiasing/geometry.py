@@ -6,7 +6,6 @@ and are unrelated to those before where the vectors are.
 """
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -193,8 +192,8 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
         unknown, nan = Related(np.nan, np.nan, np.nan), float("nan")
         left = left_of(unknown, largest, 0)
         return Geometry(left, 0, 0, 0, unknown, unknown, unknown, nan, nan, nan, nan, largest)
-    correlation = _related(before, after, _correlation, prob, z=True)
-    relations = _related(before, after, _correlation, prob, z=True, centred=True)
+    correlation = _related(before, after, prob)
+    relations = _related(before, after, prob, centred=True)
     sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))
     return Geometry(
         left_of(_least(correlation, relations), largest, len(controls)),
@@ -203,7 +202,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
         len(controls),
         correlation,
         relations,
-        _related(before, after, _slope, prob, z=False),
+        _related(before, after, prob, slope=True),
         rms=float(np.sqrt((controls["change"] ** 2).mean())),
         rms_unrelated=float(np.hypot(controls["change"].mean(), np.hypot(sd_before, sd_after))),
         sd_before=sd_before,
@@ -248,11 +247,6 @@ def _least(*related: Related) -> Related:
     return min(known, key=lambda each: each.value) if known else related[0]
 
 
-_Statistic = Callable[[np.ndarray], np.ndarray]
-# The sums that both statistics are made of, in the order of `_sums`.
-_N, _X, _Y, _XX, _YY, _XY = range(6)
-
-
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Return, pair by pair, what a correlation is made of; nothing where there is no pair."""
     there = ~np.isnan(x)
@@ -261,10 +255,8 @@ def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    n = sums[_N]
-    xx = sums[_XX] / n - (sums[_X] / n) ** 2
-    yy = sums[_YY] / n - (sums[_Y] / n) ** 2
-    return xx, yy, sums[_XY] / n - sums[_X] * sums[_Y] / n**2
+    n, x, y, xx, yy, xy = sums
+    return xx / n - (x / n) ** 2, yy / n - (y / n) ** 2, xy / n - x * y / n**2
 
 
 def _correlation(sums: np.ndarray) -> np.ndarray:
@@ -281,14 +273,10 @@ def _slope(sums: np.ndarray) -> np.ndarray:
 
 
 def _related(
-    x: np.ndarray,
-    y: np.ndarray,
-    statistic: _Statistic,
-    prob: float,
-    *,
-    z: bool,
-    centred: bool = False,
+    x: np.ndarray, y: np.ndarray, prob: float, *, slope: bool = False, centred: bool = False
 ) -> Related:
+    """Return the correlation or the slope with its interval; `centred` takes out means of words."""
+    statistic, scaled = (_slope, np.array) if slope else (_correlation, _fisher)
     if min(x.shape) < (3 if centred else 1) or max(x.shape) < 3:
         return Related(np.nan, np.nan, np.nan)
     # About the mean, so that no digits are lost in the sums of squares.
@@ -311,15 +299,15 @@ def _related(
             without.append(whole[:, None] - sums.sum(axis=2 - axis))
     crossed = len(without) == 2
     if crossed:
-        without.append(whole[:, None] - sums[:, sums[_N] > 0])
-    parts = [_jackknife(_scaled(statistic(each), z)) for each in without]
+        without.append(whole[:, None] - sums[:, sums[0] > 0])
+    parts = [_jackknife(scaled(statistic(each))) for each in without]
     variance = max(parts[0] + parts[1] - parts[2], parts[2]) if crossed else parts[0]
     fewest = min(size for size in x.shape if size > 1)
-    middle = float(_scaled(np.array(value), z))
+    middle = float(scaled(np.array(value)))
     half = float(stats.t.ppf((1 + prob) / 2, fewest - 1)) * np.sqrt(variance)
     if np.isnan(half):
         return Related(value, np.nan, np.nan)
-    low, high = (np.tanh(end) if z else end for end in (middle - half, middle + half))
+    low, high = (end if slope else np.tanh(end) for end in (middle - half, middle + half))
     return Related(value, float(low), float(high))
 
 
@@ -334,9 +322,9 @@ def _without_means(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def _scaled(values: np.ndarray, z: bool) -> np.ndarray:
+def _fisher(values: np.ndarray) -> np.ndarray:
     # A correlation of one to the last digit has no z; this one is 18.7.
-    return np.arctanh(np.clip(values, -1 + 1e-16, 1 - 1e-16)) if z else values
+    return np.arctanh(np.clip(values, -1 + 1e-16, 1 - 1e-16))
 
 
 def _jackknife(values: np.ndarray) -> float:

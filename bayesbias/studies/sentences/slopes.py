@@ -44,35 +44,23 @@ class SlopesAsked:
 
     def of_test(self, table: PairTable, spec: ModelSpec) -> tuple[PairTable, ModelSpec, list[str]]:
         """Return table and model with the slopes, and the covariates that the test lacks."""
-        lacking = []
+        lacking, own = [], [table.frame[name].unique() for name in ("protected_word", "attribute")]
         for given in self.covariates:
-            sides = [
-                list(table.frame[column].unique()) for column in ("protected_word", "attribute")
-            ]
-            if max(len(values_of(given, words)) for words in sides) >= _LEAST:
+            if any(len(values_of(given, list(words))) >= _LEAST for words in own):
                 table = join_covariates(table, [given])
         for covariate, by in self.slopes.items():
-            columns = [
-                name
-                for name in columns_of_covariate(table, covariate)
-                if name in table.frame.columns
-            ]
-            if not columns:
-                lacking.append(covariate)
+            columns = columns_of_covariate(table, covariate)
+            columns = [name for name in columns if name in table.frame]
+            lacking += [] if columns else [covariate]
             for column in columns:
                 spec = slopes_for(spec, table, column, by)
         return table, spec, lacking
 
     def account(self) -> dict[str, Any]:
         """Say for the provenance what was asked, and where the covariates come from."""
-        return {
-            "covariates": {
-                one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates
-            },
-            "slopes": {
-                covariate: None if by is None else list(by) for covariate, by in self.slopes.items()
-            },
-        }
+        about = {one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates}
+        slopes = {name: None if by is None else list(by) for name, by in self.slopes.items()}
+        return {"covariates": about, "slopes": slopes}
 
 
 def slopes_of_tests(
