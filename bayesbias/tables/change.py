@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import number_of, some
+from bayesbias.core.formatting import some
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.pairing import CONNECTIONS
@@ -62,17 +62,13 @@ def join_pairs(
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> frame, account = join_pairs(table, table.frame.iloc[:-3])
     >>> len(frame), account["only_in_original"], account["notes"]
-    (162, 3, ['3 of 165 pairs of the original are not in debiased and are left out'])
+    (162, 3, ['pairs of the original that are not in debiased, left out: 3 of 165'])
     """
-    checks.text(name, "name")
     first, second = (as_pair_table(x).frame.copy() for x in (original, debiased))
     for frame, where in ((first, "original"), (second, name)):
         if taken := [column for column in (*JOINED, "repeat") if column in frame]:
-            raise InputError(
-                f"a column of your own is called {taken[0]!r}, which is ours",
-                where=where,
-                hint="rename it",
-            )
+            problem = f"a column of your own is called {taken[0]!r}, which is ours"
+            raise InputError(problem, where=where, hint="rename it")
         # A repeated row that was kept meets the repeat of the same number.
         frame["repeat"] = frame.groupby(_PAIR, observed=True).cumcount()
     key = [*_PAIR, "repeat"]
@@ -89,37 +85,33 @@ def join_pairs(
         other = both[column].astype(str) != both[f"{column}_debiased"].astype(str)
         if other.any():
             row = both[other].iloc[0]
+            pair = f"{row['protected_word']!r} and {row['attribute']!r}"
             raise InputError(
-                f"the pair {row['protected_word']!r} and {row['attribute']!r} has another {column.replace('_', ' ')} than in "
-                "the original",
+                f"the pair {pair} has another {column.replace('_', ' ')} than in the original",
                 where=name,
                 found=str(row[f"{column}_debiased"]),
                 valid=str(row[column]),
                 hint="make both with the same word list and controls",
             )
     lost, gained = len(first) - len(both), len(second) - len(both)
-    notes = []
-    for n, frame, of, other_table in (
-        (lost, first, "the original", name),
-        (gained, second, name, "the original"),
-    ):
-        if n:
-            are = "is" if n == 1 else "are"
-            notes.append(
-                f"{n:,} of {number_of(len(frame), 'pair')} of {of} {are} not in {other_table} and {are} left out"
-            )
+    notes: list[str] = []
     words = []
-    for a, b, place in ((first, second, "the original"), (second, first, name)):
-        known = {*b["protected_word"], *b["attribute"]}
-        words.append(
-            [w for w in dict.fromkeys([*a["protected_word"], *a["attribute"]]) if w not in known]
-        )
-        if words[-1]:
-            notes.append(f"only in {place}: {some(words[-1], 12)}")
-    differing = []
-    for column in (
-        c for c in first.columns if c in second.columns and c not in (*COLUMNS, "repeat")
+    for n, frame, of, other, other_name in (
+        (lost, first, "the original", second, name),
+        (gained, second, name, first, "the original"),
     ):
+        known = {*other["protected_word"], *other["attribute"]}
+        listed = dict.fromkeys(map(str, [*frame["protected_word"], *frame["attribute"]]))
+        words.append([word for word in listed if word not in known])
+        if n:
+            notes.append(
+                f"pairs of {of} that are not in {other_name}, left out: {n:,} of {len(frame):,}"
+            )
+        if words[-1]:
+            notes.append(f"only in {of}: {some(words[-1], 12)}")
+    differing = []
+    shared = [c for c in first.columns if c in second.columns and c not in (*COLUMNS, "repeat")]
+    for column in shared:
         mine, other = both[column], both[f"{column}_debiased"]
         if ((mine == other) | (mine.isna() & other.isna())).all():
             both = both.drop(columns=f"{column}_debiased")
@@ -137,8 +129,8 @@ def join_pairs(
         "pairs": len(both),
         "only_in_original": lost,
         "only_in_debiased": gained,
-        "words_only_in_original": [str(w) for w in words[0]],
-        "words_only_in_debiased": [str(w) for w in words[1]],
+        "words_only_in_original": words[0],
+        "words_only_in_debiased": words[1],
         "columns": own,
         "notes": notes,
     }
@@ -169,8 +161,7 @@ def common_pairs(
         kept["connection"] = kept["connection"].cat.remove_unused_categories()
         notes = list(account["notes"])
         if n := int((~keep).sum()):
-            are, it = ("is", "it") if n == 1 else ("are", "them")
-            notes.append(f"{number_of(n, 'pair')} {are} left out because another table lacks {it}")
+            notes.append(f"pairs that another table lacks, left out: {n:,}")
         frames[name], accounts[name] = kept, {**account, "pairs": len(kept), "notes": notes}
     return frames, accounts
 
@@ -187,9 +178,8 @@ def pairs_by_level(
     by_level |= {level: pairs[by].astype(str).to_numpy() for level, by in levels.items()}
     out = {}
     for level, names in by_level.items():
+        counts = pd.crosstab(names, connection)
         for name in dict.fromkeys(names.tolist()):
-            mine = connection[names == name]
-            for c in CONNECTIONS:
-                if count := int((mine == c).sum()):
-                    out[level, str(name), c] = count
+            held = {c: int(counts.loc[name].get(c, 0)) for c in CONNECTIONS}
+            out |= {(level, str(name), c): count for c, count in held.items() if count}
     return out

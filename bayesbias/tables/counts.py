@@ -27,16 +27,8 @@ from bayesbias.wordlists.wordlist import Controls, WordList
 __all__ = ["WordCounts", "load_counts", "matched_controls"]
 
 _COUNTS = (
-    "count",
-    "counts",
-    "n",
-    "freq",
-    "freqs",
-    "frequency",
-    "frequencies",
-    "occurrences",
-    "fpmw",
-)
+    "count", "counts", "n", "freq", "freqs", "frequency", "frequencies", "occurrences", "fpmw"
+)  # fmt: skip
 _VALID = "a .csv file with columns word and count, a file of lines with a word and its count, 'order', or 'wordfreq'"
 MATCHED = "matched"
 _FAR = 0.5  # powers of ten: a word three times as frequent is no match
@@ -136,19 +128,13 @@ def load_counts(
     ({'rabbi': 3.0, 'Mosque': 1.0}, ('imam',))
     """
     asked = list(dict.fromkeys(checks.words(words)))
-    if not checks.is_text(language):
-        raise checks.wrong_kind(language, "language", "the code of a language, such as en")
     if isinstance(source, WordCounts):
         known = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
         return _made(known, asked, source.kind, source.source, source.sha256, source.matched)
     if isinstance(source, str) and source == "order":
         if embedding is None:
-            raise InputError(
-                "the order of vectors needs a file of vectors",
-                where="counts",
-                found="order",
-                valid=_VALID,
-            )
+            problem = "the order of vectors needs a file of vectors"
+            raise InputError(problem, where="counts", valid=_VALID)
         ranks, matched, about = ranks_of(embedding, asked)
         logs = {word: -float(np.log10(rank)) for word, rank in ranks.items()}
         return _made(logs, asked, "order", about["source"], about["sha256"], matched)
@@ -159,21 +145,12 @@ def load_counts(
     elif isinstance(source, str | os.PathLike):
         path = path_of(source, "counts", _VALID)
         digest, where = sha256_file(path), str(path)
-        counts = (
-            _of_covariate(path, where)
-            if path.suffix.lower() in (".csv", ".tsv")
-            else _of_lines(path, asked)
-        )
+        tabular = path.suffix.lower() in (".csv", ".tsv")
+        counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
     else:
         raise InputError("are no counts", where="counts", found=Shortened(source), valid=_VALID)
-    for word, count in counts.items():
-        if count < 0:
-            raise InputError(
-                "a count is below zero",
-                where=where,
-                found=f"{word}: {count:g}",
-                valid="counts of at least 0",
-            )
+    if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
+        raise InputError("a count is below zero", where=where, found=below[0])
     spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
     logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
     matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
@@ -189,32 +166,22 @@ def _made(
     matched: Mapping[str, str],
 ) -> WordCounts:
     if not logs:
-        raise InputError(
-            "no word has a count",
-            where=f"{source or kind}",
-            found=some(asked, 6),
-            valid="counts of the words",
-        )
+        raise InputError("no word has a count", where=source or kind, found=some(asked, 6))
     missing = tuple(word for word in asked if word not in logs)
-    return WordCounts(
-        logs, kind, source, digest, missing, {w: s for w, s in matched.items() if w in logs}
-    )
+    matched = {word: spelling for word, spelling in matched.items() if word in logs}
+    return WordCounts(logs, kind, source, digest, missing, matched)
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:
     """Return the counts of a table: of its only number, or the column that is called so."""
-    if isinstance(source, Mapping) and not any(
-        isinstance(value, Mapping) for value in source.values()
-    ):
+    if isinstance(source, Mapping) and not any(isinstance(of, Mapping) for of in source.values()):
         source = {"count": source}
     given = [each for each in covariates_given(source) if each.numeric]
     named = [each for each in given if each.name.casefold() in _COUNTS]
     chosen = named or given
     if len(chosen) != 1:
         raise InputError(
-            "holds no column of counts"
-            if not chosen
-            else "holds several columns that may be counts",
+            f"holds {'several columns that may be counts' if chosen else 'no column of counts'}",
             where=where,
             found=[each.name for each in chosen] or None,
             valid="a column word, and a column count",
@@ -233,40 +200,28 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
             if not cell:
                 continue
             try:
-                value = float(cell) if parts else np.nan
+                value = float(cell if parts else "nan")
             except ValueError:
                 value = np.nan
             if not np.isfinite(value):
                 if number == 1 and parts and not cell[0].isdigit():
                     continue  # a heading
-                raise InputError(
-                    "is no line of a word and its count",
-                    where=f"{path}, line {number}",
-                    found=Shortened(line.strip()),
-                    valid=_VALID,
-                )
+                problem, place = "is no line of a word and its count", f"{path}, line {number}"
+                raise InputError(problem, where=place, found=Shortened(line.strip()), valid=_VALID)
             word = unicodedata.normalize("NFC", " ".join(parts))
             if word in wanted and counts.setdefault(word, value) != value:
-                raise InputError(
-                    f"the word {word!r} has two counts",
-                    where=f"{path}, line {number}",
-                    found=(counts[word], value),
-                )
+                problem, place = f"the word {word!r} has two counts", f"{path}, line {number}"
+                raise InputError(problem, where=place, found=(counts[word], value))
     return counts
 
 
 def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
-    package = needed(
-        "frequency", "wordfreq", purpose="frequencies of words", instead="a file of counts"
-    )
+    package = needed("frequency", "wordfreq", purpose="frequencies of words")
     known = package.available_languages("best")
     checks.choice(language, sorted(known), "language of wordfreq", "language")
-    logs = {}
-    for word in asked:
-        # Phrases are taken apart at blanks, as wordfreq has no others.
-        value = float(package.zipf_frequency(word.replace("_", " "), language))
-        if value > 0:
-            logs[word] = value
+    # Phrases are taken apart at blanks, as wordfreq has no others.
+    zipf = {w: float(package.zipf_frequency(w.replace("_", " "), language)) for w in asked}
+    logs = {word: value for word, value in zipf.items() if value > 0}
     return _made(logs, asked, "wordfreq", language, versions_of("wordfreq").get("wordfreq", ""), {})
 
 
@@ -379,7 +334,14 @@ def matched_controls(
         "largest_gap": round(largest, 12),
         "without_count": [word for word in words.attribute_words if word not in logs],
     }
-    account["note"] = _note(account, counts, len(kept))
+    lost = account["without_count"]
+    account["note"] = (
+        f"{len(kept)} of {len(choice)} neutral words are matched in frequency to the stereotypes, {per} to each "
+        f"({counts.origin}): mean log frequency {theirs[columns].mean():.2f} beside {mine.mean():.2f}, largest gap "
+        f"{largest:.2f} powers of ten"
+        + ("; a larger pool would match better" if largest > _FAR else "")
+        + (f"; stereotypes without a count: {some(lost)}" if lost else "")
+    )
     digest = sha256_of("\n".join((words.sha256, *kept)))
     controls = Controls(
         name=MATCHED,
@@ -389,15 +351,3 @@ def matched_controls(
         source=f"matched in frequency, by {counts.origin}",
     )
     return dataclasses.replace(words, controls=controls, sha256=digest), account
-
-
-def _note(account: Mapping[str, Any], counts: WordCounts, chosen: int) -> str:
-    lost = account["without_count"]
-    far = account["largest_gap"] > _FAR
-    return (
-        f"{chosen} of {account['pool']} neutral words are matched in frequency to the stereotypes, {account['per']} to each "
-        f"({counts.origin}): mean log frequency {account['mean_neutral']:.2f} beside {account['mean_stereotypes']:.2f}, largest "
-        f"gap {account['largest_gap']:.2f} powers of ten"
-        + ("; a larger pool would match better" if far else "")
-        + (f"; stereotypes without a count: {some(lost)}" if lost else "")
-    )

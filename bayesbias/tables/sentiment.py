@@ -13,7 +13,6 @@ from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import number_of
 from bayesbias.tables.covariates import join_covariates
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.pair_table import PairTable
@@ -74,35 +73,26 @@ def sentiment_table(
     >>> round(float(table["logit_difference"][0]), 4)
     0.9808
     """
-    import pandas as pd
-
     clip = checks.between(clip, "clip", 0, 0.5)
     frame = _joined_predictions(predictions)
     frame = frame[frame["control"].astype(bool) == bool(control)]
     if frame.empty:
         raise InputError(
-            "there are no predictions for the control sentences"
-            if control
-            else "there are no predictions"
+            f"there are no predictions{' for the control sentences' if control else ''}"
         )
     for gender in dict.fromkeys(frame["gender"]):
         checks.choice(gender, GENDERS, "gender")
     twice = frame.duplicated([*_KEY[:3], "gender"])
     if twice.any():
-        raise InputError(
-            "a sentence has two predictions", found=frame.loc[twice, "sentence"].iloc[0]
-        )
+        found = frame.loc[twice, "sentence"].iloc[0]
+        raise InputError("a sentence has two predictions", found=found)
     order = frame[frame["gender"] == GENDERS[0]][_KEY]
-    wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability").reindex(
-        columns=GENDERS
-    )
+    wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability")
+    wide = wide.reindex(columns=GENDERS)
     alone = wide.isna().any(axis=1)
     if alone.any():
-        raise InputError(
-            "a pair lacks its male or female sentence",
-            found=", ".join(map(str, wide.index[alone][0])),
-            hint=number_of(int(alone.sum()), "such pair"),
-        )
+        found = ", ".join(map(str, wide.index[alone][0]))
+        raise InputError("a pair lacks its male or female sentence", found=found)
     wide = wide.reindex(pd.MultiIndex.from_frame(order[_KEY[:3]]))
     p_male, p_female = (wide[gender].to_numpy(dtype=float) for gender in GENDERS)
     difference, clipped = logit_difference(p_male, p_female, clip)
@@ -144,19 +134,14 @@ def _joined_predictions(predictions: tuple[Any, ...]) -> pd.DataFrame:
     for x in predictions:
         frame = x.frame if isinstance(x, Predictions) else x
         needed = ["classifier", *SENTENCE_COLUMNS, "probability"]
-        checks.columns(
-            frame, needed, "predictions", "what score_sentences or load_predictions returns"
-        )
+        valid = "what score_sentences or load_predictions returns"
+        checks.columns(frame, needed, "predictions", valid)
         both = {name for other in frames for name in other["classifier"]} & set(frame["classifier"])
         if both:
-            raise InputError(
-                "two classifiers have one name",
-                found=min(both),
-                hint="give score_sentences or load_predictions a name= (--name, once for each input)",
-            )
-        checked_probabilities(
-            frame["probability"].to_numpy(), frame["sentence"].tolist(), "predictions"
-        )
+            hint = "give score_sentences or load_predictions a name= (--name, once for each input)"
+            raise InputError("two classifiers have one name", found=min(both), hint=hint)
+        sentences = frame["sentence"].tolist()
+        checked_probabilities(frame["probability"].to_numpy(), sentences, "predictions")
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
 
