@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType, SimpleNamespace
-
 import numpy as np
 import pytest
 from helpers.classifiers import LABELS, PHRASES, pipeline
@@ -63,18 +60,3 @@ def test_a_pickle_is_refused_until_it_is_allowed(tmp_path):
         bb.InputError, match="holds no classifier with probabilities; found: 'dict'"
     ):
         bb.load_classifier(path, allow_pickle=True)
-
-
-def test_whatever_a_library_throws_is_one_error(monkeypatch):
-    def damaged(*_, **__):
-        raise RuntimeError("Error while deserializing header: HeaderTooLarge\nand more")
-
-    from_files = SimpleNamespace(from_pretrained=damaged)
-    made_up = ModuleType("transformers")
-    made_up.AutoConfig = made_up.AutoTokenizer = made_up.AutoModelForSequenceClassification = (
-        from_files
-    )
-    monkeypatch.setitem(sys.modules, "transformers", made_up)
-    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    with pytest.raises(bb.InputError, match=r"own/model: .*Error while deserializing header"):
-        bb.load_classifier("transformers:own/model")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
 
 import numpy as np
@@ -50,13 +49,6 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
 def test_what_is_no_probability_is_refused(answer, message):
     with pytest.raises(bb.classifiers.ClassifierError, match=message):
         bb.score_sentences(answer)
-
-
-def test_rounding_of_single_precision_is_no_fault():
-    classifier = bb.classifiers.Classifier(
-        "x", lambda s: np.full(len(s), np.float32(1) + np.float32(1.2e-7))
-    )
-    assert classifier(["a"]).tolist() == [1.0]
 
 
 def test_finished_work_is_kept_and_taken_up(tmp_path):
@@ -126,42 +118,6 @@ def test_a_file_of_predictions_is_a_classifier(tmp_path):
         classifier(["He is a docto."])
     with pytest.raises(bb.InputError, match="unknown kind of file"):
         made.save(tmp_path / "p.xls")
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("nothing.csv", "no such classifier; found: 'nothing.csv'"),
-        ("transformer:bert", "did you mean 'transformers'"),
-        ("joblib:nothing.joblib", "no such file"),
-        (3, "is no classifier; found: 'int'"),
-    ],
-)
-def test_what_is_no_classifier(spec, message):
-    with pytest.raises(bb.InputError, match=message):
-        bb.load_classifier(spec)
-    with pytest.raises(bb.InputError, match="one sentence was given"):
-        bb.classifiers.Classifier("x", score)("He is a doctor.")
-
-
-def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
-    # Names that cannot be imported, whatever other tests have imported already.
-    absent = ("torch", "transformers", "sklearn", "joblib")
-    for name in {
-        *absent,
-        *(module for module in sys.modules if module.partition(".")[0] in absent),
-    }:
-        monkeypatch.setitem(sys.modules, name, None)
-    file = tmp_path / "train.tsv"
-    file.write_text("label\tsentence\n1\tgood\n0\tbad\n", encoding="utf-8")
-    with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
-        bb.load_classifier("transformers:bert")
-    with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
-        bb.classifiers.train_bilstm(file, {"good": [1.0, 0.0]})
-    with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
-        bb.classifiers.train_bow(file)
-    with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
-        bb.load_classifier(f"joblib:{file}", allow_pickle=True)
 
 
 @pytest.mark.slow

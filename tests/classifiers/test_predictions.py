@@ -148,10 +148,3 @@ def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
         np.testing.assert_allclose(
             bb.load_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15
         )
-
-
-def test_of_two_columns_of_probabilities_none_is_chosen(tmp_path):
-    frame = lines_of()
-    frame.assign(positive=1 - frame["probability"]).to_csv(tmp_path / "two.csv", index=False)
-    with pytest.raises(bb.InputError, match="two columns may hold the probability"):
-        bb.load_predictions(tmp_path / "two.csv")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.classifiers import LABELS, PHRASES, score
+from helpers.classifiers import LABELS, PHRASES
 from scipy.special import expit
 
 import bayesbias as bb
@@ -121,37 +118,6 @@ def test_bilstm_follows_its_equations(tmp_path):
     assert classifier.unknown_words(["He isn't bad."]) == ("n't", "bad")
 
 
-def test_damaged_folders_are_named(tmp_path):
-    hand_made(tmp_path)
-    folder = tmp_path / "lstm"
-    said = json.loads((folder / "classifier.json").read_text(encoding="utf-8"))
-
-    def write(**changes):
-        (folder / "classifier.json").write_text(json.dumps({**said, **changes}), encoding="utf-8")
-
-    write(kind="forest")
-    with pytest.raises(
-        bb.InputError, match="unknown kind of classifier; found: 'forest'; valid: bow, bilstm"
-    ):
-        bb.load_classifier(folder)
-    write(weights_sha256="0")
-    with pytest.raises(
-        bb.InputError, match=r"weights.safetensors: does not belong to classifier.json"
-    ):
-        bb.load_classifier(folder)
-    write()
-    (folder / "weights.safetensors").unlink()
-    with pytest.raises(bb.InputError, match=r"weights.safetensors: is not there"):
-        bb.load_classifier(folder)
-    shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(bb.InputError, match=r"is not the folder of a classifier.*transformers:"):
-        bb.load_classifier(folder)
-    with pytest.raises(bb.InputError, match="cannot be saved here"):
-        bb.classifiers.Classifier("x", score).save(tmp_path / "x")
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -178,11 +144,3 @@ def test_labelled_sentences(tmp_path, text, found):
     else:
         sentences, labels = training.read_labelled(file)
         assert (sentences, labels.tolist()) == found
-
-
-def test_torch_is_not_needed_here():
-    """The fast lane has no torch; what needs it is tested in tests/with_torch."""
-    if find_spec("torch") is not None:
-        pytest.skip("torch is installed")
-    with pytest.raises(bb.InputError, match=r"a Hugging Face model needs torch and transformers"):
-        bb.load_classifier("transformers:anything")
