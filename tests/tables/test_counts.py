@@ -97,22 +97,6 @@ def test_the_real_wordfreq():
     assert found.missing == ("xqzzt",)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("a.csv", "word,count\nrabbi,-3\n", "a count is below zero.*rabbi: -3"),
-        ("a.csv", "word,class\nrabbi,judaism\n", "no column of counts"),
-        ("a.txt", "rabbi 3\nthe\n", "line 2.*no line of a word and its count"),
-        ("a.txt", "imam 3\n", "no word has a count"),
-    ],
-)
-def test_what_is_no_count_is_refused(tmp_path, name, text, said):
-    path = tmp_path / name
-    path.write_text(text)
-    with pytest.raises(InputError, match=said):
-        load_counts(path, ["rabbi"])
-
-
 def test_published_counts_agree_with_a_published_order(shared):
     """COHA's 1990s counts and the order of GloVe 6B vectors are about the same English."""
     counts = shared / "data/facts/word_counts_coha_1990.txt.gz"

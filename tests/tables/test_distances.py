@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from helpers.plane import CONTROLS, LIST, VECTORS
 
-from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
 
@@ -186,14 +185,3 @@ def test_an_attribute_of_two_classes_is_one_word():
     assert rude["attribute_class"].astype(str).to_dict() == dict(
         a1="a", a2="a", b1="b", b2="b", hand="a", door="a"
     )
-
-
-def test_an_open_vocabulary_needs_no_word_list():
-    words = {
-        "old": {"protected": ["elderly", "aged"], "attributes": ["frail", "wise"]},
-        "young": {"protected": ["youth", "teenager"], "attributes": ["reckless", "lively"]},
-    }
-    once = distance_table(load_embedding("minilm-static", ["elderly"]), words)
-    by_name = distance_table("minilm-static", words)
-    assert len(once) == 16
-    np.testing.assert_allclose(once.frame["distance"], by_name.frame["distance"], atol=1e-7)

@@ -15,11 +15,9 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_file
 from bayesbias.models.loading import parse_model
-from bayesbias.tables import reading
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.tables.reading import load_distances
-from bayesbias.tables.rows import numbers_of_texts
 
 QUICK = {"draws": 60, "tune": 60, "chains": 2, "seed": shifted(1)}
 
@@ -57,20 +55,6 @@ def test_words_that_look_like_missing_values_stay_words(tmp_path):
         assert sorted(back["protected_word"].unique()) == ["nan", "null"]
         assert sorted(back["attribute"].unique()) == ["1", "NA", "None", "n/a"]
         assert back["distance"].tolist() == table.frame["distance"].tolist()
-
-
-def test_of_very_many_rows_labels_are_categories_and_say_the_same(hand, tmp_path, monkeypatch):
-    path = tmp_path / "pairs.csv"
-    hand.save(path)
-    few = load_distances(path)
-    monkeypatch.setattr(reading, "MOST_TEXTS", 3)
-    many = load_distances(path)
-    for name in COLUMNS[:5]:
-        assert pd.api.types.is_string_dtype(few.frame[name].dtype)
-        assert list(many.frame[name].cat.categories) == sorted(set(few.frame[name]))
-        assert many.frame[name].tolist() == few.frame[name].tolist()
-    assert repr(many) == repr(few)
-    assert many.coverage == few.coverage
 
 
 def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFrame:
@@ -132,15 +116,6 @@ def test_frames_mappings_and_records_are_the_same_table(good):
     shuffled_index = good.set_index(np.arange(len(good))[::-1])
     for source in (good.to_dict("list"), good.to_dict("records"), shuffled_index):
         pd.testing.assert_frame_equal(load_distances(source).frame, expected)
-
-
-def test_blanks_and_forms_of_a_letter_make_no_other_word(good):
-    frame = good.replace({"w00": "ko\u0308nig"})
-    frame.loc[1, "protected_word"] = " k\u00f6nig"
-    assert (
-        len(load_distances(frame).frame["protected_word"].unique())
-        == good["protected_word"].nunique()
-    )
 
 
 # -- repeated rows ---------------------------------------------------------------------------------
@@ -293,23 +268,6 @@ def test_columns_of_ones_own_of_both_tables_are_joined(hand):
     assert account["columns"] == own
     assert joined["code_debiased"].tolist() == ["007"] * 31 + ["moved"]
     assert (joined["change"] == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("cells", "kept"),
-    [
-        (["1", "2", "3"], [1, 2, 3]),
-        (["1", "", "3.5"], [1.0, None, 3.5]),
-        (["007", "1", "2"], ["007", "1", "2"]),
-        (["1", "2", "12345678901234567890"], ["1", "2", "12345678901234567890"]),
-        (["nan", "1", "2"], ["nan", "1", "2"]),
-        (["1,5", "2", "3"], ["1,5", "2", "3"]),
-    ],
-)
-def test_numbers_in_a_file_are_numbers_and_codes_are_texts(cells, kept):
-    values = numbers_of_texts(pd.Series(cells))
-    assert [None if value != value else value for value in values] == kept
-    assert {type(value) for value in values} == {type(value) for value in kept if value is not None}
 
 
 # -- published tables ------------------------------------------------------------------------------

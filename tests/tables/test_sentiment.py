@@ -11,9 +11,6 @@ from helpers.classifiers import toy
 from scipy.special import logit
 
 import bayesbias as bb
-from bayesbias.models.variants import with_slopes
-from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.sentiment import CLIP
 
 
@@ -89,34 +86,3 @@ def test_professions_may_have_covariates():
     assert set(account["missing"]) == set(own.index) - set(earnings)
     assert own[list(account["missing"])].isna().all()
     assert table.attrs["covariates_from"]["earnings"]["center"] == values.mean()
-
-
-def test_a_covariate_of_a_category_is_nearly_that_of_the_category(tmp_path):
-    plain = bb.sentiment_table(toy())
-    categories = dict(plain[["profession", "category"]].drop_duplicates().itertuples(index=False))
-    place = {name: float(k) for k, name in enumerate(dict.fromkeys(categories.values()))}
-    path = tmp_path / "covariates.csv"
-    lines = [f"{word},{place[name]}" for word, name in categories.items()]
-    path.write_text("word,share\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    joined = bb.tables.join_covariates(
-        PairTable(plain, Coverage({}, {}), {}), path, side="profession"
-    )
-    assert any("cannot be told from the classes" in note for note in joined.coverage.notes)
-    assert joined.coverage.covariates["share"]["found"] == 20
-
-
-@pytest.mark.slow
-def test_a_slope_leaves_out_professions_without_the_covariate():
-    made = bb.list_predictions("m1")
-    values = {"doctor": 1900, "nurse": 1100, "secretary": 700, "truck driver": 800, "teacher": 950}
-    table = bb.sentiment_table(made, covariates={"pay": values})
-    known = int(table["pay"].notna().sum())
-    spec = with_slopes("sentiment", "pay", sd=0.2, varying=["noun_pair"])
-    fit = bb.fit(table, spec, seed=1, draws=100, tune=100, chains=2, engine="quick", progress=False)
-    assert len(fit.table) == known < len(table)
-    assert fit.provenance["coverage"]["covariates"]["pay"]["found"] == 5
-    assert any(
-        "left out of the fit, since they have no pay" in note
-        for note in fit.provenance["coverage"]["notes"]
-    )
-    assert {"slope_pay", "slope_pay_classifier"} <= set(fit.parameters()["name"])
