@@ -123,8 +123,8 @@ def _chosen(
         raise InputError("the vectors do not fit the words", where=where, found=found)
     for row, word in enumerate(words, start=1):
         if not isinstance(word, str):
-            place, found = f"{where}, row {row}", Shortened(word)
-            raise InputError("is not a word", where=place, found=found, valid="strings")
+            place = f"{where}, row {row}"
+            raise InputError("is not a word", where=place, found=Shortened(word), valid="strings")
     wanted = None if asked is None else {s for word in asked for s in spellings_of(word)}
     single = matrix.dtype in (np.float16, np.float32)
     block = ([word.encode("utf-8", "surrogatepass") for word in words], matrix.__getitem__)

@@ -127,7 +127,7 @@ def sentence_transformers_encoder(
     limit = None if limit is None or limit >= _UNBOUNDED else int(limit)
     modules = []
     for module in loaded:
-        settings = getattr(module, "get_config_dict", dict)()
+        settings: dict[str, Any] = getattr(module, "get_config_dict", dict)()
         plain = {
             k: v for k, v in settings.items() if isinstance(v, str | int | float | bool | None)
         }

@@ -106,7 +106,7 @@ def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Pro
         )
     if not held:
         problems.add("has no control words", where, valid=CONTROLS)
-    return Controls(**lists, **about)
+    return Controls(human=lists["human"], neutral=lists["neutral"], **about)
 
 
 def settled_controls(

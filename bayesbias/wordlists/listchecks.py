@@ -40,7 +40,7 @@ def read_about(
     for key in ("name", "title", "language", "source"):
         value = data.get(key)
         about[key] = {"name": name, "title": about.get("name")}.get(key, NOT_STATED)
-        if is_line(value):
+        if value is not None and is_line(value):
             about[key] = value.strip()
         elif value is not None:
             problems.add("must be a text of one line", f"{where}, {key}", value)
@@ -69,8 +69,8 @@ def checked_words(
         return ()
     good = []
     for number, word in enumerate(value, start=1):
-        if problem := _word_problem(word):
-            problems.add(problem, f"{where}, word number {number}", word)
+        if wrong := _word_problem(word):
+            problems.add(wrong, f"{where}, word number {number}", word)
         else:
             good.append(word)
     for word in checks.repeated(good):

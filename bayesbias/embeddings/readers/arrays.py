@@ -37,11 +37,11 @@ def read_npz(reading: Reading) -> Rows:
             header = formats.read_array_header_1_0 if first else formats.read_array_header_2_0
             shape, by_column, dtype = header(file)
             start, size = file.tell(), dtype.itemsize * shape[-1]
-            whole = by_column and np.frombuffer(file.read(), dtype).reshape(shape[::-1]).T
+            whole = np.frombuffer(file.read() if by_column else b"", dtype)
 
             def row(i: int) -> np.ndarray:
                 if by_column:
-                    return whole[i]
+                    return whole[i :: shape[0]]
                 file.seek(start + i * size)
                 return np.frombuffer(file.read(size), dtype)
 
