@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.diagnostics import r_hat_and_ess
@@ -17,8 +18,6 @@ from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_models", "loo"]
@@ -244,8 +243,6 @@ def answers_by_model(
     >>> frame["model"].unique().tolist(), float(frame["elpd_diff"].max())
     (['default', 'hierarchical'], 0.0)
     """
-    import pandas as pd
-
     from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 
     fits = {fit.spec.name: fit}

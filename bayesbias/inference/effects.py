@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import guarded, path_of, state_of, whole_file
@@ -25,7 +26,6 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import with_repeats_noted
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from bayesbias.inference.posterior import BiasFit
@@ -97,11 +97,14 @@ def effects_of(posterior: xr.Dataset, design: Design, seed: int) -> Effects:
 def with_effects(posterior: xr.Dataset, effects: Effects) -> xr.Dataset:
     """Return draws of the scales together with the effects, which are drawn where they are read."""
     import xarray as xr
+    from xarray.core.indexing import LazilyIndexedArray
 
     design = effects.design
     variables: dict[str, Any] = {}
     for name, parameter in design.spec.parameters.items():
-        values = effects.scales[name] if name in effects.scales else _lazily(effects, name)
+        values: Any = effects.scales.get(name)
+        if values is None:
+            values = LazilyIndexedArray(_drawn_array(effects, name))
         variables[name] = xr.Variable(("chain", "draw", *parameter.dims), values)
     dims = {dim for parameter in design.spec.parameters.values() for dim in parameter.dims}
     coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
@@ -112,9 +115,8 @@ def with_effects(posterior: xr.Dataset, effects: Effects) -> xr.Dataset:
 def scales_alone(posterior: xr.Dataset, design: Design, sampler: Mapping[str, Any]) -> xr.Dataset:
     """Return a posterior without its effects where scales and seed give the very same again, else as it is."""
     names = design.spec.location_parameters()
-    if sampler.get("method") != "collapsed" or not set(design.spec.parameters) <= set(
-        posterior.data_vars
-    ):
+    whole = set(design.spec.parameters) <= set(posterior.data_vars)
+    if sampler.get("method") != "collapsed" or not whole:
         return posterior
     try:
         drawn = effects_of(posterior, design, int(sampler["seed"])).drawn
@@ -137,12 +139,6 @@ def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.nd
         out[name] = values.reshape((-1, *values.shape[2:]))
         out[name].flags.writeable = False
     return out
-
-
-def _lazily(effects: Effects, name: str) -> Any:
-    from xarray.core.indexing import LazilyIndexedArray
-
-    return LazilyIndexedArray(_drawn_array(effects, name))
 
 
 def _drawn_array(effects: Effects, name: str) -> Any:
@@ -183,9 +179,8 @@ def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
 
     idata, table = fit.idata.copy(), fit.table
     sampler = fit.provenance.get("sampler", {})
-    idata["posterior"] = xr.DataTree(
-        scales_alone(idata["posterior"].to_dataset(), fit.design, sampler)
-    )
+    scales = scales_alone(idata["posterior"].to_dataset(), fit.design, sampler)
+    idata["posterior"] = xr.DataTree(scales)
     pointwise = "log_likelihood" in idata.children
     if pointwise:
         del idata["log_likelihood"]
@@ -204,18 +199,11 @@ def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
 
 def _as_stored(column: pd.Series) -> np.ndarray:
     """Return numbers and truth values as they are, everything else as text; a missing text is empty."""
-    import pandas as pd
-
-    if column.dtype.kind in "fiub" and not isinstance(
-        column.dtype, pd.api.extensions.ExtensionDtype
-    ):
+    extension = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
+    if extension and column.dtype.kind in "fiu" and column.isna().any():
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    if column.dtype.kind in ("fiu" if extension else "fiub"):
         return column.to_numpy()
-    if column.dtype.kind in "fiu":
-        return (
-            column.to_numpy(dtype=float, na_value=np.nan)
-            if column.isna().any()
-            else column.to_numpy()
-        )
     return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
 
 
@@ -238,10 +226,8 @@ def read_fit(
         xr.open_datatree(where, engine="h5netcdf") as opened,
     ):
         idata = opened.load()
-    if (
-        not {"posterior", "sample_stats", "table"} <= set(idata.children)
-        or "bayesbias" not in idata.attrs
-    ):
+    groups = {"posterior", "sample_stats", "table"}
+    if not groups <= set(idata.children) or "bayesbias" not in idata.attrs:
         raise InputError("is a netCDF file, but not a bayesbias fit", where=where, valid=_VALID)
     with guarded(where, "is not a complete fit", valid=_VALID):
         about = json.loads(idata.attrs.pop("bayesbias"))
@@ -249,9 +235,8 @@ def read_fit(
         spec = parse_model(about["model"].encode("utf-8"), f"the model in {where}")
         stored = idata["table"].to_dataset()
         names = json.loads(stored.attrs["columns"])
-        table = (
-            stored[[f"column_{i}" for i in range(len(names))]].to_dataframe().reset_index(drop=True)
-        )
+        columns = stored[[f"column_{i}" for i in range(len(names))]]
+        table = columns.to_dataframe().reset_index(drop=True)
         table.columns = names
         del idata["table"]
         table = with_repeats_noted(table, str(provenance.get("table", {}).get("repeats", "once")))

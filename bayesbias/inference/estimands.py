@@ -22,9 +22,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -32,9 +32,6 @@ from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec, Results
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
 

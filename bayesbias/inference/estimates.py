@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.inference.diagnostics import r_hat_and_ess
@@ -38,7 +39,6 @@ from bayesbias.inference.view import verdict
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from bayesbias.inference.linear import Mixtures
@@ -75,8 +75,6 @@ def estimates(
     known : ndarray, shape (rows,), optional
         Values that are known exactly, in place of the posterior means.
     """
-    import pandas as pd
-
     prob = checks.probability(prob)
     if mixtures is None:
         frame = describe_draws(draws.to_numpy(), prob)
@@ -132,8 +130,6 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     Errors of the sd and of the ends are those of batches of draws. Where draws are too few for
     batches they are those of so many effective draws of a normal.
     """
-    import pandas as pd
-
     prob = checks.probability(prob)
     flat = joined_chains(draws)
     with np.errstate(invalid="ignore", divide="ignore"):

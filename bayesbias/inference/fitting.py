@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -31,9 +32,7 @@ from bayesbias.tables.reading import rows_to_model
 from bayesbias.tables.rows import with_repeats_noted
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pymc as pm
-    import xarray as xr
 
 __all__ = ["build", "fit", "load_fit"]
 
@@ -231,16 +230,14 @@ def fit(
         idata = sample_collapsed(reduced, settings, cores)
         effects = effects_of(idata["posterior"].to_dataset(), design, seed)
         if engine != "quick":
-            effects.tried(
-                reduced
-            )  # all are drawn where they are read: tables of means need none of them
+            effects.tried(reduced)  # all are drawn where they are read
         idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
         idata = sample_pairwise(design, settings, cores, progress)
-        settings["engine"] = Engine(
-            asked=engine, why_not="pairwise" if engine == "quick" else ""
-        ).as_dict()
-    _add_observed(idata, design)
+        why_not = "pairwise" if engine == "quick" else ""
+        settings["engine"] = Engine(asked=engine, why_not=why_not).as_dict()
+    outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
+    idata["observed_data"] = xr.DataTree(outcome)
     provenance = _provenance_of(checked, spec, settings)
     provenance["sampler"] |= {
         "method": "collapsed" if reduced is not None else "pairwise",
@@ -329,41 +326,27 @@ def _mend(design: Design) -> str:
     return "are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
 
 
-def _add_observed(idata: xr.DataTree, design: Design) -> None:
-    import xarray as xr
-
-    idata["observed_data"] = xr.DataTree(
-        xr.Dataset(
-            {design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))}
-        )
-    )
-
-
 def _provenance_of(
     table: PairTable, spec: ModelSpec, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     import platform
 
     quick = settings["engine"]["name"] == "quick"
+    # Of a frame there is no account of what was listed and is missing.
+    coverage = {
+        name: value
+        for name, value in table.coverage.as_dict().items()
+        if value or name not in ("protected", "attributes")
+    }
     out: dict[str, Any] = {
         "table": dict(table.provenance),
-        "coverage": _account_of(table),
+        "coverage": coverage,
         "model": {"name": spec.name, "sha256": spec.sha256},
         "sampler": {"name": "importance sampling" if quick else "nutpie NUTS", **settings},
         "versions": versions_of("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas"),
     }
     out["versions"]["python"] = platform.python_version()
     return out
-
-
-def _account_of(table: PairTable) -> dict[str, Any]:
-    """Return the coverage of a table; of a frame there is no account of what was listed and is missing."""
-    sides = ("protected", "attributes")
-    return {
-        name: value
-        for name, value in table.coverage.as_dict().items()
-        if value or name not in sides
-    }
 
 
 def load_fit(path: str | os.PathLike[str]) -> BiasFit:
@@ -444,21 +427,18 @@ class Repeated:
         own = dict(settings)
         theta = sample_theta(reduced, own, 1)[0]
         chains = theta.shape[0]
-        scales = {
-            name: values.reshape(-1, *values.shape[2:])
-            for name, values in reduced.split(theta).items()
-        }
+        scales = reduced.split(theta.reshape(-1, theta.shape[2]))
         out = []
         for rows, projected in self.asked:
             mixed = mixed_rows(rows, reduced.design, reduced, scales, chains, projected)
             if mixed is None:
                 return None
             ends = mixed[0].described(prob)
-            named = {"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]}
-            out += [
-                (key, {name: float(values[row]) for name, values in named.items()})
-                for row, key in enumerate(rows.keys)
+            named = [
+                dict(zip(("estimate", "low", "high"), map(float, own), strict=True))
+                for own in zip(ends["mean"], ends["low"], ends["high"], strict=True)
             ]
+            out += list(zip(rows.keys, named, strict=True))
         return out, Engine.of(own)
 
 

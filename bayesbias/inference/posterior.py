@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
@@ -31,7 +33,6 @@ from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 __all__ = ["BiasFit"]
@@ -122,9 +123,8 @@ class BiasFit:
         """
         frame = self.means("word", prob, estimand).drop(columns=["level", "n_pairs"])
         frame = frame.rename(columns={"name": "protected_word"})
-        frame.insert(
-            1, "protected_class", [self._class_of[word] for word in frame["protected_word"]]
-        )
+        classes = [self._class_of[word] for word in frame["protected_word"]]
+        frame.insert(1, "protected_class", classes)
         return frame
 
     def means(self, level: str, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
@@ -488,13 +488,11 @@ class BiasFit:
             )
 
         def contrasts(level: str | None, estimand: str | None) -> xr.DataArray:
-            parts = [
-                self._draws_at(own, which, "contrast")
-                for own, which in self._blocks(level, estimand)
-            ]
-            if not any(part.sizes["row"] for part in parts):
+            blocks = self._blocks(level, estimand)
+            parts = [self._draws_at(own, which, "contrast") for own, which in blocks]
+            if not (some := [part for part in parts if part.sizes["row"]]):
                 raise no_contrasts(self.spec)
-            return estimates.joined_rows([part for part in parts if part.sizes["row"]])
+            return estimates.joined_rows(some)
 
         def measured(
             level: str | None, estimand: str | None, what: str, make: Callable[..., Any]
@@ -538,11 +536,8 @@ class BiasFit:
         lines = [f"{head}, {chains} x {draws} draws"]
         label = "contrast" if self.spec.results.group == "connection" else self.spec.results.group
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
-            whole = (
-                self.contrasts(estimand="population", level="overall")
-                if label == "contrast"
-                else self.summary()
-            )
+            asked: Any = {"estimand": "population", "level": "overall"}
+            whole = self.contrasts(**asked) if label == "contrast" else self.summary()
             digits = decimals(whole["sd"])
             shown = whole if len(whole) <= _MOST_SHOWN else whole.head(_MOST_SHOWN - 1)
             for row in shown.itertuples():
@@ -586,13 +581,8 @@ class BiasFit:
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:
         first = self.table.drop_duplicates("protected_word")
-        return dict(
-            zip(
-                first["protected_word"].astype(str),
-                first["protected_class"].astype(str),
-                strict=True,
-            )
-        )
+        words, classes = (first[name].astype(str) for name in ("protected_word", "protected_class"))
+        return dict(zip(words, classes, strict=True))
 
     @property
     def _collapsed(self) -> bool:
@@ -635,24 +625,15 @@ class BiasFit:
                 valid="listed_words",
                 hint="fit the model default",
             )
-        return [
-            (own, which)
-            for which in (ESTIMANDS if estimand is None else (estimand,))
-            for own in levels
-        ]
+        asked = ESTIMANDS if estimand is None else (estimand,)
+        return [(own, which) for which in asked for own in levels]
 
     def _joined(
-        self,
-        level: str | None,
-        estimand: str | None,
-        make: Callable[[str, str], pd.DataFrame | None],
+        self, level: str | None, estimand: str | None, make: Callable[[str, str], Any]
     ) -> pd.DataFrame:
         """Return the tables of some levels and estimands as one."""
-        import pandas as pd
-
-        frames = [make(own, which) for own, which in self._blocks(level, estimand)]
-        frames = [frame for frame in frames if frame is not None]
-        if not frames:
+        made = (make(own, which) for own, which in self._blocks(level, estimand))
+        if not (frames := [frame for frame in made if frame is not None]):
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
 
@@ -702,8 +683,6 @@ class BiasFit:
         self, rows: Rows, estimand: str, column: str, prob: float, rope: float | None = None
     ) -> pd.DataFrame:
         """Return the table of some rows, in the order of the labels in the table of pairs."""
-        import pandas as pd
-
         parts = [rows.chosen(range(k, k + _AT_ONCE)) for k in range(0, len(rows.keys), _AT_ONCE)]
         answers = (self.answer(part, estimand, column) for part in parts)
         frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.known) for a in answers]
@@ -799,19 +778,12 @@ class BiasFit:
                 continue
             labels = [design.coords[dim] for dim in parameter.dims]
             shown = [labels_of(self.table[dim], dim)[0] for dim in parameter.dims]
-            grid = np.meshgrid(
-                *(
-                    [own.index(label) for label in ours]
-                    for own, ours in zip(labels, shown, strict=True)
-                ),
-                indexing="ij",
-            )
-            for entry in (
-                zip(*(axis.ravel().tolist() for axis in grid), strict=True) if grid else [()]
-            ):
+            places = [list(map(own.index, ours)) for own, ours in zip(labels, shown, strict=True)]
+            for entry in itertools.product(*places):
                 names.append(name)
                 indices.append(", ".join(own[k] for own, k in zip(labels, entry, strict=True)))
-                columns.append(draws[name][(slice(None), *entry)])
+                at: Any = (slice(None), *entry)
+                columns.append(draws[name][at])
         values = np.stack(columns, axis=-1).reshape(self._chains, -1, len(names))
         return estimates.labelled_draws(values, {"name": names, "index": indices})
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -30,7 +31,6 @@ from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.pairing import pairs
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from bayesbias.inference.posterior import BiasFit
@@ -137,8 +137,6 @@ def prior_expectation(
     >>> bool(abs(expected.contrasts["sd"][0] - 0.3 * 2**0.5) < 0.02)  # of the difference of two means, each with sd 0.3
     True
     """
-    import pandas as pd
-
     checks.count(draws, "draws", 2)
     spec = load_model(model)
     if isinstance(table, PairTable):
@@ -172,8 +170,6 @@ def fits_usual_pairs(spec: ModelSpec) -> bool:
 
 def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
     """Return the pairs of a usual list with an outcome that nobody reads, for a model without data."""
-    import pandas as pd
-
     return pd.DataFrame(pairs(USUAL_LIST)).assign(**{spec.outcome: 1.0})
 
 
@@ -235,8 +231,6 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     >>> list(frame["level"]), bool(frame["likelihood"].min() > frame["prior"].max())
     (['overall'], True)
     """
-    import pandas as pd
-
     chains, length = (fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
     if chains * length < LEAST_TO_SMOOTH:
         raise FitError(f"prior sensitivity needs {LEAST_TO_SMOOTH} draws or more, of all chains")

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -36,7 +37,6 @@ from bayesbias.inference.spreads import check_normal_noise, noise_variance, term
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 __all__ = ["LEFT_OUT", "MEASURES", "Components", "score_components"]

@@ -159,10 +159,9 @@ def laplace(reduced: Collapsed) -> Scores:
     log_m = minimize(minus, start, jac=True, method="L-BFGS-B").x
     scores = Scores(log_m, plain.mode, plain.root)
     mode = minimize(lambda u: scores.minus(reduced, u), plain.mode, jac=True, method="L-BFGS-B").x
-    ends = [
-        [scores.minus(reduced, mode + by)[1] for by in (step, -step)] for step in np.eye(n) * _STEP
-    ]
-    curvature = np.array([above - below for above, below in ends]) / (2 * _STEP)
+    steps = np.eye(n) * _STEP
+    above, below = ([scores.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
+    curvature = np.subtract(above, below) / (2 * _STEP)
     if not np.isfinite(curvature).all():
         return plain
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
@@ -240,14 +239,7 @@ def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
 
 TARGET = 0.8
 CAREFUL = 0.95  # where a step of the usual size diverged
-STATISTICS = (
-    "diverging",
-    "depth",
-    "n_steps",
-    "energy",
-    "logp",
-    "step_size",
-)  # of the sampler, kept
+STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  # that are kept
 
 
 def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
@@ -288,9 +280,8 @@ def sample_theta(
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():
         if asked == "quick":
-            theta, engine, scores = weighted_theta(
-                reduced, settings["draws"], settings["chains"], seed
-            )
+            size = settings["draws"], settings["chains"]
+            theta, engine, scores = weighted_theta(reduced, *size, seed)
             if engine.name == "quick":
                 settings["engine"] = engine.as_dict()
                 return theta, None

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -23,7 +24,6 @@ from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from bayesbias.inference.posterior import BiasFit
@@ -122,8 +122,6 @@ def slope_draws(fit: BiasFit) -> xr.DataArray:
 
 def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     """Return the table of `BiasFit.slopes`."""
-    import pandas as pd
-
     about: Mapping[str, Mapping[str, Any]] = fit.provenance.get("table", {}).get("covariates", {})
     frames = []
     for covariate, column, rows in _slopes(fit):

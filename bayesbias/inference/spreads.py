@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -29,7 +30,6 @@ from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 __all__ = ["total_sd"]
