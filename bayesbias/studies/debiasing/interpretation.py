@@ -6,8 +6,8 @@ import pandas as pd
 
 from bayesbias.core.errors import FitError
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.view import Verdict, View
-from bayesbias.studies.common import interval, missing_notes, not_converged, verdict_of
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.studies.common import interval, missing_notes, not_converged
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import Forced, find_construction
 from bayesbias.studies.debiasing.geometry import Left
@@ -42,12 +42,13 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
 
 def _sentence(result: Comparison, row: Any) -> str:
     """Say how the first difference changed under one method, and what is left."""
-    where = verdict_of(row)
     forced = result.methods[row.method].construction.forced
-    if where is Verdict.NEGLIGIBLE:
+    if row.verdict == Verdict.NEGLIGIBLE.value:
         changed = "practically unchanged"
-    elif where is Verdict.OPEN:
+    elif row.verdict == Verdict.OPEN.value:
         changed = f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
+    elif row.verdict == TOO_CLOSE:
+        changed = "too close to call: raise --draws"
     else:
         changed = f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0"
     said = (
