@@ -91,12 +91,9 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
 
 
 def _normal_effects(design: Design) -> list[str]:
-    parameters = design.spec.parameters
-    return [
-        name
-        for name in design.spec.location_parameters()
-        if parameters[name].distribution == "Normal"
-    ]
+    spec = design.spec
+    effects = spec.location_parameters()
+    return [name for name in effects if spec.parameters[name].distribution == "Normal"]
 
 
 def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
@@ -109,9 +106,8 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     middle = np.median(design.y)
     reach = 3 * 1.4826 * np.median(np.abs(design.y - middle))
-    calm = (
-        np.clip(design.y, middle - reach, middle + reach) if reach > 0 else design.y
-    )  # outlying rows pulled in
+    reach = reach if reach > 0 else np.inf
+    calm = np.clip(design.y, middle - reach, middle + reach)  # outlying rows pulled in
     pilot = replace(spec, likelihood="Normal", noise={"sigma": spec.noise["sigma"]})
     try:
         reduced = collapse(replace(design, spec=pilot, y=calm))
@@ -130,16 +126,13 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
         name: str | float = term
         while isinstance(name, str):
             sd = spec.parameters[name].args["sigma"]
-            spread = (
-                np.ravel(scales[sd])[design.parent[name, "sigma"]]
-                if isinstance(sd, str)
-                else np.full(design.size(name), float(sd))
-            )
+            spread = np.full(design.size(name), 0.0 if isinstance(sd, str) else float(sd))
+            if isinstance(sd, str):
+                spread = np.ravel(scales[sd])[design.parent[name, "sigma"]]
             at = design.index[name]
             shape = (len(rows), len(spread))
-            entering[name] = entering[name] + sparse.csr_array(
-                (lever * spread[at] / noise, (rows, at)), shape=shape
-            )
+            weights = lever * spread[at] / noise
+            entering[name] = entering[name] + sparse.csr_array((weights, (rows, at)), shape=shape)
             name = spec.parameters[name].args["mu"]
         fixed += lever * name
     w = sparse.hstack([entering[name] for name in normal], format="csr")

@@ -130,18 +130,13 @@ def check_scores(design: Design, table: pd.DataFrame) -> None:
     for name in spec.location_parameters():
         if spec.is_random(name) and spec.parameters[name].distribution != "Normal":
             other = spec.parameters[name].distribution
-            raise FitError(
-                f"reliability needs normal effects, and {name} of {spec.label} has {other}"
-            )
-    for name in (_WORD, _ATTRIBUTE, *_CELL):
-        if name not in table.columns:
-            raise FitError(
-                f"reliability is that of scores of words by attributes; the table lacks {name}"
-            )
+            effects = f"{name} of {spec.label} has {other}"
+            raise FitError(f"reliability needs normal effects, and {effects}")
+    what = "reliability is that of scores of words by attributes"
+    if lacking := [name for name in (_WORD, _ATTRIBUTE, *_CELL) if name not in table.columns]:
+        raise FitError(f"{what}; the table lacks {lacking[0]}")
     if set(spec.units) - {_WORD, _ATTRIBUTE}:
-        raise FitError(
-            f"reliability is that of scores of words by attributes, and {spec.label} is not"
-        )
+        raise FitError(f"{what}, and {spec.label} is not")
 
 
 def numbers_of_words(table: pd.DataFrame) -> tuple[float, float]:
@@ -248,9 +243,8 @@ def _scores(cells: pd.DataFrame) -> dict[str, list[np.ndarray]]:
     classes, sets = cells[_CLASS].unique(), cells[_LIST].unique()
 
     def mean(**labels: str) -> np.ndarray:
-        weights = np.all([cells[name] == label for name, label in labels.items()], axis=0).astype(
-            float
-        )
+        chosen = np.all([cells[name] == label for name, label in labels.items()], axis=0)
+        weights = chosen.astype(float)
         return weights / weights.sum() if weights.any() else np.full(len(cells), np.nan)
 
     def gap(**labels: str) -> np.ndarray:
@@ -264,16 +258,13 @@ def _scores(cells: pd.DataFrame) -> dict[str, list[np.ndarray]]:
             sides.append(np.mean(parts, axis=0) if parts else np.full(len(cells), np.nan))
         return sides[0] - sides[1]
 
-    gaps = [gap(protected_class=c) for c in classes]
+    gaps, two = [gap(protected_class=c) for c in classes], itertools.combinations(classes, 2)
     scores_of = {
         "word": gaps,
         "class": gaps,
         "attribute_set": [gap(attribute_class=a) for a in sets],
         # The difference of the mean s(w) of two classes, with the sign turned.
-        "weat": [
-            own_less_other(x, y) + own_less_other(y, x)
-            for x, y in itertools.combinations(classes, 2)
-        ],
+        "weat": [own_less_other(x, y) + own_less_other(y, x) for x, y in two],
         "mac": [
             np.mean([mean(protected_class=c, attribute_class=a) for a in sets], axis=0)
             for c in classes
@@ -290,10 +281,9 @@ def _terms(
 ) -> list[_Term]:
     """Return the terms of the mean and the noise over the cells."""
     spec = design.spec
-    variances = [
-        {**term_variances(design, draws, own), "": noise_variance(design, draws, own)}
-        for own in rows
-    ]
+    of_terms = (term_variances(design, draws, own) for own in rows)
+    noise = (noise_variance(design, draws, own) for own in rows)
+    variances = [{**own, "": rest} for own, rest in zip(of_terms, noise, strict=True)]
     dims = {name: spec.parameters[name].dims for name in spec.location_parameters()}
     terms = []
     for name, own in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
@@ -301,9 +291,8 @@ def _terms(
         columns = sorted({_GROUPED.get(dim, dim) for dim in own})
         shared: dict[tuple[str, ...], list[int]] = {}
         for cell, at in enumerate(rows):
-            shared.setdefault(tuple(str(table[dim].iloc[at[0]]) for dim in columns), []).append(
-                cell
-            )
+            key = tuple(str(table[dim].iloc[at[0]]) for dim in columns)
+            shared.setdefault(key, []).append(cell)
         groups = []
         for members in shared.values():
             each = [variances[cell].get(name, np.array([np.nan])) for cell in members]

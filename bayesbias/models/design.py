@@ -393,9 +393,8 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
         codes, names = pd.factorize(column.astype(str).to_numpy())
         labels = [str(label) for label in names]
     if name == "connection":
-        order = [c for c in CONNECTIONS if c in labels] + [
-            c for c in labels if c not in CONNECTIONS
-        ]
+        others = [c for c in labels if c not in CONNECTIONS]
+        order = [*(c for c in CONNECTIONS if c in labels), *others]
         codes = np.array([order.index(label) for label in labels])[codes]
         labels = order
     return labels, codes.astype(np.int64, copy=False)
