@@ -100,7 +100,7 @@ class BiLstm:
         return [w for w in words if w not in self.vocabulary]
 
 
-REFERENCE_KINDS = {"bow": BagOfWords, "bilstm": BiLstm}
+REFERENCE_KINDS: dict[str, type[BagOfWords] | type[BiLstm]] = {"bow": BagOfWords, "bilstm": BiLstm}
 
 
 def treebank_tokens(sentence: str) -> list[str]:

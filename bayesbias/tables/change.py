@@ -176,7 +176,7 @@ def pairs_by_level(
     connection = pairs["connection"].astype(str).to_numpy()
     by_level = {"overall": np.full(len(pairs), "all")}
     by_level |= {level: pairs[by].astype(str).to_numpy() for level, by in levels.items()}
-    out = {}
+    out: dict[tuple[str, str, str], int] = {}
     for level, names in by_level.items():
         counts = pd.crosstab(names, connection)
         for name in dict.fromkeys(names.tolist()):

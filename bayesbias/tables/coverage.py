@@ -64,10 +64,10 @@ class Coverage:
             )
             lines.append(f"{found:,} of {listed:,} {noun}")
         lines = [f"Coverage: {' and '.join(lines)} found"]
-        groups = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
+        every = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
         lines += [
             f"{name}: {len(group['missing'])} of {group['listed']} missing: {some(group['missing'])}"
-            for name, group in groups
+            for name, group in every
             if group["missing"]
         ]
         if self.matched:
