@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, format_value
-from bayesbias.inference.view import Verdict, place, sure_ends
+from bayesbias.inference.view import TOO_CLOSE, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,13 +74,15 @@ def not_converged(
 
 
 def verdict_of(row: Any) -> Verdict:
-    """Say where the interval of a row of estimates lies; an end is moved by two Monte Carlo errors."""
-    return place(*sure_ends(row), row.rope)
+    """Return the verdict of a row of estimates; open where it is too close to call."""
+    return Verdict.OPEN if row.verdict == TOO_CLOSE else Verdict(row.verdict)
 
 
 def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     """Say what the interval of a row of estimates means, such as ``closer, by more than the ROPE (±0.02)``."""
     rope = f"the ROPE (±{row.rope:g})"
+    if row.verdict == TOO_CLOSE:
+        return f"too close to call: {interval(row)} is too uncertain by itself. Raise --draws"
     where = verdict_of(row)
     if where is Verdict.NEGLIGIBLE:
         return f"practically equal: the interval lies within {rope}"

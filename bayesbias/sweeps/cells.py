@@ -78,7 +78,7 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     def located(entry: str, names: Collection[str]) -> str:
         return entry if entry in names else str(plan.folder / os.path.expanduser(entry))
 
-    lists: dict[tuple[str | None, str | None], WordList | str | None] = {}
+    lists: dict[tuple[str | None, str | None], Any] = {}
     for wordlist in plan.wordlists:
         for controls in plan.controls:
             chosen = (
@@ -97,15 +97,13 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     groups = []
     for (source, entry, location), digest in zip(sources, digests, strict=True):
         cells = []
-        for (wordlist, controls), words in (
-            lists if source == "embedding" else {(None, None): None}
-        ).items():
+        of_source: dict[Any, Any] = lists if source == "embedding" else {(None, None): None}
+        for (wordlist, controls), words in of_source.items():
             for model, spec in models.items():
                 for seed in plan.seeds:
-                    values = (entry, wordlist, controls, None, model, seed)
-                    if source == "distances":
-                        values = (None, None, None, entry, model, seed)
-                    labels = dict(zip(LABELS, values, strict=True))
+                    labels: dict[str, Any] = dict.fromkeys(LABELS) | {source: entry}
+                    labels |= {"wordlist": wordlist, "controls": controls}
+                    labels |= {"model": model, "seed": seed}
                     inputs = [digest, *(getattr(of, "sha256", None) for of in (words, spec))]
                     identity = [own_version(), labels, inputs, settings]
                     named = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).digest()

@@ -151,7 +151,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         "distances": [],
         "models": list_models(),
     }
-    lists = {
+    lists: dict[str, Any] = {
         key: _entries(raw[key], names, folder, f"{where}, {key}")
         for key, names in shipped.items()
         if key in raw

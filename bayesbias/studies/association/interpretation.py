@@ -97,7 +97,7 @@ def rows_of(
 def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
     row: Any = next(rows_of(frame, "overall").itertuples())
     verdict = in_words(row)
-    if verdict.startswith("inconclusive"):
+    if verdict.startswith(("inconclusive", "too close")):
         said = f"{verdict[0].upper()}{verdict[1:]}."
     else:
         first, second = (NAMES.get(name, name) for name in row.contrast.split(" - "))
