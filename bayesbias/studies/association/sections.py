@@ -73,9 +73,13 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     frame = fit.contrasts(view.prob, view.rope)
     if has_variance(fit.spec):
         keys = ["level", "name", "contrast", "estimand"]
-        standard = fit.standardized(view.prob, view.standard_rope)[[*keys, "mean"]].rename(
-            columns={"mean": "d"}
-        )
+        shown = frame["level"].isin(LEVEL_NAMES) & (frame["estimand"] == "population")
+        blocks = frame.loc[shown | (frame["level"] == "overall"), ["estimand", "level"]]
+        parts = [
+            fit.standardized(view.prob, view.standard_rope, *block)[[*keys, "mean"]]
+            for block in blocks.drop_duplicates().itertuples(index=False)
+        ]
+        standard = pd.concat(parts).rename(columns={"mean": "d"})
         frame = frame.merge(standard, on=keys, how="left")
     population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
     overall = frame[population & (frame["level"] == "overall")]
