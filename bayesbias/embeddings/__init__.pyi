@@ -1,8 +1,3 @@
-from .loading import ranks_of as ranks_of
 from .postprocessing import postprocess as postprocess
-from .shape import (
-    Cosines as Cosines,
-    VectorShape as VectorShape,
-    describe_vectors as describe_vectors,
-)
+from .shape import describe_vectors as describe_vectors
 from .static import list_embeddings as list_embeddings, static_vectors as static_vectors

@@ -1,3 +1,3 @@
 from .json_text import to_json as to_json
-from .store import Run as Run, verify_run as verify_run
+from .store import verify_run as verify_run
 from .terminal import to_text as to_text

@@ -1,21 +1,7 @@
-from .association.frequency import (
-    Frequency as Frequency,
-    frequency_of as frequency_of,
-    unequal_frequencies as unequal_frequencies,
-    with_frequency as with_frequency,
-)
+from .association.frequency import frequency_of as frequency_of, with_frequency as with_frequency
 from .debiasing.comparison import Comparison as Comparison
-from .debiasing.construction import (
-    Construction as Construction,
-    Forced as Forced,
-    find_construction as find_construction,
-)
-from .debiasing.geometry import (
-    Geometry as Geometry,
-    Left as Left,
-    Related as Related,
-    find_geometry as find_geometry,
-)
+from .debiasing.construction import Forced as Forced, find_construction as find_construction
+from .debiasing.geometry import Left as Left, Related as Related, find_geometry as find_geometry
 from .debiasing.requirements import (
     Check as Check,
     Requirement as Requirement,
@@ -23,9 +9,7 @@ from .debiasing.requirements import (
 )
 from .sentences.result import SeatResult as SeatResult
 from .sentences.seat import leave_one_out as leave_one_out
-from .sentiment.analysis import (
-    SentimentAnalysis as SentimentAnalysis,
-)
+from .sentiment.analysis import SentimentAnalysis as SentimentAnalysis
 from .sentiment.fitting import (
     classifier_contrasts as classifier_contrasts,
     fit_sentiment as fit_sentiment,

@@ -1,15 +1,9 @@
-from .listfile import (
-    check_wordlist as check_wordlist,
-    list_wordlists as list_wordlists,
-    wordlist_template as wordlist_template,
-)
+from .listfile import list_wordlists as list_wordlists, wordlist_template as wordlist_template
 from .occupations import (
-    Occupations as Occupations,
     load_occupations as load_occupations,
     occupation_sentences as occupation_sentences,
 )
 from .sentence_tests import (
-    SentenceTest as SentenceTest,
     list_tests as list_tests,
     read_test as read_test,
     write_test as write_test,
