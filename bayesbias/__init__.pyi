@@ -43,7 +43,10 @@ from .inference.posterior import BiasFit as BiasFit
 from .inference.fitting import load_fit as load_fit
 from .inference.cross_validation import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
-from .scores.vectors import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
+from .scores.vectors import (
+    direct_bias as direct_bias,
+    relative_norm_distance as relative_norm_distance,
+)
 from .studies.sentences.seat import seat as seat
 from .studies.debiasing.comparison import compare as compare
 from .studies.wefat.result import wefat as wefat
@@ -60,6 +63,10 @@ from .inference.view import View as View
 from .output.registry import interpret as interpret
 from .output.page import write_report as write_report
 from .output.store import load_run as load_run, save_run as save_run
-from .core.errors import BayesbiasError as BayesbiasError, FitError as FitError, InputError as InputError
+from .core.errors import (
+    BayesbiasError as BayesbiasError,
+    FitError as FitError,
+    InputError as InputError,
+)
 
 __version__: str

@@ -144,7 +144,8 @@ def without_a_part(pool: Pool) -> np.ndarray:
     first, second = (of(side) for side in zip(*PAIRS, strict=True))
     direction = np.linalg.svd(first - second, full_matrices=False)[2][0]
     moved = [
-        unit(rows - TAKEN * np.outer(rows @ direction, direction)) for rows in (of(words), of(attributes))
+        unit(rows - TAKEN * np.outer(rows @ direction, direction))
+        for rows in (of(words), of(attributes))
     ]
     return 1 - moved[0] @ moved[1].T
 
@@ -168,7 +169,10 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
             for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])
         }
         by_moments = by_yardstick(part, "moments", pool.weights, 0.89, own)
-        for method, of in (("change", ends), ("moments", {key: end[1:] for key, end in by_moments.items()})):
+        for method, of in (
+            ("change", ends),
+            ("moments", {key: end[1:] for key, end in by_moments.items()}),
+        ):
             rows += [
                 (*key, method, low <= truth[key] <= high, (high - low) / ideal[key], flawless[key])
                 for key, (low, high) in of.items()

@@ -1,7 +1,7 @@
 """A sentiment classifier as a value, its probabilities checked, and the folder that keeps a trained one.
 
-A classifier is a name and a function from sentences to the probability that each is positive. A reference
-classifier is kept as JSON and safetensors, without any pickle.
+A classifier is a name and a function from sentences to the probability that each is positive. A
+reference classifier is kept as JSON and safetensors, without any pickle.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Classifier:
         Raises
         ------
         InputError
-            Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
+            Where there are more or fewer probabilities than sentences, or one is no number in [0,
+            1].
         """
         sentences = checks.several(sentences, "sentence", "sentences")
         return checked_probabilities(
@@ -72,8 +73,8 @@ class Classifier:
     def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
         """Return the words the classifier knows nothing about; None where it cannot tell.
 
-        Only the reference classifiers can tell. Sentences that differ in unknown words alone get the
-        same probability.
+        Only the reference classifiers can tell. Sentences that differ in unknown words alone get
+        the same probability.
         """
         tell = getattr(self.predict, "unknown", None)
         sentences = checks.several(sentences, "sentence", "sentences")
@@ -90,7 +91,8 @@ class Classifier:
     def weaknesses(self) -> list[str]:
         """Say what is known to be weak about it.
 
-        Word vectors that hold little of the training data; a third class; a positive label that was never answered.
+        Word vectors that hold little of the training data; a third class; a positive label that was
+        never answered.
         """
         weaknesses = list(getattr(self.predict, "doubts", list)())
         coverage = self.provenance.get("coverage")

@@ -1,7 +1,8 @@
 """A classifier made of almost anything that predicts sentiment.
 
-A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face model or pipeline, a folder or a file of
-predictions. Which class is positive is stated, or told from a name that leaves no doubt; never guessed.
+A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face model or pipeline, a
+folder or a file of predictions. Which class is positive is stated, or told from a name that leaves
+no doubt; never guessed.
 """
 
 import os
@@ -43,8 +44,8 @@ def load_classifier(
     ----------
     x : Classifier, callable, pipeline of scikit-learn or Hugging Face, str or path
         * A callable from a list of n sentences to n positive-class probabilities, to n rows of a probability for each class
-          (an array, or a frame with their names), to n labels, or to n lists of labels with scores, as pipelines of
-          transformers answer with ``top_k=None``.
+          (an array, or a frame with their names), to n labels, or to n lists of labels with scores,
+          as pipelines of transformers answer with ``top_k=None``.
         * Such a pipeline itself, for text classification; a fitted pipeline of scikit-learn with ``predict_proba``.
         * The folder of a classifier made by `train_bow` or `train_bilstm`; a file of predictions (see `load_predictions`).
         * ``"joblib:PATH"``, a pipeline saved with joblib, which is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face
@@ -52,8 +53,8 @@ def load_classifier(
     name : str, optional
         A short name, for tables and figures.
     positive : optional
-        Which class is positive, by its label, if it is called neither "positive" nor, of two numbers, 1. Of columns without
-        names, in a file or an array: the column, counted from 0.
+        Which class is positive, by its label, if it is called neither "positive" nor, of two
+        numbers, 1. Of columns without names, in a file or an array: the column, counted from 0.
     allow_pickle : bool
         Loading a pickle runs code from the file: allow it for files you trust.
     corpus
@@ -226,7 +227,8 @@ class Answers:
     Parameters
     ----------
     function : callable
-        From a list of n sentences to n numbers, n rows of columns, n labels, or n lists of labels with scores.
+        From a list of n sentences to n numbers, n rows of columns, n labels, or n lists of labels
+        with scores.
     positive : optional
         Which class is positive: its label, or of columns without names the column, counted from 0.
     where : str

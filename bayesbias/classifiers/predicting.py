@@ -83,11 +83,12 @@ def score_sentences(
     batch : int
         Sentences handed to the classifier at a time.
     partial : str or path, optional
-        A file (``.csv`` or ``.tsv``) to keep finished batches in. Where it is there already, its sentences
-        are not predicted again; it is removed when all is done.
+        A file (``.csv`` or ``.tsv``) to keep finished batches in. Where it is there already, its
+        sentences are not predicted again; it is removed when all is done.
     check : bool
         Whether to hand the classifier sixteen plain sentences, after the others, and to refuse its
-        predictions if it takes the good ones for bad and the bad ones for good: its classes are swapped.
+        predictions if it takes the good ones for bad and the bad ones for good: its classes are
+        swapped.
     positive, allow_pickle
         See `load_classifier`.
     progress : bool, optional
@@ -100,8 +101,8 @@ def score_sentences(
     Raises
     ------
     ClassifierError
-        Where the classifier fails on a batch or returns what are no probabilities. Its ``finished`` holds the
-        batches before, and `partial` keeps them.
+        Where the classifier fails on a batch or returns what are no probabilities. Its ``finished``
+        holds the batches before, and `partial` keeps them.
     InputError
         For what is no classifier or corpus.
 

@@ -1,7 +1,7 @@
 """Predictions as a value, and the files that they are read from: with a header and without, in order or not.
 
-What would change the sign of a result unseen is refused: swapped columns, rows of other sentences, labels that contradict
-their sentence.
+What would change the sign of a result unseen is refused: swapped columns, rows of other sentences,
+labels that contradict their sentence.
 """
 
 import os
@@ -41,8 +41,8 @@ class Predictions:
     Attributes
     ----------
     frame : pandas.DataFrame
-        ``classifier, sentence, noun_pair, noun, gender, profession, category, control, probability``; the
-        last is the probability in [0, 1] that the sentence is positive.
+        ``classifier, sentence, noun_pair, noun, gender, profession, category, control,
+        probability``; the last is the probability in [0, 1] that the sentence is positive.
     occupations : Occupations
         What the sentences were made of.
     provenance : dict
@@ -71,7 +71,8 @@ class Predictions:
     def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them.
 
-        With `spreadsheet_safe` an apostrophe stands before each text that a spreadsheet would take for a formula.
+        With `spreadsheet_safe` an apostrophe stands before each text that a spreadsheet would take
+        for a formula.
         """
         path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
         delimiter = delimiter_of(path)
@@ -105,18 +106,18 @@ def load_predictions(
     Parameters
     ----------
     path : str or path
-        A text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of these layouts. Lines at the
-        top that begin with # are comments.
+        A text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of
+        these layouts. Lines at the top that begin with # are comments.
 
         * With a header that names ``probability`` (or ``positive``), and ``sentence``: rows may stand in any
           order. Where there are ``gender``, ``noun``, ``noun_pair``, ``profession``, ``control`` or
-          ``negative`` they must agree; ``classifier`` tells several apart; other columns are left alone.
-          `Predictions.save` writes this.
+          ``negative`` they must agree; ``classifier`` tells several apart; other columns are left
+          alone. `Predictions.save` writes this.
         * The same without ``sentence``: rows in the order of `occupation_sentences`.
         * Without a header, two columns of which one holds sentences: in any order.
         * Without a header, one number a row: positive-class probabilities in the order of
-          `occupation_sentences`, with or without the control sentences. This is the published layout of the
-          paper's first two models.
+          `occupation_sentences`, with or without the control sentences. This is the published
+          layout of the paper's first two models.
         * Without a header, two numbers a row that sum to 1: negative and positive class, in that order. This
           is the published layout of its third.
     corpus
@@ -124,8 +125,9 @@ def load_predictions(
     name : str, optional
         The name of the classifier; by default that of the file.
     positive : {0, 1}, optional
-        Of two columns without a header, which is the positive class. By default the second column is taken, but only if its
-        mean is above 0.5: sentences that assert a fact are seldom rated negative, and swapped columns are common.
+        Of two columns without a header, which is the positive class. By default the second column
+        is taken, but only if its mean is above 0.5: sentences that assert a fact are seldom rated
+        negative, and swapped columns are common.
 
     Returns
     -------
@@ -134,8 +136,9 @@ def load_predictions(
     Raises
     ------
     InputError
-        If the number of rows is wrong, a number is no probability, a sentence is unknown, missing or repeated, a label
-        contradicts its sentence, or columns look swapped. It names file and line.
+        If the number of rows is wrong, a number is no probability, a sentence is unknown, missing
+        or repeated, a label contradicts its sentence, or columns look swapped. It names file and
+        line.
 
     Examples
     --------
@@ -313,8 +316,9 @@ def _numbers(cells: pd.Series, path: Path) -> np.ndarray:
 def list_predictions(name: str = "m1") -> Predictions:
     """Return predictions that come with the package, to try everything without a classifier.
 
-    ``m1`` is our own M.1, the bag of words of the paper as `train_bow` makes it of SST-2 (development accuracy
-    0.8268), for all sentences and the control sentences. `tools/predict_m1.py` made it; the file says of what.
+    ``m1`` is our own M.1, the bag of words of the paper as `train_bow` makes it of SST-2
+    (development accuracy 0.8268), for all sentences and the control sentences.
+    `tools/predict_m1.py` made it; the file says of what.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The two reference classifiers once trained: tables of numbers that predict with numpy alone.
 
-A bag of words (M.1) and a bidirectional LSTM on word vectors (M.2) of Bhaskaran & Bhallamudi (2019),
-section 3; how either splits a sentence into words, and the weights that it consists of.
+A bag of words (M.1) and a bidirectional LSTM on word vectors (M.2) of Bhaskaran & Bhallamudi
+(2019), section 3; how either splits a sentence into words, and the weights that it consists of.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class BagOfWords:
 class BiLstm:
     """A trained bidirectional LSTM on word vectors, run by numpy.
 
-    Sentences are taken in groups of one length, so that nothing is padded and no prediction depends on the
-    others of its batch.
+    Sentences are taken in groups of one length, so that nothing is padded and no prediction depends
+    on the others of its batch.
     """
 
     vocabulary: dict[str, int]

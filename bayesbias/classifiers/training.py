@@ -36,9 +36,9 @@ __all__ = ["read_labelled", "train_bilstm", "train_bow"]
 def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     r"""Read sentences with labels 0 (negative) and 1 (positive) from a tab-separated file.
 
-    Three layouts are told apart by their content: a header that names ``label`` and ``sentence`` (in any
-    order, beside other columns); two columns without a header, one of which is all 0 and 1; and
-    the four columns ``index, label, a letter, sentence`` without a header.
+    Three layouts are told apart by their content: a header that names ``label`` and ``sentence``
+    (in any order, beside other columns); two columns without a header, one of which is all 0 and 1;
+    and the four columns ``index, label, a letter, sentence`` without a header.
 
     Parameters
     ----------
@@ -221,14 +221,14 @@ def train_bilstm(
     vectors : anything `load_embedding` reads
         Word vectors; the paper has GloVe's of 300 dimensions. Only the words needed are read.
     dev : str or path, optional
-        Labelled sentences that decide when to stop, and to compute the accuracy on. Without them one sentence
-        in twenty of `data` is set aside for stopping.
+        Labelled sentences that decide when to stop, and to compute the accuracy on. Without them
+        one sentence in twenty of `data` is set aside for stopping.
     out : str or path, optional
         A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
     name : str
     words : iterable of str
-        Words to keep vectors of beside those of `data`, `dev` and the shipped occupations, such as those of
-        your own professions. What is not kept counts as unknown later.
+        Words to keep vectors of beside those of `data`, `dev` and the shipped occupations, such as
+        those of your own professions. What is not kept counts as unknown later.
     hidden : int
         Size of either direction's state; 128 in the paper's code.
     dropout : float in [0, 1)
@@ -238,24 +238,26 @@ def train_bilstm(
     epochs : int
         Passes over the data at most.
     patience : int
-        Training ends after so many passes without a higher accuracy on the sentences set aside, or an equal
-        one at a lower loss; the best pass is kept.
+        Training ends after so many passes without a higher accuracy on the sentences set aside, or
+        an equal one at a lower loss; the best pass is kept.
     learning_rate : float
         Of Adam.
     tune_vectors : bool
-        False: the vectors stay as they are, as in the paper, so that words outside the training data mean
-        something; only words of the training data that the vectors lack get a vector that is learned.
-        True: all vectors of words in the training data are learned, starting from those given.
+        False: the vectors stay as they are, as in the paper, so that words outside the training
+        data mean something; only words of the training data that the vectors lack get a vector that
+        is learned. True: all vectors of words in the training data are learned, starting from those
+        given.
     seed : int
-        Of the weights at the start, the order of the sentences and the dropout. The same on the same machine
-        with as many threads gives the same classifier.
+        Of the weights at the start, the order of the sentences and the dropout. The same on the
+        same machine with as many threads gives the same classifier.
     progress : bool, optional
         A bar on stderr; by default on terminals only.
 
     Returns
     -------
     Classifier
-        Its provenance holds ``dev_accuracy``, ``epochs`` (one record for each pass) and ``coverage``.
+        Its provenance holds ``dev_accuracy``, ``epochs`` (one record for each pass) and
+        ``coverage``.
 
     Raises
     ------
@@ -268,8 +270,8 @@ def train_bilstm(
     GloVe. Words are split as in the treebank ("does", "n't"), in lower case, punctuation marks for
     themselves.
 
-    Source: Bhaskaran & Bhallamudi (2019), section 3, M.2. The paper trains for three passes without stopping
-    early, and drops the words that its vectors lack.
+    Source: Bhaskaran & Bhallamudi (2019), section 3, M.2. The paper trains for three passes without
+    stopping early, and drops the words that its vectors lack.
 
     Examples
     --------

@@ -469,7 +469,8 @@ def records(frame: Any) -> list[dict[str, Any]]:
 def data_dir(kind: str) -> Path:
     """Return the folder of shipped files: ``wordlists``, ``models`` or ``embeddings``.
 
-    An installed wheel has them in ``bayesbias/_data``; a checkout has word lists and models at its top.
+    An installed wheel has them in ``bayesbias/_data``; a checkout has word lists and models at its
+    top.
     """
     installed = _PACKAGE / "_data" / kind
     return installed if installed.is_dir() else _PACKAGE.parent / kind

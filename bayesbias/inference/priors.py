@@ -1,10 +1,11 @@
 """What a model expects before any data, and how far results depend on it afterwards.
 
-Sensitivity is power scaling by importance weights. The draws are weighted toward a posterior whose priors (or likelihood) are
-raised to a power near one. The sensitivity is how fast the distribution of a contrast moves with the binary logarithm of that
-power (cumulative Jensen-Shannon distance; Kallioinen, Paananen, Bürkner & Vehtari 2024, *Statistics and Computing* 34:57),
-computed by ArviZ. The priors are those with a width of their own, as these authors advise for hierarchical models; the likelihood
-is that of the pairs given all effects.
+Sensitivity is power scaling by importance weights. The draws are weighted toward a posterior whose
+priors (or likelihood) are raised to a power near one. The sensitivity is how fast the distribution
+of a contrast moves with the binary logarithm of that power (cumulative Jensen-Shannon distance;
+Kallioinen, Paananen, Bürkner & Vehtari 2024, *Statistics and Computing* 34:57), computed by ArviZ.
+The priors are those with a width of their own, as these authors advise for hierarchical models; the
+likelihood is that of the pairs given all effects.
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ class PriorExpectation:
     model, on : str
         Name of the model, and which pairs it was laid over.
     contrasts : DataFrame
-        The first contrast, overall and for any one label of each level: ``level, contrast, mean, sd, hpdi_low, hpdi_high,
-        prob``.
+        The first contrast, overall and for any one label of each level: ``level, contrast, mean,
+        sd, hpdi_low, hpdi_high, prob``.
     impossible : float or None
-        The share of simulated single pairs that no data can show: distances outside [0, 2], changes of a distance
-        outside [-2, 2], differences of two probabilities outside [-1, 1]. None where every number is possible.
+        The share of simulated single pairs that no data can show: distances outside [0, 2], changes
+        of a distance outside [-2, 2], differences of two probabilities outside [-1, 1]. None where
+        every number is possible.
     words : str
         Whose differences these are.
 
@@ -112,11 +114,13 @@ def prior_expectation(
     ----------
     model : str, path or ModelSpec
     table : PairTable or DataFrame, optional
-        What the model would be fitted to; its outcomes are not read. By default the pairs of the list religion.
+        What the model would be fitted to; its outcomes are not read. By default the pairs of the
+        list religion.
     prob : float in (0, 1)
         Probability of the intervals.
     draws, seed : int
-        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair of each connection.
+        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair
+        of each connection.
 
     Returns
     -------
@@ -207,16 +211,17 @@ def impossible_share(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> float |
 def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     """Measure the sensitivity of the main contrasts to the priors and to the likelihood.
 
-    The main contrasts are all of them overall, and the first of them at each level of several words. Where groups are not
-    connections, as in sentiment, the overall mean of each comes first.
+    The main contrasts are all of them overall, and the first of them at each level of several
+    words. Where groups are not connections, as in sentiment, the overall mean of each comes first.
 
     Returns
     -------
     DataFrame
-        ``level, name, contrast, prior, likelihood, parameter, diagnosis``. `prior` and `likelihood` are the sensitivities;
-        `parameter` is the one whose prior alone moves the contrast most, named where some contrast is sensitive. `diagnosis` is
-        empty where `prior` is below 0.05, ``strong prior`` where only the prior moves the contrast, ``prior-data conflict``
-        where both do, and ``unknown`` where the importance weights fail (Pareto k above 0.7).
+        ``level, name, contrast, prior, likelihood, parameter, diagnosis``. `prior` and `likelihood`
+        are the sensitivities; `parameter` is the one whose prior alone moves the contrast most,
+        named where some contrast is sensitive. `diagnosis` is empty where `prior` is below 0.05,
+        ``strong prior`` where only the prior moves the contrast, ``prior-data conflict`` where both
+        do, and ``unknown`` where the importance weights fail (Pareto k above 0.7).
 
     Raises
     ------
@@ -257,7 +262,8 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
 def prior_shift(fit: BiasFit) -> tuple[float, float]:
     """Return how far the first contrast would move with priors of twice the weight: its mean, in SDs, and its SD, as a share.
 
-    To first order in the logarithm of the weight: derivatives of importance-weighted moments are covariances with the log prior.
+    To first order in the logarithm of the weight: derivatives of importance-weighted moments are
+    covariances with the log prior.
     """
     rows = fit.rows_of("overall", "population", "contrast")
     widths = _fixed_widths(fit.spec)

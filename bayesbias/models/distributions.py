@@ -23,8 +23,9 @@ __all__ = ["DISTRIBUTIONS"]
 class Distribution:
     """One entry of the allow-list.
 
-    `args` are PyMC's, positive but for those that are `free`; `log_density` takes values and `args`.
-    `code` is what the compiled density calls it; `noise` says whether an outcome may have it.
+    `args` are PyMC's, positive but for those that are `free`; `log_density` takes values and
+    `args`. `code` is what the compiled density calls it; `noise` says whether an outcome may have
+    it.
     """
 
     args: tuple[str, ...]

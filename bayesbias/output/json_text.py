@@ -30,8 +30,8 @@ def to_json(
     Returns
     -------
     dict
-        ``kind``, ``finding`` (the headline), ``interpretation``, a list of records for each table, and what the study adds:
-        ``diagnostics, coverage, provenance, timing``.
+        ``kind``, ``finding`` (the headline), ``interpretation``, a list of records for each table,
+        and what the study adds: ``diagnostics, coverage, provenance, timing``.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Results as folders: the result itself, its tables and figures, and ``run.json`` with the hash of every file.
 
-The result is written to ``result.json``; frames and fits inside it lie beside it, as Parquet and netCDF files in the folder
-``result``. All else can be made again from these, and is there to be read by people and by other programs.
+The result is written to ``result.json``; frames and fits inside it lie beside it, as Parquet and
+netCDF files in the folder ``result``. All else can be made again from these, and is there to be
+read by people and by other programs.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def save_run(
 ) -> list[Path]:
     """Write a result as a folder of tables and figures that `load_run` reads again.
 
-    All files are written to a new folder beside the target first, so that a failure leaves the target as it was.
+    All files are written to a new folder beside the target first, so that a failure leaves the
+    target as it was.
 
     Parameters
     ----------

@@ -71,9 +71,7 @@ def section_text(section: Section, view: View) -> str:
     return "\n".join(lines)
 
 
-def table_lines(
-    frame: pd.DataFrame, columns: Sequence[Column], view: View
-) -> list[str]:
+def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> list[str]:
     """Return the lines of a table: texts to the left, numbers to the right."""
     shown = [column for column in columns if column.name in frame]
     heads = [column.heading.format(prob=f"{view.prob:.0%}") for column in shown]

@@ -1,7 +1,8 @@
 """The cells of a plan: each is one fit, under a name that is a hash of all that determines it.
 
-That is the content of its inputs, the text of the model, the settings and the version of this package. The seed of a cell follows
-from the plan's seed and the cell's labels, so that neither the order of the work nor the number of workers changes any draw.
+That is the content of its inputs, the text of the model, the settings and the version of this
+package. The seed of a cell follows from the plan's seed and the cell's labels, so that neither the
+order of the work nor the number of workers changes any draw.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     Parameters
     ----------
     plan : path, mapping or SweepPlan
-        A mapping has the same form (``schema`` may be left out); its paths are relative to the working folder.
+        A mapping has the same form (``schema`` may be left out); its paths are relative to the
+        working folder.
 
     Returns
     -------
@@ -124,7 +125,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     Raises
     ------
     InputError
-        If a key or name is unknown, or a value is out of range. A path without a file fails its own cells when the sweep runs.
+        If a key or name is unknown, or a value is out of range. A path without a file fails its own
+        cells when the sweep runs.
 
     Examples
     --------

@@ -54,11 +54,11 @@ class SweepResult:
     Attributes
     ----------
     frame : pandas.DataFrame
-        The tidy table, as in ``results.csv``: one row per cell, quantity and estimand; of a failed cell
-        one row with its error. See `run_sweep`.
+        The tidy table, as in ``results.csv``: one row per cell, quantity and estimand; of a failed
+        cell one row with its error. See `run_sweep`.
     timing : pandas.DataFrame
-        ``cell, load_s, sample_s, fit_s, summarise_s`` in seconds, one row per fitted cell; ``load_s`` is shared by
-        all cells of one embedding.
+        ``cell, load_s, sample_s, fit_s, summarise_s`` in seconds, one row per fitted cell;
+        ``load_s`` is shared by all cells of one embedding.
     out : Path
         The folder.
     reused : int
@@ -102,9 +102,9 @@ class SweepResult:
     ) -> pd.DataFrame:
         """Set one contrast of every cell against those of the others, in standard deviations of single pairs.
 
-        Cosine distances of one set of vectors scatter more than those of another: a contrast of -0.02 is small in one
-        and not in another. So cells are sorted and judged by the standardized contrast (`BiasFit.standardized`), with
-        the cosine distance beside it.
+        Cosine distances of one set of vectors scatter more than those of another: a contrast of
+        -0.02 is small in one and not in another. So cells are sorted and judged by the standardized
+        contrast (`BiasFit.standardized`), with the cosine distance beside it.
 
         Parameters
         ----------
@@ -116,12 +116,13 @@ class SweepResult:
         Returns
         -------
         DataFrame
-            One row per fitted cell (and class or word, at such a level), the lowest standardized contrast first and
-            those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardized,
-            standardized_low, standardized_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
-            deviations; missing where the cell is not to be trusted), ``probability_of_superiority`` with
-            ``_low`` and ``_high``, ``distance, distance_low, distance_high``
-            (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
+            One row per fitted cell (and class or word, at such a level), the lowest standardized
+            contrast first and those without one last: ``cell``, the labels, ``trusted, contrast,
+            level, name, estimand, unit, standardized, standardized_low, standardized_high,
+            p_in_rope, rope, verdict`` (of the interval against the ROPE in standard deviations;
+            missing where the cell is not to be trusted), ``probability_of_superiority`` with
+            ``_low`` and ``_high``, ``distance, distance_low, distance_high`` (the contrast as it
+            is, in cosine distance), ``p_below_zero, prob``.
 
         Raises
         ------

@@ -126,8 +126,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
 def _farthest(cells: pd.DataFrame) -> str:
     """Name the lowest and the highest cell, and say whether the interval of their difference excludes 0.
 
-    The intervals of two results that know nothing of each other give that of the difference: its lower end is
-    d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008).
+    The intervals of two results that know nothing of each other give that of the difference: its
+    lower end is d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008).
     """
     low, high = cells.iloc[0], cells.iloc[-1]
     names = _names(cells)

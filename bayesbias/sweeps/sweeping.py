@@ -1,6 +1,7 @@
 """Many fits at once: embeddings by word lists by models, on local processes or a Dask cluster.
 
-The folder of a sweep has one file for each finished cell, written whole, so that a sweep that was killed can be resumed.
+The folder of a sweep has one file for each finished cell, written whole, so that a sweep that was
+killed can be resumed.
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ def run_sweep(
 ) -> SweepResult:
     """Fit every model of a plan to every table of it.
 
-    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage, provenance, timing) and, at
-    the end, the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The results are in
-    the order of the plan and do not depend on how the work was divided, killed or resumed.
+    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage,
+    provenance, timing) and, at the end, the tidy table ``results.csv`` and ``results.parquet`` and
+    the times ``timing.csv``. The results are in the order of the plan and do not depend on how the
+    work was divided, killed or resumed.
 
-    In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1, since every worker
-    process imports the script.
+    In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1,
+    since every worker process imports the script.
 
     Parameters
     ----------
@@ -56,25 +58,29 @@ def run_sweep(
     out : path
         The folder; new or empty, unless `resume` is true.
     workers : int, optional
-        Local processes; by default one per core, and no more than there are cells to fit. With 1 this process does
-        the work itself, which starts sooner; a cell that takes all memory, or is killed, then ends the sweep, which
-        `resume` goes on with. From 2 on, or by default, such a cell fails alone.
+        Local processes; by default one per core, and no more than there are cells to fit. With 1
+        this process does the work itself, which starts sooner; a cell that takes all memory, or is
+        killed, then ends the sweep, which `resume` goes on with. From 2 on, or by default, such a
+        cell fails alone.
     dask : str, optional
         The address of a Dask scheduler that does the fits instead (extra ``dask``), such as
-        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread each.
+        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread
+        each.
     resume : bool
-        Continue the sweep in `out`: finished cells are kept; cells that failed, or whose inputs or settings changed, are fitted.
+        Continue the sweep in `out`: finished cells are kept; cells that failed, or whose inputs or
+        settings changed, are fitted.
     progress : bool, optional
         A progress bar on stderr from the second second on; by default where that is a terminal.
 
     Returns
     -------
     SweepResult
-        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only), each contrast
-        (``contrast``; ``level`` overall, class, attribute_set or word) and each contrast in standard deviations
-        (``standardized``): the labels of the cell, its counts of words and diagnostics, and the columns of
-        `bayesbias.inference.estimates`. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
-        ``compared()`` sets the cells against each other, in standard deviations.
+        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall
+        only), each contrast (``contrast``; ``level`` overall, class, attribute_set or word) and
+        each contrast in standard deviations (``standardized``): the labels of the cell, its counts
+        of words and diagnostics, and the columns of `bayesbias.inference.estimates`. A cell that
+        failed is one row with ``status`` ``failed`` and its ``error``. ``compared()`` sets the
+        cells against each other, in standard deviations.
 
     Raises
     ------

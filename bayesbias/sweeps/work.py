@@ -1,7 +1,7 @@
 """The work of a sweep that is done in another process: tables made, cells fitted.
 
-Each embedding is read once, for the words of all lists together. Whatever goes wrong belongs to its cell and does not end the
-sweep.
+Each embedding is read once, for the words of all lists together. Whatever goes wrong belongs to its
+cell and does not end the sweep.
 """
 
 from __future__ import annotations

@@ -334,7 +334,7 @@ def matched_controls(
         "largest_gap": round(largest, 12),
         "without_count": [word for word in words.attribute_words if word not in logs],
     }
-    lost = account["without_count"]
+    lost: list[str] = list(account["without_count"])  # type: ignore[call-overload]
     account["note"] = (
         f"{len(kept)} of {len(choice)} neutral words are matched in frequency to the stereotypes, {per} to each "
         f"({counts.origin}): mean log frequency {theirs[columns].mean():.2f} beside {mine.mean():.2f}, largest gap "

@@ -117,9 +117,9 @@ def distance_table(
     groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
-    there = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
-    kept_as = {word: word for word in there}
-    for group in embedding.same_vectors(there):
+    present = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    kept_as = {word: word for word in present}
+    for group in embedding.same_vectors(present):
         kept_as |= dict.fromkeys(group, group[0])
     same: SameVector = ({}, {})
     if duplicates == "drop":

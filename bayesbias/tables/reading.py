@@ -237,8 +237,9 @@ def rows_to_model(
 ) -> PairTable:
     """Return a table whose rows passed the check and count once, with an account of both.
 
-    A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is checked as far as
-    its columns are known. The columns in `apart` tell observations apart; `hint` is for two that contradict each other.
+    A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is
+    checked as far as its columns are known. The columns in `apart` tell observations apart; `hint`
+    is for two that contradict each other.
     """
     if isinstance(table, PairTable):
         frame = table.frame

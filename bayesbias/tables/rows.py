@@ -266,8 +266,8 @@ def counted_once(
 ) -> tuple[pd.DataFrame, int, list[str]]:
     """Count each observation once: a row that repeats another is the same observation, not a new one.
 
-    Rows are the same if `key` is; `positions` are their places in the source. Return the rows, how many
-    were dropped, and notes. Repeats of an outcome that is found but once (`ONCE`) must agree.
+    Rows are the same if `key` is; `positions` are their places in the source. Return the rows, how
+    many were dropped, and notes. Repeats of an outcome that is found but once (`ONCE`) must agree.
     """
     again = frame.duplicated(list(key)).to_numpy()
     if not again.any():

@@ -270,9 +270,7 @@ def test_gpt_like_models_pool_their_last_token_and_have_no_cls(tmp_path):
     model = transformers.GPT2Model(config).eval()
     model.save_pretrained(folder)
 
-    with pytest.raises(
-        InputError, match=r"has no \[CLS\] token; found: 'pooling=cls'"
-    ):
+    with pytest.raises(InputError, match=r"has no \[CLS\] token; found: 'pooling=cls'"):
         transformers_encoder(folder, pooling="cls")
     encoder = transformers_encoder(folder, pooling="last", device="cpu")
     assert encoder.provenance["casing"] == "kept"
@@ -298,9 +296,7 @@ def test_a_model_whose_files_lack_weights_is_refused(tmp_path):
     from safetensors.torch import save_file
 
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(
-        InputError, match=r"lack weights.*encoder.layer.3"
-    ):
+    with pytest.raises(InputError, match=r"lack weights.*encoder.layer.3"):
         transformers_encoder(folder)
 
 

@@ -127,7 +127,8 @@ class Frequency:
         Parameters
         ----------
         rope : float > 0
-            Its half-width, in the units of the contrasts; a change must exceed it by two Monte Carlo errors.
+            Its half-width, in the units of the contrasts; a change must exceed it by two Monte
+            Carlo errors.
         """
         far, error = self.contrasts["change"].abs(), self.contrasts["mcse_change"].fillna(0.0)
         kept = self.contrasts[far > checks.positive(rope, "rope") + 2 * error]
