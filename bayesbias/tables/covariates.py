@@ -90,6 +90,8 @@ def covariates_given(
                     hint=nearest(str(each), own),
                 )
             names, cells, mark = separated_rows(path, "a table with a column word and others")
+            if not cells:
+                raise InputError("no rows below the header", where=path)
             frame = pd.DataFrame(
                 [row[: len(names)] for _, row in cells], [f"line {line}" for line, _ in cells]
             ).set_axis(names, axis=1)
