@@ -5,8 +5,8 @@ Read the modules in this order:
 1. `fitting`: a table is checked, and the model is laid over it (`bayesbias.models.design`).
 2. `likelihood` (compiled: `kernel`): effects are integrated out; the scales are left, exactly.
 3. `sampling`: NUTS samples the scales, or importance sampling does.
-4. `graph`: models without that reduction are sampled pair by pair, by PyMC.
-5. `effects`: drawn from the scales when they are read; a file of a fit holds the scales alone.
+4. `graph`: models without that reduction (``sampler="pairwise"``): PyMC samples all parameters.
+5. `effects`: drawn from the scales when they are read. Means and contrasts do not need them (6).
 6. `linear`, `estimands`: means and contrasts are linear in the effects, so mixtures of normals.
 7. `estimates`, `view`: one table for all of them, with HPDI, ROPE and verdict.
 8. `posterior`: `BiasFit`, and what it is asked: also `slopes`, `spreads`, `reliability`, `priors`,

@@ -1,7 +1,8 @@
 """Rows of results: draws, or mixtures of normals, described in one schema.
 
 Every table of a fit, a comparison, a sweep or a test is made by `estimates`: columns that label a
-row, then those of `COLUMNS`. A new column is added here and appears everywhere.
+row, then those of `COLUMNS`. A new column is added here: `estimates` computes it for every frame,
+CSV file and JSON, and `CONTRAST_COLUMNS` and `MEAN_COLUMNS` say what terminal and page print.
 
 ==================================  ============================================================================
 column                              what it holds
@@ -33,6 +34,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias.core import checks
+from bayesbias.core.sections import Column
 from bayesbias.inference.diagnostics import r_hat_and_ess
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.view import verdict
@@ -47,6 +49,19 @@ COLUMNS = (
     "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", "p_in_rope", "rope", "verdict",
     "mcse_mean", "mcse_sd", "mcse_low", "mcse_high", "mcse_p_below_zero", "mcse_p_in_rope", "ess_bulk", "r_hat",
 )  # fmt: skip
+# How terminal and page print them.
+MEAN = Column("mean", "mean", "signed")
+HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
+BELOW = Column("p_below_zero", "P(<0)", "probability")
+IN_ROPE = Column("p_in_rope", "P(ROPE)", "probability")
+CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
+MEAN_COLUMNS = (
+    Column("mean", "mean", "number"),
+    Column("hpdi_low", "{prob} HPDI", "range", upper="hpdi_high"),
+    Column("ess_bulk", "ESS", "count"),
+    Column("r_hat", "R-hat", "number", digits=3),
+)
+
 _BATCHES_PER_CHAIN = 5
 _LEAST_BATCH = 20
 _LEAST_EFFECTIVE = 5  # draws in a batch, on average

@@ -338,7 +338,7 @@ class Rows:
 
 
 MOST_MIXED = 1000
-"""Draws of the scales that are mixed at most: of mixtures these say as much as many times as many draws of the rows."""
+"""Draws of the scales that are mixed at most: 1,000 normals say more than 1,000 plain draws."""
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001

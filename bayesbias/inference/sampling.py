@@ -99,7 +99,9 @@ class Engine:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """A normal approximation of the posterior of the scales' scores.
+    """A normal approximation of the posterior of the scales, in their scores.
+
+    Scores are scales that are transformed to be nearly normal; `kernel` defines them.
 
     Attributes
     ----------

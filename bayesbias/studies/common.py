@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, format_value
+from bayesbias.inference.estimates import (
+    BELOW as BELOW,
+    CONTRAST_COLUMNS as CONTRAST_COLUMNS,
+    HPDI as HPDI,
+    IN_ROPE as IN_ROPE,
+    MEAN as MEAN,
+    MEAN_COLUMNS as MEAN_COLUMNS,
+)
 from bayesbias.inference.view import TOO_CLOSE, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.inference.posterior import BiasFit
-
-MEAN = Column("mean", "mean", "signed")
-HPDI = Column("hpdi_low", "{prob} HPDI", "interval", upper="hpdi_high")
-BELOW = Column("p_below_zero", "P(<0)", "probability")
-IN_ROPE = Column("p_in_rope", "P(ROPE)", "probability")
-CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
-MEAN_COLUMNS = (
-    Column("mean", "mean", "number"),
-    Column("hpdi_low", "{prob} HPDI", "range", upper="hpdi_high"),
-    Column("ess_bulk", "ESS", "count"),
-    Column("r_hat", "R-hat", "number", digits=3),
-)
 
 
 def text(name: str, heading: str | None = None) -> Column:

@@ -186,3 +186,11 @@ def test_bad_input_is_one_line_and_exit_code_two(arguments, named, tmp_path):
     assert done.stdout == ""
     assert named in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_defaults_of_options_are_those_of_python():
+    from bayesbias.cli.fit import fit
+    from bayesbias.inference.view import View
+
+    defaults = {option.name: option.default for option in fit.params}
+    assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(View())

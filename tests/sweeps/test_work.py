@@ -110,8 +110,7 @@ def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
             "a finished cell was fitted again"
         )
         assert all(
-            json.loads((out / "cells" / name).read_text(encoding="utf-8"))["rows"]
-            for name in now
+            json.loads((out / "cells" / name).read_text(encoding="utf-8"))["rows"] for name in now
         )
         counts.append(len(now))
     assert len(set(counts)) > kills // 2, counts  # it got further most times
