@@ -49,7 +49,7 @@ def score(scores: str | None, classes: str | None, as_json: bool, **given: Any) 
     import bayesbias as bb
     from bayesbias.core.files import plain
 
-    asked = None if scores is None else [name.strip() for name in scores.split(",")]
+    asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     for name in asked or ():
         if name not in SCORES:
             raise InputError("--scores: unknown score", found=name, valid=", ".join(SCORES))

@@ -292,7 +292,7 @@ def show(
         return
     click.echo(to_text(result, view, detail=given["detail"], more=more))
     if out is not None:
-        click.echo(f"Written  {len(files)} files to {out}")
+        click.echo(f"Written  {out}: {len(files) - 1} files and run.json")
 
 
 def print_json(name: str, answer: Mapping[str, Any]) -> None:

@@ -123,6 +123,8 @@ def check(
         }
     if words is not None and not problems:
         notes = [*notes, *words.thin]
+        if embedding is None and words.language != "en":
+            notes.append('spelling is checked for English lists only: add language = "en"')
     if as_json:
         shared.print_json(
             "wordlist check",
@@ -145,7 +147,7 @@ def check(
     if found is not None:
         for what, listed in (
             ("missing from", found["missing"]),
-            ("built from subwords in", found["composed"]),
+            ("perhaps misspelled: built from subwords in", found["composed"]),
         ):
             if listed:
                 click.echo(

@@ -112,6 +112,8 @@ def load_embedding(
     >>> load_embedding((["rabbi", "imam"], np.eye(2)), ["imam", "priest"]).missing
     ('priest',)
     """
+    if type(x).__name__ == "Debiased":  # of `hard_debias`; its folder imports this one
+        x = x.embedding
     asked = None if words is None else list(dict.fromkeys(checks.words(words)))
     if asked is not None and not asked:
         raise InputError("the list of words is empty", where="words", valid="None for all words")

@@ -51,6 +51,8 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     rabbi 1.0 0.1
     priest 0.8 0.6
     """
+    if type(embedding).__name__ == "Debiased":
+        embedding = embedding.embedding
     checks.instance(embedding, Embedding, "embedding", "an Embedding")
     name = Path(checks.path(path, "path")).name
     zipped = name.endswith(".gz")

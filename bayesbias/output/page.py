@@ -56,7 +56,7 @@ GLOSSARY = (
     ),
     (
         "listed words",
-        "These words only. Their distances are known, so that the interval is the model's.",
+        "These words only. The mean is the observed value; the interval is the model's and may leave it out, since the model shrinks it.",
     ),
 )
 

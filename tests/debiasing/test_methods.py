@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.debiasing.hard import hard_debias
 from bayesbias.debiasing.soft import soft_debias
@@ -213,3 +214,11 @@ def test_the_notes_name_what_was_missing_and_a_weight_that_does_nothing():
         assert any("hardly anything was removed" in note for note in notes) is hardly
     with pytest.raises(InputError, match="is more than double precision allows"):
         soft_debias(vectors(), sets=THREE, neutralize=["w0"], lam=1e12)
+
+
+def test_debiased_vectors_go_where_vectors_go(tmp_path):
+    hard = bb.hard_debias("minilm-static", "gender")
+    table = bb.distance_table(hard, "gender", controls="none")
+    assert table.frame.equals(bb.distance_table(hard.embedding, "gender", controls="none").frame)
+    bb.save_embedding(hard, tmp_path / "hard.npz")
+    assert len(bb.load_embedding(tmp_path / "hard.npz")) == len(hard.embedding)

@@ -130,6 +130,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                     text("estimand"),
                     *CONTRAST_COLUMNS,
                 ),
+                note="listed_words: the mean is the observed value. The interval is the model's, which shrinks it, so that it "
+                "may leave the observed value out.",
                 show_on=("detail", "fold", "files"),
             ),
         ]

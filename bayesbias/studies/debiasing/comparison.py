@@ -443,7 +443,14 @@ class Comparison:
         return [checks.choice(method, self.methods, "method", "method")]
 
     def __repr__(self) -> str:
-        return f"Comparison({self.provenance['original']}, {', '.join(self.methods)})"
+        lines = [f"Comparison: {self.provenance['original']} and {', '.join(self.methods)}"]
+        if self.has_gap:
+            frame = self.contrasts(estimand="population", level="overall")
+            lines += [
+                f"  {row.method}: {row.contrast} {row.before:+.3f} before, {row.after:+.3f} after"
+                for row in frame[frame["contrast"] == OF_INTEREST].itertuples()
+            ]
+        return "\n".join([*lines, "  bayesbias.interpret(comparison) says more"])
 
     # -- draws ------------------------------------------------------------------------------------
 
