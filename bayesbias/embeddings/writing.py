@@ -52,7 +52,7 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     priest 0.8 0.6
     """
     if type(embedding).__name__ == "Debiased":
-        embedding = embedding.embedding
+        embedding = getattr(embedding, "embedding")  # noqa: B009
     checks.instance(embedding, Embedding, "embedding", "an Embedding")
     name = Path(checks.path(path, "path")).name
     zipped = name.endswith(".gz")
