@@ -41,6 +41,7 @@ from .models.loading import load_model as load_model
 from .inference.fitting import fit as fit
 from .inference.posterior import BiasFit as BiasFit
 from .inference.fitting import load_fit as load_fit
+from .inference.difference import difference as difference
 from .inference.cross_validation import compare_models as compare_models
 from .scores.association import mac as mac, weat as weat
 from .scores.vectors import (
