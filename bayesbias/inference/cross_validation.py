@@ -68,6 +68,44 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     return dataclasses.replace(fit, idata=idata)
 
 
+def replicated(fit: BiasFit, most: int = 50) -> np.ndarray:
+    """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
+    if "posterior_predictive" in fit.idata.children:
+        drawn = fit.idata["posterior_predictive"][fit.spec.outcome]
+        values = drawn.transpose("chain", "draw", "pair").to_numpy()
+        values = values.reshape(-1, values.shape[-1])
+        return values[np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)]
+    seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
+    return fit.design.outcome_draws(fit.draws_for(fit.spec.mu, most), seed + 1)
+
+
+def misfit(fit: BiasFit, most: int = 50) -> dict[str, float]:
+    """Return the posterior predictive check: the share of rows that lie elsewhere than the model puts them.
+
+    Rows of each group of the results are counted between the deciles of the replicated rows. The
+    share is the total variation distance from the replicated counts, minus what is usual for a
+    replicated table. Groups are left out whose distance a replicated table reaches.
+    """
+    column = fit.spec.results.group
+    if column not in fit.table:
+        return {}
+    observed, groups = fit.table[fit.spec.outcome].to_numpy(float), fit.table[column].astype(str)
+    tables, out = replicated(fit, most), {}
+    for name in groups.unique():
+        mine = (groups == name).to_numpy()
+        edges = np.quantile(tables[:, mine], np.arange(1, 10) / 10)
+        counts = np.array(
+            [
+                np.bincount(np.searchsorted(edges, values), minlength=10)
+                for values in (observed[mine], *tables[:, mine])
+            ]
+        )
+        away = np.abs(counts - counts[1:].mean(axis=0)).sum(axis=1) / (2 * mine.sum())
+        if away[0] > away[1:].max():
+            out[str(name)] = float(away[0] - away[1:].mean())
+    return out
+
+
 def loo(fit: BiasFit) -> Any:
     """Estimate how well the model predicts a left-out pair (PSIS-LOO).
 

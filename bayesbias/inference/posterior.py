@@ -596,13 +596,18 @@ class BiasFit:
     def _scales(self) -> dict[str, np.ndarray]:
         return joined_draws(self.idata["posterior"].dataset, self._scale_names)
 
-    def draws_for(self, names: Collection[str]) -> dict[str, np.ndarray]:
-        """Return draws of all scales and, of a model with an exact reduction, of some effects alone."""
+    def draws_for(self, names: Collection[str], most: int | None = None) -> dict[str, np.ndarray]:
+        """Return draws of all scales and, of a model with an exact reduction, of some effects alone; of `most` at most."""
+        draws = self.draws() if self._reduced is None else self._scales
+        if most is not None:
+            total = len(next(iter(draws.values())))
+            keep = np.linspace(0, total - 1, min(most, total)).astype(int)
+            draws = {name: values[keep] for name, values in draws.items()}
         if self._reduced is None:
-            return self.draws()
+            return draws
         rng = np.random.default_rng(np.random.SeedSequence([self._seed, 6]))
-        theta = self._reduced.joined(self._scales)
-        return self._scales | self._reduced.draw_effects(theta, rng, names)
+        theta = self._reduced.joined(draws)
+        return draws | self._reduced.draw_effects(theta, rng, names)
 
     @property
     def _chains(self) -> int:

@@ -73,33 +73,13 @@ def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple
     return float(getattr(row, low)) - by[0], float(getattr(row, high)) + by[1]
 
 
-def farther_than(limit: float, value: float, error: float | None = None) -> bool | None:
-    """Say whether a number lies farther from zero than a limit; None within twice its Monte Carlo error of the limit.
-
-    Parameters
-    ----------
-    limit, value : float
-    error : float, optional
-        NaN and None where there is none, or it is not known.
-
-    Examples
-    --------
-    >>> farther_than(0.5, -0.8, 0.1), farther_than(0.5, -0.6, 0.1), farther_than(0.5, 0.2, 0.1), farther_than(0.5, 0.6)
-    (True, None, False, True)
-    """
-    by = 2 * error if error is not None and error == error else 0.0
-    if abs(value) - by > limit:
-        return True
-    return False if abs(value) + by <= limit else None
-
-
 class Verdict(enum.Enum):
     """Where an interval lies against zero and the ROPE."""
 
     BELOW = "below"  # beyond the ROPE
     SLIGHTLY_BELOW = "below, size uncertain"  # excludes zero, reaches into the ROPE
     NEGLIGIBLE = "negligible"  # inside the ROPE
-    OPEN = "inconclusive"  # includes zero, and more than the ROPE
+    INCONCLUSIVE = "inconclusive"  # includes zero, and more than the ROPE
     SLIGHTLY_ABOVE = "above, size uncertain"
     ABOVE = "above"
 
@@ -158,8 +138,16 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
 def side(
     low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE
 ) -> Verdict:
-    """Say on which side of zero an interval lies, whatever the ROPE; open where it includes zero."""
-    return below if high < 0 else above if low > 0 else Verdict.OPEN
+    """Say on which side of zero an interval lies, whatever the ROPE; inconclusive where it includes zero."""
+    return below if high < 0 else above if low > 0 else Verdict.INCONCLUSIVE
+
+
+def sure_side(row: Any) -> Verdict | None:
+    """Say on which side of zero an interval lies; None within twice its Monte Carlo error of zero: too close to call."""
+    low, high = sure_ends(row)
+    inner = (2 * float(row.hpdi_low) - low, 2 * float(row.hpdi_high) - high)
+    found = side(low, high)
+    return found if found is side(*inner) else None
 
 
 def sides(

@@ -34,7 +34,7 @@ def plot_changes(
 
     An arrow begins at the mean distance in the original fit and is as long as the mean change. The
     band around its head is the HPDI of the change. A band that reaches back over the beginning
-    shows no evidence of change.
+    is inconclusive.
 
     Parameters
     ----------

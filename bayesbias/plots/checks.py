@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import number_of, percent
+from bayesbias.inference.cross_validation import replicated
 from bayesbias.inference.estimates import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import (
@@ -74,8 +75,8 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     present = list(dict.fromkeys(values))
     names = [c for c in CONNECTIONS if c in present] if column == "connection" else present
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
-    replicated = _replicated(fit, replicates)
-    low, high = _value_range([observed, replicated.ravel()], 0.0005)
+    tables = replicated(fit, replicates)
+    low, high = _value_range([observed, tables.ravel()], 0.0005)
     margin = 0.15 * (high - low)
     # The tails of the replicated may be cut; what was observed is shown whole.
     ends = min(low - margin, observed.min()), max(high + margin, observed.max())
@@ -86,8 +87,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     for row, name in enumerate(names):
         mine = values == name
         width = bandwidth(observed[mine])
-        tables = [observed[mine], *replicated[:, mine]]
-        curves = np.array([density(table, grid, width) for table in tables])
+        curves = np.array([density(y, grid, width) for y in (observed[mine], *tables[:, mine])])
         drawn += [
             pd.DataFrame({column: name, "table": number, "x": grid, "density": curve})
             for number, curve in enumerate(curves)
@@ -106,58 +106,12 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
         style.line_handle(INK, said, linewidth=2),
         style.line_handle(
             REPLICATED,
-            f"{number_of(len(replicated), 'table')} made by the fitted model",
+            f"{number_of(len(tables), 'table')} made by the fitted model",
             linewidth=0.8,
         ),
     ]
     data = pd.concat(drawn, ignore_index=True)
     return style.finish([ax], "Posterior predictive check", forests.source_of(fit), handles, data)
-
-
-def unlike_replicated(fit: BiasFit, replicates: int = 50) -> tuple[list[str], int]:
-    """Return the connections whose observed curve is farther from the average than all replicated ones.
-
-    The distance of a curve is the largest over all places, in standard deviations of the replicated
-    curves there. By chance one in ``replicates + 1`` is.
-
-    Returns
-    -------
-    list of str, int
-        The connections, and how many tables there were.
-    """
-    connection = fit.table["connection"].astype(str).to_numpy()
-    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
-    replicated = _replicated(fit, replicates)
-    out = []
-    for name in [c for c in CONNECTIONS if (connection == c).any()]:
-        mine = connection == name
-        tables = np.vstack([observed[mine], replicated[:, mine]])
-        width = bandwidth(observed[mine])
-        grid = np.linspace(tables.min(), tables.max(), 101)
-        curves = np.array([density(table, grid, width) for table in tables])
-        spread = curves.std(axis=0, ddof=1)
-        # In the tails, where curves hardly differ, a single pair would decide.
-        seen = spread > 0.05 * spread.max()
-        far = (np.abs(curves - curves.mean(axis=0))[:, seen] / spread[seen]).max(axis=1)
-        if far[0] > far[1:].max():
-            out.append(name)
-    return out, len(replicated)
-
-
-def _replicated(fit: BiasFit, replicates: int) -> np.ndarray:
-    """Return replicated outcomes, shape (replicates, pairs)."""
-    if "posterior_predictive" in fit.idata.children:
-        drawn = fit.idata["posterior_predictive"][fit.spec.outcome]
-        values = drawn.transpose("chain", "draw", "pair").to_numpy()
-        values = values.reshape(-1, values.shape[-1])
-    else:
-        draws = fit.draws()
-        total = len(next(iter(draws.values())))
-        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
-        seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
-        kept = {name: values[keep] for name, values in draws.items()}
-        values = fit.design.outcome_draws(kept, seed + 1)
-    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
 
 
 @styled

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, format_value
+from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.estimates import (
     BELOW as BELOW,
     CONTRAST_COLUMNS as CONTRAST_COLUMNS,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.inference.posterior import BiasFit
+
+MISFIT = 0.1  # the share from which on a predictive check fails; t noise with 4 degrees of freedom has it
 
 
 def text(name: str, heading: str | None = None) -> Column:
@@ -70,24 +73,37 @@ def not_converged(
 
 
 def verdict_of(row: Any) -> Verdict:
-    """Return the verdict of a row of estimates; open where it is too close to call."""
-    return Verdict.OPEN if row.verdict == TOO_CLOSE else Verdict(row.verdict)
+    """Return the verdict of a row of estimates; inconclusive where it is too close to call."""
+    return Verdict.INCONCLUSIVE if row.verdict == TOO_CLOSE else Verdict(row.verdict)
 
 
 def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     """Say what the interval of a row of estimates means, such as ``closer, by more than the ROPE (±0.02)``."""
     rope = f"the ROPE (±{row.rope:g})"
     if row.verdict == TOO_CLOSE:
-        return f"too close to call: {interval(row)} is too uncertain by itself. Raise --draws"
+        return "too close to call: raise --draws"
     where = verdict_of(row)
     if where is Verdict.NEGLIGIBLE:
         return f"practically equal: the interval lies within {rope}"
-    if where is Verdict.OPEN:
+    if where is Verdict.INCONCLUSIVE:
         return f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
     side = below if where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW) else above
     if where in (Verdict.BELOW, Verdict.ABOVE):
         return f"{side}, by more than {rope}"
     return f"{side}, but perhaps by less than {rope}"
+
+
+def misfit_warnings(fit: BiasFit) -> list[str]:
+    """Warn of a failed posterior predictive check: a tenth of the rows lie elsewhere than the model puts them."""
+    found = {name: share for name, share in misfit(fit).items() if share > MISFIT}
+    if not found:
+        return []
+    each = ", ".join(f"{share:.0%} of {name}" for name, share in found.items())
+    robust = fit.spec.outcome == "distance" and fit.spec.likelihood == "Normal"
+    what = "Fit --model robust too" if robust else "Look at the figure predictive"
+    return [
+        f"Posterior predictive check failed: the model puts rows elsewhere than they lie ({each}). {what}, and report it."
+    ]
 
 
 def p_text(value: float) -> str:

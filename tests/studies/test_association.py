@@ -1,7 +1,9 @@
 """What a fit of distances shows and warns of."""
 
+import dataclasses
 import json
 
+import numpy as np
 import pytest
 from helpers.fits import made_up
 from helpers.tables import grid
@@ -70,3 +72,42 @@ def test_observed_differences_outside_their_intervals_have_a_warning():
     assert _interval_warning(none, none.contrasts(), bb.View())
     fitted = bb.fit(table, "hierarchical", **QUICK)
     assert not _interval_warning(fitted, fitted.contrasts(), bb.View())
+
+
+@pytest.fixture(scope="module")
+def gender():
+    return bb.distance_table("minilm-static", "gender", controls="2021")
+
+
+def changed(table, make):
+    """Return the table with other distances."""
+    rng = np.random.default_rng(1)
+    return dataclasses.replace(
+        table, frame=table.frame.assign(distance=make(rng, len(table.frame)))
+    )
+
+
+def test_a_failed_predictive_check_is_in_every_output(gender):
+    """Noise with two degrees of freedom has no normal shape; normal noise has."""
+    heavy = changed(gender, lambda rng, n: np.clip(0.9 + 0.05 * rng.standard_t(2, n), 0, 2))
+    fit = bb.fit(heavy, **QUICK)
+    assert len(warned(fit, "Posterior predictive")) == 1
+    assert "Posterior predictive" in to_text(fit)
+    assert any("predictive" in text for text in to_json(fit)["interpretation"]["warnings"])
+    normal = changed(gender, lambda rng, n: 0.9 + 0.05 * rng.standard_normal(n))
+    assert not warned(bb.fit(normal, **QUICK), "Posterior predictive")
+
+
+def test_vectors_in_one_direction_have_a_warning(gender):
+    near = changed(gender, lambda rng, n: 0.65 + 0.05 * rng.standard_normal(n))
+    assert "--postprocess center" in warned(bb.fit(near, **QUICK), "mean cosine")[0]
+    far = changed(gender, lambda rng, n: 0.75 + 0.05 * rng.standard_normal(n))
+    assert not warned(bb.fit(far, **QUICK), "mean cosine")
+
+
+def test_mostly_missing_controls_have_a_warning(fit):
+    controls = {"listed": 3, "found": 1, "missing": ["x", "y"]}
+    coverage = {"protected": {}, "attributes": {"neutral": controls}}
+    less = dataclasses.replace(fit, provenance={**fit.provenance, "coverage": coverage})
+    assert "--controls" in warned(less, "neutral")[0]
+    assert not warned(fit, "missing")

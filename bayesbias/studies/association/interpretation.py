@@ -21,11 +21,13 @@ from bayesbias.studies.common import (
     in_words,
     interval,
     listing,
+    misfit_warnings,
     missing_notes,
     not_converged,
     plural,
     verdict_of,
 )
+from bayesbias.wordlists.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +47,9 @@ PRIOR_MEAN, PRIOR_SD = (
     0.5,
     0.3,
 )  # changes with priors of twice the weight; a result of priors alone has 0.35 for the SD
+CONTROLS = ("human", "neutral")
+# Of unrelated words, from which on cosines say little (Ethayarajh 2019); and of words that may be related.
+MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
 RARE = 1e-3  # a chance below which something is not one
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
 
@@ -128,12 +133,25 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = []
     coverage = fit.provenance.get("coverage") or {}
-    for side in ("protected", "attributes"):
-        for name, group in coverage.get(side, {}).items():
-            if 2 * len(group["missing"]) > group["listed"]:
-                out.append(
-                    f"More than half of the words of {name} are missing: add words that the vectors have."
-                )
+    thin = [
+        name
+        for side in ("protected", "attributes")
+        for name, group in coverage.get(side, {}).items()
+        if 2 * len(group["missing"]) > group["listed"]
+    ]
+    for names, what in (
+        ([name for name in thin if name not in CONTROLS], "add words"),
+        ([name for name in thin if name in CONTROLS], "choose other controls (--controls)"),
+    ):
+        if names:
+            out.append(
+                f"More than half of the words of {listing(names)} are missing: {what} that the vectors have."
+            )
+    if cosine := _mean_cosine(fit):
+        out.append(
+            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one direction, which hides differences. "
+            "Center them (--postprocess center)."
+        )
     if {"protected_class", "protected_word"} <= set(fit.table.columns):
         words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
         out += [
@@ -145,15 +163,15 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
         for sets in [_own_sets(fit, frame)]
         for row in rows_of(frame, "class").itertuples(index=False)
         if row.name in sets
-        and verdict_of(row) is not Verdict.OPEN
-        and verdict_of(sets[row.name]) is Verdict.OPEN
+        and verdict_of(row) is not Verdict.INCONCLUSIVE
+        and verdict_of(sets[row.name]) is Verdict.INCONCLUSIVE
     ]
     if ratio := _variance_ratio(fit):
         out.append(
             f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
-    out += [*_prior_warning(fit), *_interval_warning(fit, frame, view)]
+    out += [*misfit_warnings(fit), *_prior_warning(fit), *_interval_warning(fit, frame, view)]
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
         moved = frequency.moved(view.rope)
@@ -180,6 +198,18 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
                 "read d."
             )
     return out
+
+
+def _mean_cosine(fit: BiasFit) -> float | None:
+    """Return the mean cosine of protected words and controls where it is large; without controls of the least related attributes."""
+    table = fit.table
+    if fit.spec.outcome != "distance" or "connection" not in table:
+        return None
+    means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
+    name = next((name for name in reversed(CONNECTIONS) if name in means), None)
+    if name is None or means[name] <= (MEAN_COSINE if name in CONTROLS else MEAN_COSINE_RELATED):
+        return None
+    return float(means[name])
 
 
 def _prior_warning(fit: BiasFit) -> list[str]:

@@ -45,7 +45,7 @@ def _sentence(result: Comparison, row: Any) -> str:
     forced = result.methods[row.method].construction.forced
     if row.verdict == Verdict.NEGLIGIBLE.value:
         changed = "practically unchanged"
-    elif row.verdict == Verdict.OPEN.value:
+    elif row.verdict == Verdict.INCONCLUSIVE.value:
         changed = f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
     elif row.verdict == TOO_CLOSE:
         changed = "too close to call: raise --draws"

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from bayesbias.core.sections import Interpretation
-from bayesbias.inference.view import Verdict, View, side, sure_ends
+from bayesbias.inference.view import Verdict, View, sure_side
 from bayesbias.studies.common import listing, p_text, plural
 from bayesbias.studies.sentences.result import KEY, SeatResult
 from bayesbias.tables.sentences import encoder_label
@@ -44,10 +44,14 @@ def _fitted(rows: pd.DataFrame, on: str) -> str:
     known = rows[rows["contrast"].notna() & _converged(rows)]
     if known.empty:
         return ""
-    sides = [side(*sure_ends(row)) for row in known.itertuples()]
-    below, above = sides.count(Verdict.BELOW), sides.count(Verdict.ABOVE)
-    parts = [f"below 0 (as the test supposes) in {below}"] + [f"above 0 in {above}"] * bool(above)
-    parts.append(f"inconclusive in {len(sides) - below - above}")
+    sides = [sure_side(row) for row in known.itertuples()]
+    above, close = sides.count(Verdict.ABOVE), sides.count(None)
+    parts = [
+        f"below 0 (as the test supposes) in {sides.count(Verdict.BELOW)}",
+        *([f"above 0 in {above}"] if above else []),
+        f"inconclusive in {sides.count(Verdict.INCONCLUSIVE)}",
+        *([f"too close to call in {close} (raise --draws)"] if close else []),
+    ]
     return f"Fitted difference{on}: {', '.join(parts)}, of {plural(len(known), 'test')}."
 
 

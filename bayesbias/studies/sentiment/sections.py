@@ -12,13 +12,14 @@ import pandas as pd
 from bayesbias.core.files import records
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import Verdict, View, place, sure_ends
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View, verdict
 from bayesbias.studies.common import (
     BELOW,
     HPDI,
     MEAN,
     about_fit,
     convergence,
+    misfit_warnings,
     not_converged,
     p_text,
     plural,
@@ -235,6 +236,8 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
             warnings.append(
                 f"{name} gives labels instead of probabilities: use probabilities where it has them."
             )
+    if fit is not None:
+        warnings += misfit_warnings(fit)
     details = [_range(result, name) for name in result.classifiers]
     return Interpretation(
         subject, " ".join(said), tuple(warnings), tuple(result.notes), tuple(details)
@@ -258,8 +261,13 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     frame = fit.summary(view.prob)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
     rope = little_of_ratings(fit)[name]
-    where = place(*sure_ends(row), rope) if rope else Verdict.OPEN
-    if where is Verdict.OPEN:
+    found = Verdict.INCONCLUSIVE.value
+    if rope:
+        found = verdict(row.hpdi_low, row.hpdi_high, rope, (row.mcse_low, row.mcse_high))
+    if found == TOO_CLOSE:
+        return f"{name}: too close to call: raise --draws."
+    where = Verdict(found)
+    if where is Verdict.INCONCLUSIVE:
         return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
     if where is Verdict.NEGLIGIBLE:
         return f"{name}: practically no difference for new nouns and professions."

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import Verdict, View, side, sure_ends
+from bayesbias.inference.view import Verdict, View, sure_side
 from bayesbias.studies.common import (
     HPDI,
     MEAN,
@@ -112,8 +112,10 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     state = result.fit.diagnostics()
     if not state["ok"]:
         return not_converged(known.data, state["problems"], notes)
-    where = side(*sure_ends(result.slope))
-    if where is Verdict.OPEN:
+    where = sure_side(result.slope)
+    if where is None:
+        said = "Too close to call: raise --draws."
+    elif where is Verdict.INCONCLUSIVE:
         slope = result.slope
         said = f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}] includes 0."
     else:
