@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
+@click.argument("files", nargs=-1, metavar="[FILE ...]")
+@click.option("--corpora", is_flag=True, help="Compare the FILEs (or NAME=FILE) as corpora.")
+@click.option("--ordered", is_flag=True, help="Corpora in order of time: slope per step.")
 @click.option("--original", metavar="A", help="Vectors before: a file or minilm-static.")
 @click.option("--debiased", multiple=True, metavar="B", help="Vectors after. Repeatable.")
 @click.option(
@@ -36,13 +39,37 @@ if TYPE_CHECKING:
 @shared.options(*shared.OUTPUT)
 @click.pass_context
 def compare(ctx: click.Context, model: str, require: str | None, **given: Any) -> None:
-    """Compare debiased vectors with the original."""
+    """Compare debiased vectors with the original, or corpora."""
     import bayesbias as bb
     from bayesbias.output.store import check_folder
     from bayesbias.studies.debiasing.requirements import check_requirements, read_requirements
 
     if given["out"] is not None:
-        check_folder(given["out"], "debiasing", force=given["force"])
+        kind = "corpora" if given["corpora"] else "debiasing"
+        check_folder(given["out"], kind, force=given["force"])
+    if given["corpora"]:
+        apart = ("original", "debiased", "original_distances", "debiased_distances", "covariates")
+        if unused := [name for name in (*apart, "slope") if given[name]]:
+            unused = [f"--{name.replace('_', '-')}" for name in unused]
+            raise InputError("--corpora: expected files and a word list", found=", ".join(unused))
+        if require is not None or len(given["postprocess"]) > 1:
+            raise InputError("--corpora: expected no --require, and one --postprocess at most")
+        result: Any = bb.compare(
+            _corpora(given),
+            None,
+            model,
+            kind="corpora",
+            ordered=given["ordered"],
+            progress=False if given["as_json"] else None,
+            **shared.sampling_of(given),
+        )
+        shared.show(result, given)
+        return
+    if given["files"]:
+        raise InputError(
+            "expected --original and --debiased, or --corpora before files",
+            found=" ".join(given["files"]),
+        )
     wanted = () if require is None else read_requirements(require)
     spec = bb.load_model(model)
     before, after = _tables(given)
@@ -57,6 +84,21 @@ def compare(ctx: click.Context, model: str, require: str | None, **given: Any) -
     for check in checks:
         click.echo(check.line, err=True)
     ctx.exit(0 if all(check.met for check in checks) else 1)
+
+
+def _corpora(given: dict[str, Any]) -> dict[str, PairTable]:
+    """Read the table of each corpus, by the name before ``=`` or that of its file."""
+    if given["wordlist"] is None:
+        raise InputError("--corpora: expected a word list, got none", valid="--wordlist W")
+    named = [each.partition("=") for each in given["files"]]
+    paths = [(name if file else _name(name), file or name) for name, _, file in named]
+    if len(dict(paths)) < len(paths):
+        raise InputError(
+            "--corpora: expected files of different names, got two of one name",
+            found=", ".join(name for name, _ in paths),
+            hint="name them, such as 1930s=FILE",
+        )
+    return {name: _table(given, path, *given["postprocess"]) for name, path in paths}
 
 
 def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:

@@ -14,6 +14,7 @@ __all__ = ["interpret"]
 # The attribute `study` of a result's class names one of these; its module holds `STUDY`.
 STUDIES = {
     "association": "bayesbias.studies.association.sections",
+    "corpora": "bayesbias.studies.corpora.sections",
     "debiasing": "bayesbias.studies.debiasing.sections",
     "sentences": "bayesbias.studies.sentences.sections",
     "sentiment": "bayesbias.studies.sentiment.sections",

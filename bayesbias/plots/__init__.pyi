@@ -1,6 +1,7 @@
 from .change import (
     plot_changes as plot_changes,
     plot_controls as plot_controls,
+    plot_corpora as plot_corpora,
     plot_ranking as plot_ranking,
     plot_raw_pairs as plot_raw_pairs,
 )

@@ -1,11 +1,13 @@
-"""Figures of a comparison of original and debiased vectors."""
+"""Figures of comparisons: original with debiased vectors, and one corpus with another."""
 
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import as_percent
 from bayesbias.inference.view import PROB, ROPE
@@ -14,7 +16,7 @@ from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
 from bayesbias.wordlists.pairing import CONNECTIONS
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["plot_changes", "plot_controls", "plot_ranking", "plot_raw_pairs"]
+__all__ = ["plot_changes", "plot_controls", "plot_corpora", "plot_ranking", "plot_raw_pairs"]
 
 # Area and opacity of a point: there are ten times as many neutral pairs as others.
 _POINTS = {"human": (9, 0.6), "neutral": (5, 0.3)}
@@ -319,6 +321,111 @@ def plot_ranking(
     of = "population: new words treated likewise"
     note = f"{_source(comparison)}; {of if estimand == 'population' else 'these words only'}"
     return style.finish([ax], "What is left of the gap", note, handles, frame)
+
+
+@styled
+def plot_corpora(
+    result: Any,
+    *,
+    contrast: str | None = None,
+    prob: float = PROB,
+    rope: float = ROPE,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show one contrast in every corpus, overall, by class and by attribute set, and its change.
+
+    Open marks are the corpora, from top to bottom in their order. At the right are the changes,
+    each with its HPDI.
+
+    Parameters
+    ----------
+    result : CorpusComparison
+    contrast : str, optional
+        By default the first.
+    prob : float in (0, 1)
+        Probability of the HPDIs.
+    rope : float > 0
+        Half-width of the region of practical equivalence (ROPE), drawn as a gray band.
+    ax : matplotlib Axes, optional
+        Shows the changes alone; by default a new figure with both panels.
+
+    Returns
+    -------
+    matplotlib Axes
+        Of two panels the first; both are in ``ax.figure.axes``.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> settings = {"seed": 1, "draws": 100, "tune": 100, "chains": 2}
+    >>> later = bb.load_embedding("minilm-static", bb.load_wordlist("religion").words, postprocess="abtt")
+    >>> found = bb.compare({"a": "minilm-static", "b": later}, "religion", kind="corpora", **settings)
+    >>> bb.plots.plot_corpora(found, ax=Figure().subplots()).get_xlabel()
+    'change of the difference'
+    """
+    frame = result.contrasts(prob, rope, "population")
+    name = frame["contrast"].iloc[0] if contrast is None else contrast
+    frame, levels = (
+        own[(own["contrast"] == name) & ~own["level"].isin(["word"])]
+        for own in (frame, result.by_corpus(prob, rope))
+    )
+    checks.choice(name, frame["contrast"].tolist(), "contrast")
+    heads = {
+        "overall": "",
+        "class": "by class",
+        "attribute_set": "by attribute set",
+        "between": "between groups",
+    }
+    groups: dict[str, list[tuple[Any, str]]] = {}
+    for level, own in frame.drop_duplicates(["level", "name"]).groupby("level", sort=False):
+        if level in heads:
+            labels = ["all classes"] if level == "overall" else own["name"]
+            keys = [(level, row) for row in own["name"]]
+            groups[heads[str(level)]] = list(zip(keys, labels, strict=True))
+    rows = sum(map(len, groups.values())) * max(1.0, 0.5 * len(result.corpora))
+    alone = ax is not None
+    axes = style.axes_for(
+        ax, style.rows_height(rows + len(groups), 0.34, 0.14), n=1 if alone else 2
+    )
+
+    def series(parts: Any, colors: list[Any], **look: Any) -> list[forests.Series]:
+        lanes = [(at - (len(parts) - 1) / 2) * 0.7 / len(parts) for at in range(len(parts))]
+        return [
+            forests.Series(
+                own.assign(key=list(zip(own["level"], own["name"], strict=True))),
+                color,
+                shift=lane,
+                **look,
+            )
+            for (_, own), color, lane in zip(parts, colors, lanes, strict=True)
+        ]
+
+    shown = levels["level"].isin(heads)
+    shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, len(result.corpora)))
+    colors = [matplotlib.colors.to_hex(shade) for shade in shades]
+    in_each = series(list(levels[shown].groupby("corpus", sort=False)), colors, hollow=True)
+    shown = frame["level"].isin(heads)
+    changes = list(frame[shown].groupby("change", sort=False))
+    moved = series(changes, colors[1:] if len(changes) > 1 else [COLOR["associated"]])
+    if not alone:
+        forests.forest(axes[0], groups, in_each)
+        axes[0].set_xlabel(f"{name.replace(' - ', ' − ')} in each corpus")
+    near = float(frame["rope"].iloc[0])
+    forests.forest(axes[-1], groups, moved, rope=near)
+    per_step = next(iter(result.changes.values())).steps > 1
+    axes[-1].set_xlabel("slope per step" if per_step else "change of the difference")
+    handles = (
+        []
+        if alone
+        else [each.handle(own) for each, own in zip(in_each, result.corpora, strict=True)]
+    )
+    handles += [each.handle(own) for each, (own, _) in zip(moved, changes, strict=True)]
+    handles.append(forests.rope_handle(near))
+    if not alone:
+        axes[-1].tick_params(labelleft=False)
+    note = f"{result.provenance['name']}; new words. Posterior mean and {as_percent(prob)} HPDI"
+    return style.finish(axes, "What changed between corpora", note, handles, frame)
 
 
 def _square_scatter(

@@ -1,4 +1,5 @@
 from .association.frequency import frequency_of as frequency_of, with_frequency as with_frequency
+from .corpora.comparing import CorpusComparison as CorpusComparison
 from .debiasing.comparison import Comparison as Comparison
 from .debiasing.construction import Forced as Forced, find_construction as find_construction
 from .debiasing.geometry import Left as Left, Related as Related, find_geometry as find_geometry

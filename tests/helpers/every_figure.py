@@ -50,6 +50,12 @@ def _comparison() -> Any:
 
 
 @functools.cache
+def _corpora() -> Any:
+    corpora = {"1930s": table(), "1980s": changed(table(), NONE | {"associated": -0.05}, 1)}
+    return bb.compare(corpora, kind="corpora", draws=500, chains=2, seed=1, engine="quick")
+
+
+@functools.cache
 def _seat() -> Any:
     found = bb.seat(["weat7", "sent-weat7"], seed=1, cache=False)
     drawn = {"contrast": [-0.04, -0.02], "hpdi_low": [-0.07, -0.05], "hpdi_high": [-0.01, 0.01]}
@@ -109,6 +115,7 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_connections": (bb.plot_connections, _fit),
     "plot_contrasts": (bb.plot_contrasts, _fit),
     "plot_controls": (figures.plot_controls, _comparison),
+    "plot_corpora": (figures.plot_corpora, _corpora),
     "plot_correlations": (figures.plot_correlations, _wefat),
     "plot_cosines": (figures.plot_cosines, _shapes),
     "plot_dimensions": (figures.plot_dimensions, _shapes),

@@ -194,6 +194,14 @@ def test_controls_and_their_regression() -> None:
         bb.plots.plot_controls(made_up_comparison(as_pair_table(bare), {"a": after}))
 
 
+def test_corpora_and_their_change() -> None:
+    found, ax = drawn("plot_corpora", prob=0.8)
+    frame = found.contrasts(0.8, estimand="population")
+    frame = frame[(frame["contrast"] == "associated - different") & (frame["level"] != "word")]
+    (change,) = [line for line in ax.lines if line.get_label() == "_mean"]
+    np.testing.assert_allclose(change.get_xdata(), frame["mean"])
+
+
 def test_ranking() -> None:
     found, ax = drawn("plot_ranking", prob=0.8, rope=0.01)
     frame = found.ranking(0.8, 0.01)

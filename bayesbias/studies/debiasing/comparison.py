@@ -35,6 +35,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
+from bayesbias.studies.corpora.comparing import compare_corpora
 from bayesbias.studies.debiasing.construction import EXACT, Construction, Forced, find_construction
 from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
 from bayesbias.tables.change import JOINED, common_pairs, join_pairs, pairs_by_level
@@ -536,39 +537,48 @@ def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
 
 
 def compare(
-    original: PairTable | pd.DataFrame | str | os.PathLike[str],
-    debiased: Any,
+    original: Any,
+    debiased: Any = None,
     model: str | os.PathLike[str] | ModelSpec = "change",
     *,
+    kind: str = "debiasing",
+    ordered: bool = False,
     level_model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
     seed: int | None = None,
+    engine: str = "nuts",
     cores: int | None = None,
     progress: bool | None = None,
-) -> Comparison:
-    """Compare debiased tables with the original, pair by pair.
+) -> Any:
+    """Compare vectors pair by pair: debiased with original, or of two corpora.
 
     Parameters
     ----------
-    original : PairTable, DataFrame or path
-        Distances before; see `load_distances`.
-    debiased : PairTable, DataFrame or path, or a mapping of names to them
+    original : PairTable, DataFrame or path; mapping for corpora
+        Distances before; see `load_distances`. For corpora a mapping of names to vectors (see
+        `load_embedding`), or to tables of distances.
+    debiased : PairTable, DataFrame or path, or a mapping of names to them; word list for corpora
         Distances after. Only pairs that all tables have are compared.
     model : str, path or ModelSpec
         For the differences; its outcome must be ``change``. A covariate that it has slopes on is a
         column of the original.
+    kind : {"debiasing", "corpora"}
+        What is compared.
+    ordered : bool
+        Whether three or more corpora are in order of time, with equal steps. Then the result is the
+        slope per step. By default each corpus is compared with the first.
     level_model : str, path or ModelSpec
-        For the distances of either table, which give the gaps before and after.
-    draws, tune, chains, seed, cores
+        For the distances of each table, which give the differences before and after.
+    draws, tune, chains, seed, engine, cores
         As in `fit`.
     progress : bool, optional
         A bar on the terminal; by default if standard error is one.
 
     Returns
     -------
-    Comparison
+    Comparison or CorpusComparison
 
     Raises
     ------
@@ -585,6 +595,19 @@ def compare(
     >>> found.methods["debiased"].construction.flags
     ('equalized', 'controls_moved')
     """
+    checks.choice(kind, ("debiasing", "corpora"), "kind")
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "seed": seed}
+    settings |= {"engine": engine, "cores": cores, "pointwise": False}
+    if kind == "corpora":
+        return compare_corpora(
+            original,
+            debiased,
+            model,
+            ordered=ordered,
+            level_model=level_model,
+            progress=progress,
+            **settings,
+        )
     spec, level_spec = load_model(model), load_model(level_model)
     if spec.outcome != "change":
         raise InputError(
@@ -604,9 +627,7 @@ def compare(
         joined[name] = pairs, {**account, "notes": [*notes, *account["notes"]]}
     of_method, accounts = common_pairs(joined)
     if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    settings = {"draws": draws, "tune": tune, "chains": chains, "seed": seed, "cores": cores}
-    settings["pointwise"] = False
+        settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
     covariates = first.provenance.get("covariates", {})
     with ticking("fitting", 3 * len(tables), progress) as tick:
         before = _fit_distances(

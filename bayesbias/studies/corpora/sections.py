@@ -1,0 +1,229 @@
+"""What is shown and said of vectors of several corpora."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.studies.common import (
+    CONTRAST_COLUMNS,
+    HPDI,
+    IN_ROPE,
+    interval,
+    missing_notes,
+    not_converged,
+    text,
+)
+from bayesbias.studies.corpora.comparing import CorpusComparison
+
+MOST_ROWS = 6  # classes and attribute sets in the first table
+FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
+CHANGE = Column("mean", "change", "signed")
+LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
+
+
+def header(result: CorpusComparison, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    about = result.provenance
+    pairs = len(next(iter(result.corpora.values())).table)
+    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
+    model, seed = about["model"]["name"], about["sampler"].get("seed")
+    return [
+        f"bayesbias {own_version()} | model {model} | {about['name']} in {len(result.corpora)} corpora | seed {seed}",
+        f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
+        f"{len(result.fits())} fits, {good}",
+    ]
+
+
+def in_names(frame: pd.DataFrame, level: str, name: str, contrast: str) -> str:
+    """Return a contrast of a class in the names of its attribute sets, such as ``women: family minus career``."""
+    said = contrast.replace(" - ", " minus ")
+    if level == "class" and contrast == "associated - different":
+        own = frame[frame["protected_class"].astype(str) == name]
+        sets = [
+            list(dict.fromkeys(own.loc[own["connection"] == side, "attribute_class"].astype(str)))
+            for side in ("associated", "different")
+        ]
+        if len(sets[0]) == len(sets[1]) == 1:
+            said = f"{sets[0][0]} minus {sets[1][0]}"
+    return said if level == "overall" else f"{name}: {said}"
+
+
+def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
+    """Return the changes overall, and of the first contrast by class and attribute set."""
+    frame = result.contrasts(view.prob, view.rope, "population")
+    pairs = next(iter(result.corpora.values())).table
+    several = frame["change"].nunique() > 1
+    parts = []
+    for change, own in frame.groupby("change", sort=False):
+        first = own["contrast"] == own["contrast"].iloc[0]
+        overall = own[(own["level"] == own["level"].iloc[0]) & (first | (not several))]
+        groups = []
+        for level, heading in (("class", ""), ("attribute_set", "attributes of ")):
+            rows = own[(own["level"] == level) & first]
+            if 1 < len(rows) <= MOST_ROWS and not (several and level != "class"):
+                labels = [
+                    f"  {heading}{name}"
+                    if heading
+                    else f"  {in_names(pairs, level, name, contrast)}"
+                    for name, contrast in zip(rows["name"], rows["contrast"], strict=True)
+                ]
+                groups.append(rows.assign(label=labels))
+        if several:
+            parts.append(pd.DataFrame({"label": [str(change)], "is_heading": [True]}))
+        parts.append(overall.assign(label=overall["contrast"]))
+        if groups and not several:
+            by = f"{own['contrast'].iloc[0]}, by"
+            parts.append(pd.DataFrame({"label": [by], "is_heading": [True]}))
+        parts += groups
+    return pd.concat(parts, ignore_index=True)
+
+
+def sections(result: CorpusComparison, view: View) -> list[Section]:
+    """Return all tables and figures, in the order in which they are read."""
+    import bayesbias as bb
+
+    prob, rope = view.prob, view.rope
+    names = list(result.corpora)
+    slope = next(iter(result.changes.values())).steps > 1
+    last = names[-1] if len(result.changes) == 1 else "other"
+    ends = (Column("first", names[0], "signed"), Column("last", last, "signed"))
+    what = f"slope per step from {names[0]} to {last}" if slope else "and its change"
+    change = Column("mean", "slope" if slope else "change", "signed")
+    return [
+        Section(
+            "result",
+            f"Difference in cosine distance, {what}, new words "
+            "(negative change: the first kind came closer)",
+            partial(main_table, result, view),
+            (text("label", ""), *ends, change, HPDI, IN_ROPE),
+            partial(bb.plots.plot_corpora, result, prob=prob, rope=rope),
+            show_on=("terminal", "page"),
+        ),
+        Section(
+            "contrasts",
+            "All changes, overall, by class, by attribute set and by word",
+            partial(result.contrasts, prob, rope),
+            (*LABELS, *ends, CHANGE, *CONTRAST_COLUMNS[1:]),
+        ),
+        Section(
+            "means",
+            "Change of the mean distance of each kind of attribute, new words",
+            partial(result.means, prob),
+            (text("change"), text("connection"), text("attribute_class"), CHANGE, HPDI),
+            show_on=("detail", "page", "files"),
+        ),
+        Section(
+            "corpora",
+            "The difference in each corpus by itself, new words",
+            partial(result.by_corpus, prob, rope),
+            (text("corpus"), *LABELS[1:4], *CONTRAST_COLUMNS),
+        ),
+        Section(
+            "missing",
+            "Words that are not in all corpora",
+            partial(missing_words, result),
+            (text("corpus"), Column("n_missing", "missing", "count"), text("words")),
+            show_on=("detail", "page", "files"),
+        ),
+    ]
+
+
+def missing_words(result: CorpusComparison) -> pd.DataFrame:
+    """Return the words that each corpus lacks, and which were left out of all."""
+    rows = [(name, len(own), ", ".join(own)) for name, own in result.provenance["missing"].items()]
+    return pd.DataFrame(rows, columns=["corpus", "n_missing", "words"])
+
+
+def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
+    """Say what changed; nothing is concluded from fits that have not converged."""
+    subject = f"{result.provenance['name']} in {', '.join(result.corpora)}"
+    coverage = result.provenance["coverage"]
+    notes = missing_notes({"notes": coverage["notes"]})
+    state = result.diagnostics()
+    if not state["ok"]:
+        return not_converged(subject, state["problems"], notes)
+    notes.append(
+        "The intervals are for other words in these vectors. Other documents may give another "
+        "change: see fit_replicates."
+    )
+    frame = result.contrasts(view.prob, view.rope, "population")
+    pairs = next(iter(result.corpora.values())).table
+    first = frame.groupby("change", sort=False).head(1)
+    said = [_sentence(result, pairs, row) for row in first.itertuples(index=False)]
+    classes = frame[(frame["level"] == "class") & frame["contrast"].isin(first["contrast"])]
+    details = [_sentence(result, pairs, row) for row in classes.itertuples(index=False)]
+    return Interpretation(
+        subject, " ".join(said), tuple(_warnings(result)), tuple(notes), tuple(details)
+    )
+
+
+def _sentence(result: CorpusComparison, pairs: pd.DataFrame, row: Any) -> str:
+    """Say how one contrast changed, such as ``women: family minus career moved by -0.04 from 1930s to 1980s``."""
+    change = result.changes[row.change]
+    start, end = change.ends
+    step = " per step" if change.steps > 1 else ""
+    label = in_names(pairs, row.level, row.name, row.contrast)
+    moved = f"{label} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to {end}"
+    rope = f"the ROPE (±{row.rope:.2g}{step})"
+    if row.verdict == TOO_CLOSE:
+        return f"Too close to call: {moved}. Raise --draws."
+    verdict = Verdict(row.verdict)
+    if verdict is Verdict.NEGLIGIBLE:
+        return f"No change by more than {rope}: {moved}."
+    if verdict is Verdict.OPEN:
+        return f"Inconclusive: {moved}. The interval includes 0 and exceeds {rope}."
+    sure = "by more than" if verdict in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps less than"
+    if row.level == "overall":
+        moved = f"{moved[0].upper()}{moved[1:]}"
+    return f"{moved}, {sure} {rope}."
+
+
+def _warnings(result: CorpusComparison) -> list[str]:
+    """Return what may make the result wrong, each with what to do about it."""
+    out = []
+    coverage = result.provenance["coverage"]
+    for side in ("protected", "attributes"):
+        out += [
+            f"More than half of the words of {name} are not in all corpora. Add words that are."
+            for name, group in coverage[side].items()
+            if 2 * len(group["missing"]) > group["listed"]
+        ]
+    means = {name: float(each.table["distance"].mean()) for name, each in result.corpora.items()}
+    low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    if means[high] - means[low] > FAR:
+        out.append(
+            f"The mean distance of all pairs is {means[low]:.2f} in {low} and {means[high]:.2f} in {high}. "
+            "Train on corpora of equal size, with equal settings."
+        )
+    return out
+
+
+def about(result: CorpusComparison) -> dict[str, Any]:
+    """Return what JSON says beside the tables."""
+    return {
+        "model": result.provenance["model"]["name"],
+        "changes": {
+            name: {"weights": dict(each.weights), "scale": each.scale, "steps": each.steps}
+            for name, each in result.changes.items()
+        },
+        "diagnostics": result.diagnostics(),
+        "coverage": result.provenance["coverage"],
+        "provenance": dict(result.provenance),
+    }
+
+
+STUDY = Study(
+    kind="corpora",
+    question="What changed from one corpus to another?",
+    header=header,
+    sections=sections,
+    interpret=interpret_corpora,
+    about=about,
+    fits=lambda result: result.fits(),
+)

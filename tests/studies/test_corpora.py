@@ -1,0 +1,216 @@
+"""Vectors of several corpora: joined pairs, changes and slopes, and what is said of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from helpers.changes import NONE, changed, table
+
+import bayesbias as bb
+from bayesbias.cli.main import cli
+from bayesbias.core.sections import Interpretation
+from bayesbias.inference.view import View
+from bayesbias.studies.corpora.comparing import join_corpora, weights_of
+from bayesbias.studies.corpora.sections import in_names, interpret_corpora, main_table
+from bayesbias.tables.reading import as_pair_table
+
+SETTINGS = {"draws": 1000, "chains": 2, "seed": 1, "engine": "quick", "progress": False}
+KEYS = ["level", "name", "contrast", "estimand"]
+
+
+def periods() -> dict:
+    """Three periods; own stereotypes come 0.05 closer in each."""
+    first = table()
+    second = changed(first, {**NONE, "associated": -0.05}, 1)
+    third = changed(second, {**NONE, "associated": -0.05}, 2)
+    return {"1930s": first, "1950s": second, "1980s": third}
+
+
+@pytest.fixture(scope="module")
+def two():
+    frames = periods()
+    return bb.compare({k: frames[k] for k in ("1930s", "1980s")}, kind="corpora", **SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def slope():
+    return bb.compare(periods(), kind="corpora", ordered=True, **SETTINGS)
+
+
+def test_weights_give_differences_and_least_squares_slopes():
+    names = list("abcd")
+    (slope,) = weights_of(names, ordered=True).values()
+    y = np.random.default_rng(1).normal(size=4)
+    assert slope @ y == pytest.approx(np.polyfit(range(4), y, 1)[0])
+    apart = weights_of(names, ordered=False)
+    assert list(apart) == ["a to b", "a to c", "a to d"]
+    assert [each @ y for each in apart.values()] == pytest.approx(list(y[1:] - y[0]))
+    assert list(weights_of(["a", "b"], ordered=True)) == ["a to b"]
+
+
+def test_two_corpora_are_a_fit_of_the_differences(two):
+    frames = periods()
+    pairs, _ = bb.tables.join_pairs(frames["1930s"], frames["1980s"])
+    own = bb.fit(pairs, "change", seed=2, draws=1000, chains=2)
+    found = two.contrasts().set_index(KEYS)
+    direct = own.contrasts().set_index(KEYS).loc[found.index]
+    error = np.hypot(found["mcse_mean"], direct["mcse_mean"]) + 1e-12
+    assert (abs(found["mean"] - direct["mean"]) < 5 * error).mean() > 0.98
+    assert np.allclose(found["sd"], direct["sd"], rtol=0.15)
+    assert set(found["change"]) == {"1930s to 1980s"}
+    row = found.loc[("overall", "all", "associated - different", "population")]
+    first, last = (
+        two.corpora[name].contrasts(level="overall", estimand="population").iloc[0]["mean"]
+        for name in ("1930s", "1980s")
+    )
+    assert (row["first"], row["last"]) == (first, last)
+    assert row["hpdi_high"] < 0
+
+
+def test_slopes_are_fitted_on_the_scale_of_a_difference_and_divided_again(slope):
+    (change,) = slope.changes.values()
+    assert change.scale == pytest.approx(np.sqrt(2 / 0.5))  # weights -1/2, 0, 1/2
+    frames = periods()
+    pairs, _ = bb.tables.join_pairs(frames["1930s"], frames["1980s"])
+    np.testing.assert_allclose(change.fit.table["change"], change.scale * pairs["change"] / 2)
+    raw = change.fit.contrasts(rope=0.01 * change.scale)
+    found = slope.contrasts()
+    for name in ("mean", "sd", "hpdi_low", "hpdi_high", "mcse_low"):
+        np.testing.assert_allclose(found[name], raw[name] / change.scale)
+    assert found["p_in_rope"].tolist() == raw["p_in_rope"].tolist()
+    assert set(found["rope"]) == {0.01}  # for two steps 0.02
+    overall = found.query("level == 'overall' and estimand == 'population'").iloc[0]
+    assert overall["mean"] == pytest.approx(-0.05, abs=0.03)
+    np.testing.assert_allclose(slope.means()["mean"] * change.scale, change.fit.summary()["mean"])
+
+
+def test_draws_are_those_of_the_rows(slope):
+    draws = slope.draws_of("contrasts", level="class")
+    frame = slope.contrasts(level="class")
+    assert list(draws.coords) == ["change", *KEYS]
+    assert [draws[name].to_numpy().tolist() for name in draws.coords] == [
+        frame[name].tolist() for name in draws.coords
+    ]
+    population = (frame["estimand"] == "population").to_numpy()
+    mean = draws.to_numpy().mean(axis=(0, 1))
+    assert (abs(mean - frame["mean"])[population] < frame["sd"][population] / 3).all()
+
+
+def test_only_pairs_of_all_corpora_are_kept_and_the_rest_is_named():
+    frames = periods()
+    frames["1950s"] = frames["1950s"].query("protected_word != 'x-word0'").iloc[::-1]
+    frames["1980s"] = frames["1980s"].query("attribute not in ['y0', 'human1']")
+    tables = {name: as_pair_table(frame) for name, frame in frames.items()}
+    frame, distances, coverage, missing = join_corpora(tables)
+    assert len(frame) == 7 * 22
+    assert missing == {"1930s": [], "1950s": ["x-word0"], "1980s": ["y0", "human1"]}
+    assert coverage.protected["x"] == {"listed": 4, "found": 3, "missing": ["x-word0"]}
+    assert coverage.attributes["y"]["missing"] == ["y0"]
+    keys = ["protected_word", "attribute"]
+    for name, own in frames.items():
+        expected = own.set_index(keys)["distance"].loc[list(map(tuple, frame[keys].values))]
+        np.testing.assert_array_equal(distances[name], expected)
+
+
+def test_words_that_no_corpus_has_are_named():
+    vectors = {word: np.random.default_rng(k).normal(size=5) for k, word in enumerate("abcdefg")}
+    words = {
+        "x": {"protected": ["a", "b"], "attributes": ["c", "nowhere"]},
+        "y": {"protected": ["d", "g"], "attributes": ["e", "f"]},
+    }
+    tables = {name: bb.distance_table(vectors, words, controls="none") for name in ("one", "two")}
+    _, _, coverage, missing = join_corpora(tables)
+    assert missing == {"one": ["nowhere"], "two": ["nowhere"]}
+    assert coverage.attributes["x"]["missing"] == ["nowhere"]
+
+
+def test_three_corpora_without_order_are_each_compared_with_the_first():
+    found = bb.compare(periods(), kind="corpora", **SETTINGS)
+    assert list(found.changes) == ["1930s to 1950s", "1930s to 1980s"]
+    frame = found.contrasts(level="overall", estimand="population")
+    means = frame[frame["contrast"] == "associated - different"]["mean"].tolist()
+    assert means[1] < means[0] < 0
+    labels = main_table(found, View())["label"].str.strip().tolist()
+    assert labels[:3] == ["1930s to 1950s", "associated - different", "x: x minus y"]
+    assert found.changes["1930s to 1980s"].ends == ("1930s", "1980s")
+
+
+def test_sentences_speak_of_change_in_the_names_of_the_sets(two, slope):
+    said = interpret_corpora(two, View())
+    assert isinstance(said, Interpretation)
+    assert "from 1930s to 1980s" in said.headline
+    assert any(text.startswith("x: x minus y moved by") for text in said.details)
+    assert "per step" in interpret_corpora(slope, View()).headline
+    pairs = two.corpora["1930s"].table
+    assert in_names(pairs, "class", "y", "associated - different") == "y: y minus x"
+    assert in_names(pairs, "word", "w", "human - neutral") == "w: human minus neutral"
+    text = bb.output.to_text(two)
+    assert len(text.splitlines()) <= 25
+    assert not any(word in text.lower() for word in ("debias", "destroyed", "forces", "closer to"))
+
+
+def test_mean_distances_far_apart_are_a_warning():
+    frames = {"small": table(), "large": table().assign(distance=lambda f: f["distance"] / 2)}
+    found = bb.compare(frames, kind="corpora", **SETTINGS)
+    assert any("equal size" in text for text in bb.interpret(found).warnings)
+
+
+def test_a_comparison_is_read_again_from_its_folder(two, tmp_path):
+    bb.save_run(two, tmp_path / "run", figures=())
+    again = bb.load_run(tmp_path / "run")
+    assert again.kind == "corpora"
+    assert again.result.contrasts().equals(two.contrasts())
+    assert "1930s to 1980s" in bb.write_report(two, tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("corpora", "said"),
+    [
+        ({"one": table()}, "two or more"),
+        (table(), "two or more"),
+        (
+            {"a": table(), "b": table().assign(attribute=lambda f: "q" + f["attribute"])},
+            "got none",
+        ),
+        (
+            {"a": table(), "b": table().replace({"protected_class": {"x": "z"}})},
+            "one connection|one protected",
+        ),
+        ({"a": table(), "b": table()}, "same change"),
+    ],
+)
+def test_corpora_that_cannot_be_compared(corpora, said):
+    with pytest.raises(bb.BayesbiasError, match=said):
+        bb.compare(corpora, kind="corpora", **SETTINGS)
+
+
+def test_men_and_women_are_two_corpora_and_neither_is_debiased(shared, tmp_path):
+    folder = shared / "data" / "cases" / "11_two_corpora"
+    files = [f"{name}={folder / name}.txt" for name in ("men", "women")]
+    arguments = ["compare", "--corpora", *files, "--wordlist", str(folder / "list.toml")]
+    done = CliRunner().invoke(cli, [*arguments, "--seed", "1"], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "from men to women" in " ".join(done.output.split())
+    assert "debias" not in done.output.lower()
+    vectors = {name: folder / f"{name}.txt" for name in ("men", "women")}
+    found = bb.compare(vectors, folder / "list.toml", kind="corpora", seed=1, progress=False)
+    row = found.contrasts(level="overall", estimand="population").iloc[0]
+    observed = [
+        own.table.groupby("connection", observed=True)["distance"].mean()
+        for own in found.corpora.values()
+    ]
+    gaps = [own["associated"] - own["different"] for own in observed]
+    assert row["mean"] == pytest.approx(gaps[1] - gaps[0], abs=0.01)
+    assert row["hpdi_low"] > 0
+
+
+def test_the_command_refuses_what_does_not_belong_together(tmp_path):
+    for arguments, said in (
+        (["--corpora", "a.vec"], "word list"),
+        (["a.vec", "b.vec"], "--corpora"),
+        (["--corpora", "a/x.vec", "b/x.vec", "--wordlist", "religion"], "different names"),
+        (["--corpora", "a", "b", "--wordlist", "religion", "--slope", "n"], "--slope"),
+    ):
+        done = CliRunner().invoke(cli, ["compare", *arguments])
+        assert said in str(done.exception)
