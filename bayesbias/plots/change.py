@@ -80,37 +80,39 @@ def plot_changes(
         end=begin + changes["mean"],
     )
     groups = forests.by_class(comparison.methods[name].pairs)
-    n = forests.group_rows(groups)
+    n = sum(forests.HEAD + len(words) for words in groups.values())
     (ax,) = style.axes_for(ax, style.rows_height(n, 0.42, 0.17))
     present = [c for c in CONNECTIONS if c in set(moved["connection"])]
     lane = 0.84 / len(present)
     size = float(np.clip(0.55 * lane * style.points_per(ax, n), 2.6, 5.5))
-    span = moved[["original", "low", "high"]].to_numpy()
-    rows = forests.forest(ax, groups, span=(span.min(), span.max()), zero=None)
+    rows = forests.draw_rows(ax, groups, zero=None)
+    moved = moved.assign(y=moved["name"].map(rows).astype(float))
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 1.3 * size}
+    for place, which in enumerate(present):
+        mine = moved["connection"] == which
+        moved.loc[mine, "y"] += (place - (len(present) - 1) / 2) * lane
+        own, look = moved[mine], {"color": COLOR[which]}
+        band = {"alpha": 0.35, "lw": 0.8 * size, "zorder": 2, "label": "_interval"}
+        ax.hlines(own["y"], own["low"], own["high"], **band, **look)
+        ax.plot(own["original"], own["y"], MARKER[which], label="_original", **edge, **look)
+    style.show_x(ax)
+    for move in moved.itertuples():
+        color = COLOR[move.connection]
+        _arrow(ax, move.original, move.end, move.y, color, 0.9, 1.9 * size)
     # Moves may be far from the distance at which nothing is similar, and must be seen.
     one = ax.get_xlim()[0] <= 1 <= ax.get_xlim()[1] and spec.outcome == "distance"
     if one:
         ax.axvline(1, color=INK, linewidth=0.8, linestyle=style.DOTTED, zorder=1, label="_one")
-    for place, which in enumerate(present):
-        own = moved[moved["connection"] == which]
-        y = own["name"].map(rows).to_numpy() + (place - (len(present) - 1) / 2) * lane
-        look = {"color": COLOR[which], "zorder": 2}
-        ax.hlines(y, own["low"], own["high"], alpha=0.35, lw=0.8 * size, label="_interval", **look)
-        edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 1.3 * size}
-        x = own["original"].to_numpy()
-        ax.plot(x, y, MARKER[which], color=COLOR[which], label="_original", **edge)
-        for from_, to, at in zip(x, own["end"], y, strict=True):
-            _arrow(ax, from_, to, at, COLOR[which], 0.9, 1.9 * size)
     ax.set_xlabel(forests.DISTANCE)
     handles = [style.line_handle(COLOR[c], c, MARKER[c]) for c in present]
-    look = {"linewidth": 0.9, "markersize": 4}
-    handles.append(style.line_handle(INK, "from original to debiased", ">", **look))
+    arrow = {"linewidth": 0.9, "markersize": 4}
+    handles.append(style.line_handle(INK, "from original to debiased", ">", **arrow))
     said = f"{as_percent(prob)} HPDI of the change"
     handles.append(style.patch_handle(said, facecolor=INK, alpha=0.35))
     handles += [forests.one_handle()] if one else []
     label = forests.estimand_label(spec, "word", estimand)
     note = f"{name} against {_source(comparison)}; {label}{_warning(comparison, name)}"
-    data = moved.drop(columns=["low", "high", "end"])
+    data = moved.drop(columns=["low", "high", "end", "y"])
     return style.finish([ax], "From original to debiased, per protected word", note, handles, data)
 
 
@@ -215,19 +217,14 @@ def plot_controls(
             line = y.mean() + geometry.slope.value * (ends - x.mean())
             look = {"color": COLOR["associated"], "linewidth": 1.6, "label": "_slope"}
             panel.plot(ends, line, zorder=4, **look)
-        r = geometry.least
-        text = "r is not known"
+        r, text = geometry.least, "r is not known"
         if np.isfinite(r.low):
-            text = f"r = {style.number(r.value, 2)} ({style.number(r.low, 2)} to {style.number(r.high, 2)})"
-        panel.annotate(
-            f"{style.plain(name)}: {geometry.left.label}\n{text}",
-            (0.03, 0.98),
-            xycoords="axes fraction",
-            va="top",
-            fontsize=pt(7.5),
-            zorder=5,
-            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
-        )
+            values = (style.number(each, 2) for each in (r.value, r.low, r.high))
+            text = "r = {} ({} to {})".format(*values)
+        box = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5}
+        place: Any = {"xycoords": "axes fraction", "va": "top", "fontsize": pt(7.5), "bbox": box}
+        label = f"{style.plain(name)}: {geometry.left.label}\n{text}"
+        panel.annotate(label, (0.03, 0.98), zorder=5, **place)
         panel.set_xlabel("distance before")
     axes[0].set_ylabel("distance after")
     handles = [style.line_handle(COLOR[c], c, MARKER[c], linewidth=0) for c in present]
@@ -290,37 +287,40 @@ def plot_ranking(
     ends = {"gap": "mean", "gap_low": "hpdi_low", "gap_high": "hpdi_high"}
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
     frame = pd.concat([pd.DataFrame([original]), ranked], ignore_index=True)
-    rows = frame[["method", *ends]].rename(columns={"method": "key"} | ends)
+    rows = frame.rename(columns={"method": "key"} | ends)
     left = {name: comparison.geometry_of(name, prob).left for name in ranked["method"]}
-    gray = [True, *(left[name].destroyed for name in ranked["method"])]
+    gray = np.array([True, *(left[name].destroyed for name in ranked["method"])])
     texts = {}
-    for row, forced in zip(rows.itertuples(), frame["by_construction"], strict=True):
-        text = f"{style.number(row.mean, signed=True)}\n"
-        text += style.interval(row.hpdi_low, row.hpdi_high, signed=True)
-        if said := _FORCED.get(str(forced)):
-            text += f"\n({said})"
+    for row in rows.itertuples():
+        said = [style.estimate(row, signed=True)]
+        if forced := _FORCED.get(str(row.by_construction)):
+            said.append(f"({forced})")
         if row.key in left and left[row.key].marked:
-            text += f"\ncontrols {left[row.key].label}"
-        texts[row.key] = text
-    (ax,) = style.axes_for(ax, 1.6 + 0.46 * len(rows))
+            said.append(f"controls {left[row.key].label}")
+        texts[row.key] = "\n".join(said)
+    mean = forests.mean_and_interval(prob, estimand)
     series = [
         forests.Series(rows[mask], color, width=2.4, size=7)
-        for mask, color in ((np.array(gray), FAINT), (~np.array(gray), COLOR["associated"]))
+        for mask, color in ((gray, FAINT), (~gray, COLOR["associated"]))
         if mask.any()
     ]
-    groups = {"": [(name, name) for name in rows["key"]]}
-    at = forests.forest(ax, groups, series, rope=rope, beside=[forests.Beside(texts)])
-    for row in rows.iloc[1:].itertuples():
-        _arrow(ax, float(gap["mean"]), row.mean, at[row.key] - 0.25, INK, 0.7, 8)
-    ax.set_xlabel(
-        "associated − different, in cosine distance (negative: own stereotypes lie nearer)"
-    )
-    said = f"posterior mean and {as_percent(prob)} HPDI of the gap"
-    handles = [style.line_handle(INK, said, "o", linewidth=2.4, markersize=6)]
-    handles.append(forests.rope_handle(rope))
     of = "population: new words treated likewise"
-    note = f"{_source(comparison)}; {of if estimand == 'population' else 'these words only'}"
-    return style.finish([ax], "What is left of the gap", note, handles, frame)
+    ax = forests.forest(
+        ax,
+        {"": [(name, name) for name in rows["key"]]},
+        series,
+        height=1.6 + 0.46 * len(rows),
+        rope=rope,
+        beside=[forests.Beside(texts)],
+        handles=[style.line_handle(INK, f"{mean} of the gap", "o", linewidth=2.4, markersize=6)],
+        title="What is left of the gap",
+        note=f"{_source(comparison)}; {of if estimand == 'population' else 'these words only'}",
+        xlabel="associated − different, in cosine distance (negative: own stereotypes lie nearer)",
+        data=frame,
+    )
+    for place, end in enumerate(rows["mean"][1:], 1):
+        _arrow(ax, float(gap["mean"]), end, place + 0.25, INK, 0.7, 8)
+    return ax
 
 
 @styled

@@ -267,7 +267,8 @@ def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str
 def _ridge_axis(ax: Axes, names: list[str], span: tuple[float, float]) -> None:
     """Set up an axis with one named ridge a row, the first on top."""
     ax.set_ylim(len(names) - 0.45, -0.55)
-    style.limit_x(ax, *span, margin=0.0)
+    ax.margins(x=0)
+    style.show_x(ax, *span)
     style.name_rows(ax, range(len(names)), names, 8.5)
 
 

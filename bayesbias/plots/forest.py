@@ -1,8 +1,7 @@
 """Forest plots: rows of estimates with their intervals. All of them are drawn by `forest`."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, number_of, with_minus
-from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, holds_for, words_scatter
+from bayesbias.core.formatting import as_percent, format_value, number_of, with_minus
+from bayesbias.inference.estimands import ESTIMANDS, holds_for, words_scatter
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
@@ -31,7 +30,17 @@ __all__ = [
 HEAD = 0.75  # height of a heading, in rows
 DISTANCE = "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"
 POPULATION, LISTED = COLOR["different"], COLOR["associated"]
-_LEVELS = ("overall", "class", "attribute_set", "word")
+# One look for each of several fits.
+_FITS = (
+    *((COLOR[name], MARKER[name]) for name in ("different", "associated", "human", "neutral")),
+    ("#009E73", "v"), ("#E69F00", "P"), ("#56B4E9", "X"),
+)  # fmt: skip
+_LEVELS = {
+    "overall": "",
+    "class": ", per protected class",
+    "attribute_set": ", per attribute set",
+    "word": ", per protected word",
+}
 type Groups = Mapping[str, Sequence[tuple[Hashable, str]]]
 """Heading -> rows under it, each a key and a label. The heading ``""`` is not drawn."""
 
@@ -52,6 +61,8 @@ class Series:
     hollow : bool
     label : str
         Of the marks; that of intervals is ``_interval``.
+    legend : str
+        Its entry; none where it is empty.
     """
 
     rows: pd.DataFrame
@@ -62,20 +73,18 @@ class Series:
     size: float = 6.0
     hollow: bool = False
     label: str = "_mean"
+    legend: str = ""
 
-    def handle(self, label: str) -> Any:
-        """Return the entry of the legend."""
-        line = {"linewidth": self.width if "hpdi_low" in self.rows else 0}
-        return style.line_handle(self.color, label, self.marker, **line, **self._look())
-
-    def _look(self) -> dict[str, Any]:
+    @property
+    def look(self) -> dict[str, Any]:
+        """The look of its marks."""
         face = "white" if self.hollow else self.color
         return {"markerfacecolor": face, "markeredgewidth": 1.1 if self.hollow else 0.5}
 
 
 @dataclass(frozen=True)
 class Beside:
-    """A column of text at the right: its title, its distance in points, and the text of each row."""
+    """A column of text at the right: the text of each row, its title, and its distance in points."""
 
     texts: Mapping[Any, str]
     title: str = ""
@@ -85,11 +94,64 @@ class Beside:
 
 
 def forest(
+    ax: Axes | None,
+    groups: Groups,
+    series: Sequence[Series],
+    *,
+    title: str,
+    note: str,
+    xlabel: str,
+    data: pd.DataFrame,
+    roomy: float = 0.34,
+    tight: float = 0.14,
+    height: float | None = None,
+    handles: Sequence[Any] = (),
+    rope: float | None = None,
+    **rest: Any,
+) -> Axes:
+    """Draw a whole figure of estimates: rows, axis, legend, title and source.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes, optional
+        By default a new figure, as tall as its rows need: each `roomy` inches, or down to `tight`.
+    groups, series
+        As in `draw_rows`, which also takes what is not listed here.
+    title, note, xlabel : str
+    data : DataFrame
+        What the Axes keep.
+    height : float, optional
+        Of the figure in inches.
+    handles : sequence
+        Entries of the legend after those of the series.
+    rope : float, optional
+        Half-width of the region of practical equivalence.
+    """
+    n = sum(len(members) + HEAD * bool(name) for name, members in groups.items())
+    (ax,) = style.axes_for(ax, height or style.rows_height(n, roomy, tight))
+    draw_rows(ax, groups, series, rope=rope, **rest)
+    ax.set_xlabel(xlabel)
+    entries = [*handle_series(series), *handles]
+    if rope is not None:
+        entries.append(style.patch_handle(f"ROPE ±{rope:g}", facecolor=style.ROPE_GRAY))
+    return style.finish([ax], title, note, entries, data)
+
+
+def handle_series(series: Iterable[Series]) -> list[Any]:
+    """Return the entries of series in a legend."""
+    out = []
+    for each in series:
+        if each.legend:
+            line = {"linewidth": each.width if "hpdi_low" in each.rows else 0}
+            out.append(style.line_handle(each.color, each.legend, each.marker, **line, **each.look))
+    return out
+
+
+def draw_rows(
     ax: Axes,
     groups: Groups,
     series: Sequence[Series] = (),
     *,
-    span: tuple[float, float] | None = None,
     zero: float | None = 0.0,
     rope: float | None = None,
     beside: Sequence[Beside] = (),
@@ -104,8 +166,6 @@ def forest(
         Rows and their headings.
     series : sequence of Series
         What is drawn in each row.
-    span : (float, float), optional
-        What the axis must show; by default all intervals, the line and the region.
     zero : float, optional
         Where a line stands.
     rope : float, optional
@@ -121,72 +181,50 @@ def forest(
         The height of each row, by its key.
     """
     rows: dict[Hashable, float] = {}
-    ticks: list[tuple[float, str, bool]] = []
+    heads: list[tuple[float, str]] = []
+    labels: list[tuple[float, str]] = []
     edge = 0.0
-    heads = [name for name in groups if name]
     for name, members in groups.items():
         if name and edge:
             ax.axhline(edge, color=FAINT, linewidth=0.6, zorder=0.5)
         if name:
-            ticks.append((edge + HEAD / 2, name, True))
+            heads.append((edge + HEAD / 2, name))
             edge += HEAD
         for number, (key, label) in enumerate(members):
             rows[key] = edge + 0.5
-            ticks.append((edge + 0.5, label, False))
+            labels.append((edge + 0.5, label))
             if number % 2 == 0:  # so that the eye finds its way from the label to its marks
                 ax.axhspan(edge, edge + 1, color=style.SHADE, linewidth=0, zorder=0)
             edge += 1
     points = style.points_per(ax, edge)
     size = float(np.clip(0.88 * points, 3.0, 8.5))
     ax.set_ylim(edge, 0)
-    named = [tick for tick in ticks if not (inside and tick[2])]
-    style.name_rows(ax, [at for at, _, _ in named], [label for _, label, _ in named], size)
-    for label, (_, _, head) in zip(ax.get_yticklabels(), named, strict=True):
-        label.set_fontweight("bold" if head else "normal")
-    for at, text, head in ticks if inside and heads else ():
-        if head:
-            ax.annotate(
-                style.plain(text, 40),
-                (0, at),
-                (pt(4), 0),
-                xycoords=ax.get_yaxis_transform(),
-                textcoords="offset points",
-                va="center",
-                fontsize=pt(size),
-                fontweight="bold",
-                bbox={"facecolor": "white", "linewidth": 0, "pad": 1},
-            )
-    ends = list(span or ())
+    named = labels if inside else sorted([*labels, *heads])
+    style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size)
+    for text, tick in zip(ax.get_yticklabels(), named, strict=True):
+        text.set_fontweight("bold" if tick in heads else "normal")
+    box = {"facecolor": "white", "linewidth": 0, "pad": 1}
+    look: dict[str, Any] = {"fontsize": pt(size), "fontweight": "bold", "bbox": box}
+    for at, name in heads if inside else ():
+        place = (0, at), (pt(4), 0), ax.get_yaxis_transform(), "offset points"
+        ax.annotate(style.plain(name, 40), *place, va="center", **look)
     lanes = len({each.shift for each in series})
+    scale = points * (0.3 if lanes < 3 else 0.5 / lanes)
     for each in series:
-        frame, scale = each.rows, points * (0.3 if lanes < 3 else 0.5 / lanes)
-        y = np.array([rows[key] for key in frame["key"]]) + each.shift
-        if "hpdi_low" in frame:
-            low, high = (frame[end].to_numpy(dtype=float) for end in ("hpdi_low", "hpdi_high"))
+        y = each.rows["key"].map(rows).to_numpy(dtype=float) + each.shift
+        if "hpdi_low" in each.rows:
+            ends = (each.rows[end].to_numpy(dtype=float) for end in ("hpdi_low", "hpdi_high"))
             width = min(each.width, max(0.9, 0.4 * scale))
-            ax.hlines(y, low, high, color=each.color, linewidth=width, zorder=3, label="_interval")
-            ends += [*low, *high]
-        means = frame["mean"].to_numpy(dtype=float)
-        ax.plot(
-            means,
-            y,
-            linestyle="none",
-            marker=each.marker,
-            markersize=min(each.size, max(2.6, scale)),
-            color=each.color,
-            zorder=4,
-            label=each.label,
-            **each._look(),
-        )
-        ends += [*means]
+            ax.hlines(y, *ends, color=each.color, linewidth=width, zorder=3, label="_interval")
+        means = each.rows["mean"].to_numpy(dtype=float)
+        mark = {"markersize": min(each.size, max(2.6, scale)), "zorder": 4, "label": each.label}
+        ax.plot(means, y, each.marker, color=each.color, **mark, **each.look)
     if rope is not None:
         ax.axvspan(-rope, rope, color=style.ROPE_GRAY, linewidth=0, zorder=0.6, label="_rope")
-        ends += [-rope, rope]
     if zero is not None:
-        look = {"linestyle": style.DOTTED if zero else "-", "linewidth": 0.8}
-        ax.axvline(zero, color=INK, zorder=0.7, label="_zero", **look)
-        ends.append(zero)
-    style.limit_x(ax, min(ends), max(ends))
+        dots = style.DOTTED if zero else "-"
+        ax.axvline(zero, color=INK, zorder=0.7, label="_zero", linestyle=dots, linewidth=0.8)
+    style.show_x(ax)
     for column in beside:
         aside: dict[str, Any] = {"shift": column.shift, "color": column.color, "ha": column.ha}
         for key, text in column.texts.items():
@@ -196,25 +234,29 @@ def forest(
     return rows
 
 
-def group_rows(groups: Groups) -> float:
-    """Return the height of groups, in rows."""
-    return sum(len(members) + HEAD * bool(name) for name, members in groups.items())
+def by_key(frame: pd.DataFrame, write: Any, column: str | None = None) -> dict[Any, str]:
+    """Write a column, or the whole row, of each key of a frame."""
+    values = frame.itertuples() if column is None else frame[column]
+    return dict(zip(frame["key"], map(write, values), strict=True))
+
+
+def p_text(p: float) -> str:
+    """Write a probability with three decimals, and never as certain."""
+    return format_value(p, "probability")
 
 
 def by_class(table: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
     """Return the words of each class, both in the order of the table."""
     groups: dict[str, list[tuple[Hashable, str]]] = {}
-    first = (
-        table[["protected_class", "protected_word"]].astype(str).drop_duplicates("protected_word")
-    )
-    for name, word in first.itertuples(index=False):
+    first = table.drop_duplicates("protected_word")[["protected_class", "protected_word"]]
+    for name, word in first.astype(str).itertuples(index=False):
         groups.setdefault(name, []).append((word, word))
     return groups
 
 
-def rope_handle(rope: float) -> Any:
-    """Return the entry of the legend for the region of practical equivalence."""
-    return style.patch_handle(f"ROPE ±{rope:g}", facecolor=style.ROPE_GRAY)
+def one_handle() -> Any:
+    """Return the entry of the legend for the line at distance 1."""
+    return style.line_handle(INK, "1 = no similarity", linestyle=style.DOTTED, linewidth=0.8)
 
 
 def need_fit(fit: object, *columns: str) -> None:
@@ -224,10 +266,14 @@ def need_fit(fit: object, *columns: str) -> None:
     checks.columns(fit.table, columns, f"model {fit.spec.name}", "a fit to pairs of words")
 
 
+def table_name(fit: BiasFit) -> str:
+    """Name the table of a fit."""
+    return str(fit.provenance.get("table", {}).get("name", "a table"))
+
+
 def source_of(fit: BiasFit) -> str:
     """Say which model was fitted to which table."""
-    name = fit.provenance.get("table", {}).get("name", "a table")
-    return f"Model {fit.spec.name} on {name}"
+    return f"Model {fit.spec.name} on {table_name(fit)}"
 
 
 def outcome_label(spec: ModelSpec) -> str:
@@ -244,6 +290,13 @@ def estimand_label(spec: ModelSpec, level: str, estimand: str) -> str:
     if level == "overall" and words_scatter(spec):
         return "population: new words like these"
     return f"population: {holds_for(spec, level)}"
+
+
+def mean_and_interval(prob: float, estimand: str = "population") -> str:
+    """Say what mark and line are; the means of the listed words are known."""
+    if estimand == "listed_words":
+        return f"observed mean and {as_percent(prob)} HPDI of the model"
+    return f"posterior mean and {as_percent(prob)} HPDI"
 
 
 @styled
@@ -279,37 +332,31 @@ def plot_connections(
     need_fit(fit, "connection")
     frame = fit.summary(prob, estimand)
     frame = frame.assign(key=frame["connection"].astype(str))
-    (ax,) = style.axes_for(ax, 1.35 + 0.42 * len(frame))
     series = [
         Series(part, COLOR.get(str(name), FAINT), MARKER.get(str(name), "o"), width=2.4, size=7)
         for name, part in frame.groupby("key", sort=False)
     ]
-    texts = {
-        row.key: f"{style.number(row.mean)}\n{style.interval(row.hpdi_low, row.hpdi_high)}"
-        for row in frame.itertuples()
-    }
     distance = fit.spec.outcome == "distance"
-    groups = {"": [(key, key) for key in frame["key"]]}
-    forest(ax, groups, series, zero=1.0 if distance else None, beside=[Beside(texts)])
-    ax.set_xlabel(outcome_label(fit.spec))
-    handles = [
-        style.line_handle(
-            INK, f"posterior mean and {as_percent(prob)} HPDI", "o", linewidth=2.4, markersize=6
-        )
-    ]
-    handles += [one_handle()] if distance else []
-    note = f"{source_of(fit)}; {estimand_label(fit.spec, 'overall', estimand)}"
-    return style.finish([ax], "Mean distance per connection", note, handles, frame)
-
-
-def one_handle() -> Any:
-    """Return the entry of the legend for the line at distance 1."""
-    return style.line_handle(INK, "1 = no similarity", linestyle=style.DOTTED, linewidth=0.8)
+    look: Any = {"linewidth": 2.4, "markersize": 6}
+    handles = [style.line_handle(INK, mean_and_interval(prob, estimand), "o", **look)]
+    return forest(
+        ax,
+        {"": [(key, key) for key in frame["key"]]},
+        series,
+        height=1.35 + 0.42 * len(frame),
+        zero=1.0 if distance else None,
+        beside=[Beside(by_key(frame, style.estimate))],
+        handles=handles + ([one_handle()] if distance else []),
+        title="Mean distance per connection",
+        note=f"{source_of(fit)}; {estimand_label(fit.spec, 'overall', estimand)}",
+        xlabel=outcome_label(fit.spec),
+        data=frame.drop(columns="key"),
+    )
 
 
 @styled
 def plot_contrasts(
-    fit: BiasFit,
+    fit: BiasFit | Sequence[BiasFit] | Mapping[str, BiasFit],
     *,
     prob: float = PROB,
     rope: float = ROPE,
@@ -319,12 +366,15 @@ def plot_contrasts(
 ) -> Axes:
     """Show differences between connections against the region of practical equivalence (ROPE).
 
-    Both estimands stand side by side: a filled circle for the population, an open diamond for these
-    words only. At the right is the probability that the difference is negative.
+    Of one fit both estimands stand side by side: a filled circle for the population, an open
+    diamond for these words only. Several fits have one color each; of them the population is drawn,
+    or these words where the level has no population. At the right is the probability that the difference is negative.
 
     Parameters
     ----------
-    fit : BiasFit
+    fit : BiasFit, sequence of BiasFit, or mapping of str to BiasFit
+        Several are drawn side by side. The keys of a mapping name them in the legend; fits of a
+        sequence are named by their tables.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
@@ -343,7 +393,7 @@ def plot_contrasts(
     Raises
     ------
     InputError
-        If the level or a contrast is unknown.
+        If the level or a contrast is unknown, or the fits have several outcomes.
     FitError
         If the table holds one connection only.
 
@@ -356,99 +406,111 @@ def plot_contrasts(
     >>> ax = bb.plot_contrasts(fit, ax=Figure().subplots())
     >>> ax.get_yticklabels()[0].get_text()
     'associated − different'
+
+    Two fits side by side:
+
+    >>> gender = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, engine="quick")
+    >>> ax = bb.plot_contrasts({"religion": fit, "gender": gender}, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['religion', 'gender', 'ROPE ±0.02']
     """
-    need_fit(fit, "connection", "protected_word", "protected_class")
-    checks.choice(level, contrast_levels(fit), "level", fit.spec.label)
-    frame = fit.contrasts(prob, rope)
-    frame = frame[frame["level"] == level]
-    if level == "attribute_set":
-        frame = frame[frame["contrast"] == "associated - different"]
+    fits = _named_fits(fit)
+    spec, several = next(iter(fits.values())).spec, len(fits) > 1
+    frames = []
+    for name, each in fits.items():
+        frame = each.contrasts(prob, rope)
+        set_rows = frame["level"] == "attribute_set"
+        frame = frame[~set_rows | (frame["contrast"] == "associated - different")]
+        levels = [own for own in _LEVELS if own in set(frame["level"])]
+        checks.choice(level, levels, "level", each.spec.label)
+        frames.append(frame[frame["level"] == level].assign(fit=name))
+    frame = pd.concat(frames, ignore_index=True)
     known = list(dict.fromkeys(frame["contrast"]))
-    if contrasts is None:
-        names = known[:1] if level == "word" else known
-    else:
+    names = known[:1] if level == "word" else known
+    if contrasts is not None:
         given = [contrasts] if isinstance(contrasts, str) else contrasts
         names = [checks.choice(name, known, "contrast of this fit") for name in given]
     frame = frame[frame["contrast"].isin(names)]
     frame = frame.assign(key=list(zip(frame["contrast"], frame["name"], strict=True)))
-    groups = _contrast_groups(fit, frame, level)
-    roomy = 0.34 if level == "overall" else 0.27
-    (ax,) = style.axes_for(ax, style.rows_height(group_rows(groups), roomy, 0.12))
-    series, beside, handles = [], [], []
-    looks: dict[str, Any] = {
-        "population": (POPULATION, "pop.", {"shift": -0.2}),
-        "listed_words": (
-            LISTED,
-            "these",
-            {"shift": 0.2, "marker": "D", "width": 1.1, "size": 5, "hollow": True},
-        ),
-    }
-    for place, which in enumerate(ESTIMANDS):
-        color, short, look = looks[which]
-        part = frame[frame["estimand"] == which]
-        series.append(Series(part, color, label=f"_{which}", **look))
-        texts = dict(zip(part["key"], map(style.p_text, part["p_below_zero"]), strict=True))
-        beside.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
-        handles.append(series[-1].handle(estimand_label(fit.spec, level, which)))
-    forest(ax, groups, series, rope=rope, beside=beside)
-    style.write_aside(ax, None, "P(< 0)", up=14, weight="bold")
-    distance = fit.spec.outcome == "distance"
-    of = "cosine distance" if distance else outcome_label(fit.spec)
-    nearer = "lies nearer" if distance else "is smaller"
-    ax.set_xlabel(f"difference in {of} (below 0: the first of the two {nearer})")
-    each = {
-        "overall": "",
-        "class": ", per protected class",
-        "attribute_set": ", per attribute set",
-        "word": ", per protected word",
-    }[level]
     alone = level == "word" and len(names) == 1
-    title = (with_minus(names[0]) if alone else "Contrasts between connections") + each
-    note = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
-    handles.append(rope_handle(rope))
-    return style.finish([ax], title, note, handles, frame.drop(columns="key"))
-
-
-def contrast_levels(fit: BiasFit) -> list[str]:
-    """Return the levels at which the model and the table have anything to contrast."""
-    by = {"class": "protected_class", "attribute_set": "attribute_class", "word": "protected_word"}
-    table = fit.table.assign(connection=fit.table["connection"].astype(str))
-
-    def contrasted(column: str, pairs: Sequence[tuple[str, str]]) -> bool:
-        held = table.groupby(column, observed=True)["connection"].agg(set)
-        return any({a, b} <= each for each in held for a, b in pairs)
-
-    return [
-        level
-        for level in _LEVELS
-        if level == "overall"
-        or (
-            level in fit.spec.results.levels
-            and contrasted(by[level], CONTRASTS[:1] if level == "attribute_set" else CONTRASTS)
-        )
-    ]
-
-
-def _contrast_groups(
-    fit: BiasFit, frame: pd.DataFrame, level: str
-) -> dict[str, list[tuple[Hashable, str]]]:
-    """Place contrasts: alone, or as headings over classes or words; one contrast of words under classes."""
-    keys = list(dict.fromkeys(frame["key"]))
-    if level == "overall":
-        return {"": [(key, with_minus(key[0])) for key in keys]}
+    class_of = {
+        word: name
+        for each in fits.values()
+        for name, words in by_class(each.table).items()
+        for word, _ in words
+    }
     groups: dict[str, list[tuple[Hashable, str]]] = {}
-    alone = frame["contrast"].nunique() == 1
-    if level != "word":
-        for key in keys:
-            groups.setdefault(with_minus(key[0]), []).append((key, key[1]))
-        return groups
-    for contrast in dict.fromkeys(frame["contrast"]):
-        for name, words in by_class(fit.table).items():
-            head = name if alone else f"{with_minus(contrast)}, {name}"
-            members: Any = [((contrast, word), label) for word, label in words]
-            if members := [member for member in members if member[0] in keys]:
-                groups[head] = members
-    return groups
+    for contrast, name in dict.fromkeys(frame["key"]):
+        head, label = with_minus(contrast), str(name)
+        if level == "overall":
+            head, label = "", head
+        elif level == "word":
+            head = class_of[name] if alone else f"{head}, {class_of[name]}"
+        groups.setdefault(head, []).append(((contrast, name), label))
+    series, columns = [], []
+    looks: dict[str, tuple[str, str, str, dict[str, Any]]]
+    if several:
+        estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
+        frame = frame[frame["estimand"] == estimand]
+        looks = {name: (name, *_FITS[i % len(_FITS)], {}) for i, name in enumerate(fits)}
+    else:
+        open_ = {"width": 1.1, "size": 5, "hollow": True}
+        looks = {
+            "population": ("pop.", POPULATION, "o", {}),
+            "listed_words": ("these", LISTED, "D", open_),
+        }
+    for place, (which, (short, color, marker, look)) in enumerate(looks.items()):
+        part = frame[frame["fit" if several else "estimand"] == which]
+        legend = which if several else estimand_label(spec, level, which)
+        shift = 0.4 * (place - (len(looks) - 1) / 2) * min(1, 2 / len(looks))
+        series.append(Series(part, color, marker, shift, label=f"_{which}", legend=legend, **look))
+        at = 32.0 + 30 * place
+        texts = by_key(part, p_text, "p_below_zero")
+        columns.append(Beside(texts, "" if several else short, at, color, "right"))
+    distance = spec.outcome == "distance"
+    of = "cosine distance" if distance else outcome_label(spec)
+    nearer = "lies nearer" if distance else "is smaller"
+    source, said = f"{source_of(next(iter(fits.values())))}.", as_percent(prob)
+    note = f"{source} Posterior mean (these words: observed mean) and {said} HPDI"
+    if several:
+        scope, mean = estimand_label(spec, level, estimand), mean_and_interval(prob, estimand)
+        note = f"{number_of(len(fits), 'fit')}; {scope}; {mean}"
+    roomy = (0.34 if level == "overall" else 0.27) * max(1, len(looks) / 2)
+    ax = forest(
+        ax,
+        groups,
+        series,
+        roomy=roomy,
+        tight=0.12,
+        rope=rope,
+        beside=columns,
+        title=(with_minus(names[0]) if alone else "Contrasts between connections") + _LEVELS[level],
+        note=note,
+        xlabel=f"difference in {of} (below 0: the first of the two {nearer})",
+        data=frame.drop(columns=["key"] if several else ["key", "fit"]),
+    )
+    style.write_aside(ax, None, "P(< 0)", up=4 if several else 14, weight="bold")
+    return ax
+
+
+def _named_fits(given: Any) -> dict[str, BiasFit]:
+    """Return one fit, or several, by the names that the legend shows."""
+    many = isinstance(given, list | tuple) and len(given)
+    if isinstance(given, Mapping):
+        fits = {str(name): fit for name, fit in given.items()}
+    else:
+        fits = {str(place): fit for place, fit in enumerate(given if many else [given], 1)}
+    for fit in fits.values():
+        need_fit(fit, "connection", "protected_word", "protected_class")
+    if len(outcomes := {fit.spec.outcome for fit in fits.values()}) != 1:
+        raise InputError("fits of several outcomes share no axis", where="fit", found=outcomes)
+    if not isinstance(given, Mapping):
+        for name in (table_name, source_of):
+            names = [name(fit) for fit in fits.values()]
+            if len(set(names)) == len(names):
+                return dict(zip(names, fits.values(), strict=True))
+        return {f"{place}: {source_of(fit)}": fit for place, fit in fits.items()}
+    return fits
 
 
 @styled
@@ -474,20 +536,26 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     Raises
     ------
     InputError
-        If the result has no slopes.
+        If the model has no slopes.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> covariates = {"length": {word: len(word) for word in bb.load_wordlist("weat7").protected_words}}
-    >>> table = bb.distance_table("minilm-static", "weat7", controls="none", covariates=covariates)
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> covariates = {"length": {word: len(word) for word in [*table["protected_word"], *table["attribute"]]}}
+    >>> table = bb.with_covariates(table, covariates)
     >>> fit = bb.fit(table, bb.models.slopes_for("default", table, "length"), seed=1, draws=200, chains=2, engine="quick")
     >>> ax = bb.plots.plot_slopes(fit, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
     """
-    if not has_slopes(result):
+    slopes = getattr(result, "slopes", ())
+    if isinstance(result, BiasFit):
+        has = bool(result.spec.covariates())
+    else:
+        has = result.has_slopes if callable(slopes) else len(slopes) > 0
+    if not has:
         valid = "a model with slopes: bayesbias.models.with_slopes"
         raise InputError("has no slopes", where="result", valid=valid)
     source, unit = "Changes of distances", "change of the cosine distance"
@@ -499,52 +567,48 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
         }
         unit = units.get(result.spec.outcome, result.spec.outcome.replace("_", " "))
         source = source_of(result)
-    if callable(result.slopes):
-        frame = result.slopes(prob)
+    if callable(slopes):
+        frame = slopes(prob)
     else:
-        frame, prob = result.slopes, float(result.provenance["prob"])
+        frame, prob = slopes, float(result.provenance["prob"])
         source, unit = "Sentence tests", "cosine distance"
     frame = frame[~frame["level"].isin(["word", "profession", "noun_pair", "template"])]
     if "test" in frame:
         frame = frame[frame["level"] == "overall"]
     owners = [c for c in ("test", "model", "options", "method") if c in frame]
     told = [c for c in owners if c == "test" or frame[c].nunique() > 1]
-    heads = [
-        ": ".join(filter(None, [", ".join(str(row[c]) for c in told if row[c]), row["covariate"]]))
-        for row in frame.to_dict("records")
-    ]
-    frame = frame.assign(head=heads, key=range(len(frame)))
+    frame = frame.assign(key=range(len(frame)))
     groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for row in frame.itertuples():
-        label = (
-            with_minus(row.of) if row.level == "overall" else f"{with_minus(row.of)}, {row.name}"
-        )
-        groups.setdefault(row.head, []).append((row.key, label))
-    (ax,) = style.axes_for(ax, style.rows_height(group_rows(groups), 0.3, 0.14))
+    for row in frame.to_dict("records"):
+        owner = ", ".join(str(row[c]) for c in told if row[c])
+        label = with_minus(row["of"]) + (f", {row['name']}" if row["level"] != "overall" else "")
+        head = ": ".join(filter(None, [owner, row["covariate"]]))
+        groups.setdefault(head, []).append((row["key"], label))
     contrast = frame["of"].str.contains(" - ", regex=False)
     series = [
-        Series(part, color, marker, width=1.4, size=4.5, label="_slope")
-        for part, color, marker in (
-            (frame[~contrast], COLOR["different"], "o"),
-            (frame[contrast], INK, "D"),
+        Series(part, color, marker, width=1.4, size=4.5, label="_slope", legend=legend)
+        for part, color, marker, legend in (
+            (
+                frame[~contrast],
+                COLOR["different"],
+                "o",
+                f"slope of a mean, {as_percent(prob)} HPDI",
+            ),
+            (frame[contrast], INK, "D", "of a difference of means"),
         )
         if len(part)
     ]
-    texts = dict(zip(frame["key"], map(style.p_text, frame["p_below_zero"]), strict=True))
-    forest(ax, groups, series, beside=[Beside(texts, "P(< 0)")])
-    ax.set_xlabel(f"{unit}: change for one standard deviation of the covariate")
-    labels = {"o": f"slope of a mean, {as_percent(prob)} HPDI", "D": "of a difference of means"}
-    handles = [each.handle(labels[each.marker]) for each in series]
-    data = frame.drop(columns="key")
-    return style.finish([ax], "Slopes on covariates", source, handles, data)
-
-
-def has_slopes(result: Any) -> bool:
-    """Say whether the model of a result has slopes on covariates."""
-    if isinstance(result, BiasFit):
-        return bool(result.spec.covariates())
-    slopes = getattr(result, "slopes", ())
-    return bool(result.has_slopes) if callable(slopes) else len(slopes) > 0
+    return forest(
+        ax,
+        groups,
+        series,
+        roomy=0.3,
+        beside=[Beside(by_key(frame, p_text, "p_below_zero"), "P(< 0)")],
+        title="Slopes on covariates",
+        note=source,
+        xlabel=f"{unit}: change for one standard deviation of the covariate",
+        data=frame.drop(columns="key"),
+    )
 
 
 @styled
@@ -597,64 +661,56 @@ def plot_sweep(
     if not len(frame):
         hint = "a fitted cell with two connections, of a model with normal noise"
         raise InputError("no cell has a contrast in standard deviations", where="result", hint=hint)
-    frame = frame.assign(mark=_sweep_marks(result, frame))
-    ends = {
-        "standardized": "mean",
-        "standardized_low": "hpdi_low",
-        "standardized_high": "hpdi_high",
-    }
-    rows = frame.rename(columns={"cell": "key"} | ends)
-    groups = _sweep_groups(frame)
-    (ax,) = style.axes_for(ax, style.rows_height(group_rows(groups), 0.3, 0.14))
+    # Marked are cells in another unit than most (*), and those without most words or with warnings (†).
+    cells = result.cells.set_index("cell").loc[frame["cell"]]
+    doubt = cells["warnings"].notna()
+    for side in ("protected", "stereotypes"):
+        doubt |= (cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]).fillna(False)
+    other = frame["unit"] != frame["unit"].mode().iloc[0]
+    frame = frame.assign(
+        mark=["*" * int(a) + "†" * int(b) for a, b in zip(other, doubt, strict=True)]
+    )
+    names = {"cell": "key", "standardized": "mean"}
+    names |= {f"standardized_{end}": f"hpdi_{end}" for end in ("low", "high")}
+    rows = frame.drop(columns="name").rename(columns=names)
     rope, prob = float(frame["rope"].iloc[0]), float(frame["prob"].iloc[0])
     population = estimand == "population"
-    look = {"color": POPULATION} if population else {"color": LISTED, "marker": "D", "hollow": True}
+    look: dict[str, Any] = {"color": POPULATION} if population else {"color": LISTED, "marker": "D"}
     trusted = frame["trusted"].fillna(False).astype(bool)
-    series = [Series(rows[trusted], **look)] if trusted.any() else []
-    if not trusted.all():
-        series.append(Series(rows[~trusted], **look | {"hollow": True}))
-    numbers = [
-        ("probability_of_superiority", 44.0, lambda value: style.number(value, 2)),
-        ("distance", 92.0, lambda value: style.number(value, signed=True)),
-    ]
-    beside = [
-        Beside(
-            dict(zip(frame["cell"], map(form, frame[name]), strict=True)),
-            name.split("_")[-1],
-            at,
-            ha="right",
+    said = "population: new words like these" if population else estimand.replace("_", " ")
+    series = [
+        Series(rows[chosen], hollow=hollow or not population, legend=legend, **look)
+        for chosen, hollow, legend in (
+            (trusted, False, said),
+            (~trusted, True, "not converged" if trusted.any() else said),
         )
-        for name, at, form in numbers
+        if chosen.any()
     ]
-    forest(ax, groups, series, rope=rope, beside=beside)
+    superiority = by_key(rows, lambda value: style.number(value, 2), "probability_of_superiority")
+    distance = by_key(rows, lambda value: style.number(value, signed=True), "distance")
     units = frame["unit"].unique()
     unit = units[0].replace("sd of", "standard deviations of") if len(units) == 1 else ""
-    unit = unit or "standard deviations of pairs"
-    ax.set_xlabel(f"difference in {unit} (below 0: the first of the two lies nearer)")
-    said = "population: new words like these" if population else estimand.replace("_", " ")
-    handles = [series[0].handle(said), rope_handle(rope)]
-    if 0 < trusted.sum() < len(frame):
-        handles.append(series[-1].handle("not converged"))
-    note = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
-    if frame["mark"].str.contains("*", regex=False).any():
+    note = f"{number_of(len(frame), 'cell')} of a sweep; {mean_and_interval(prob, estimand)}"
+    if other.any():
         note += ". * in another unit, not to be compared with the others"
-    if frame["mark"].str.contains("†", regex=False).any():
+    if doubt.any():
         note += ". † lacks most of its words, or its checks warn"
-    title = f"{with_minus(frame['contrast'].iloc[0])} in every cell"
-    return style.finish([ax], title, note, handles, frame)
-
-
-def _sweep_marks(result: Any, frame: pd.DataFrame) -> list[str]:
-    """Mark cells in another unit than most (*), and those that lack words or whose checks warn (†)."""
-    cells = result.cells.set_index("cell").loc[frame["cell"]]
-    usual = frame["unit"].mode().iloc[0]
-    warned = cells["warnings"].notna()
-    for side in ("protected", "stereotypes"):
-        warned |= (cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]).fillna(False)
-    return [
-        "*" * (unit != usual) + "†" * bool(doubt)
-        for unit, doubt in zip(frame["unit"], warned, strict=True)
-    ]
+    return forest(
+        ax,
+        _sweep_groups(frame),
+        series,
+        roomy=0.3,
+        rope=rope,
+        beside=[
+            Beside(superiority, "superiority", 44.0, ha="right"),
+            Beside(distance, "distance", 92.0, ha="right"),
+        ],
+        title=f"{with_minus(frame['contrast'].iloc[0])} in every cell",
+        note=note,
+        xlabel=f"difference in {unit or 'standard deviations of pairs'} "
+        "(below 0: the first of the two lies nearer)",
+        data=frame,
+    )
 
 
 def _sweep_groups(frame: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
@@ -707,38 +763,32 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()][:3]
     ['Protected words', 'math', 'arts']
     """
-    frequency = _frequency(fit)
-    words = frequency.words
+    words, about = _frequency(fit, "words")
+    sides = {
+        "protected": ("Protected words", "a protected word", COLOR["associated"], "o"),
+        "attribute": ("Attributes", "an attribute", COLOR["different"], "s"),
+    }
+    each = words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"]
     groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for side, head in (("protected", "Protected words"), ("attribute", "Attributes")):
-        names = dict.fromkeys(words.loc[words["side"] == side, "group"])
-        if names:
-            groups[head] = [((side, name), str(name)) for name in names]
-    (ax,) = style.axes_for(ax, style.rows_height(group_rows(groups), 0.34, 0.2))
-    values = words["log_frequency"].to_numpy(dtype=float)
-    rows = forest(ax, groups, span=(float(values.min()), float(values.max())), zero=None)
-    looks = {"protected": (COLOR["associated"], "o"), "attribute": (COLOR["different"], "s")}
-    for (side, group), own in words.groupby(["side", "group"], sort=False, observed=True):
-        x, row, (color, marker) = (
-            own["log_frequency"].to_numpy(float),
-            rows[side, group],
-            looks[side],
-        )
+    for key in sorted((key for key, _ in each), key=lambda key: [*sides].index(key[0])):
+        groups.setdefault(sides[key[0]][0], []).append((key, str(key[1])))
+    n = sum(HEAD + len(members) for members in groups.values())
+    (ax,) = style.axes_for(ax, style.rows_height(n, 0.34, 0.2))
+    rows = draw_rows(ax, groups, zero=None)
+    for key, values in each:
+        x, row = values.to_numpy(dtype=float), rows[key]
         # The same heights each time, so that words of one frequency are seen.
-        height = row + (0.3 * np.sin(2.4 * np.arange(len(x))) if len(x) > 1 else 0)
-        look = {"alpha": 0.45, "markersize": 3, "markeredgewidth": 0}
-        ax.plot(x, np.broadcast_to(height, x.shape), marker, color=color, label="_words", **look)
+        y = row + (0.3 * np.sin(2.4 * np.arange(len(x))) if len(x) > 1 else np.zeros(1))
+        look: dict[str, Any] = {"color": sides[key[0]][2], "alpha": 0.45, "label": "_words"}
+        ax.plot(x, y, sides[key[0]][3], markersize=3, markeredgewidth=0, **look)
         ax.plot([x.mean()], [row], "|", markersize=15, markeredgewidth=2, color=INK, label="_mean")
+    style.show_x(ax)
     ax.set_xlabel("log frequency, in powers of ten")
-    means = words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"].mean()
-    data = [words.assign(drawn="word"), means.reset_index().assign(drawn="mean")]
-    handles = [
-        style.line_handle(INK, "mean", "|", linewidth=0, markersize=9),
-        style.line_handle(COLOR["associated"], "a protected word", "o", linewidth=0, markersize=4),
-        style.line_handle(COLOR["different"], "an attribute", "s", linewidth=0, markersize=4),
-    ]
-    note = f"{source_of(fit)}; {frequency.source}"
-    drawn = pd.concat(data, ignore_index=True)
+    handles = [style.line_handle(INK, "mean", "|", linewidth=0, markersize=9)]
+    for _, said, color, marker in sides.values():
+        handles.append(style.line_handle(color, said, marker, linewidth=0, markersize=4))
+    parts = [words.assign(drawn="word"), each.mean().reset_index().assign(drawn="mean")]
+    drawn, note = pd.concat(parts, ignore_index=True), f"{source_of(fit)}; {about['source']}"
     return style.finish([ax], "How frequent the words are", note, handles, drawn)
 
 
@@ -775,44 +825,39 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['associated − different', 'all']
     """
-    frequency = _frequency(fit)
-    frame = frequency.contrasts
+    frame, about = _frequency(fit, "contrasts")
     keys = list(zip(frame["contrast"], frame["level"], frame["name"], strict=True))
     titles = {"overall": "all", "class": "{}", "attribute_set": "list {}"}
     groups: dict[str, list[tuple[Hashable, str]]] = {}
     for key in keys:
         label = titles[key[1]].format(key[2])
         groups.setdefault(with_minus(key[0]), []).append((key, label))
-    (ax,) = style.axes_for(ax, style.rows_height(group_rows(groups), 0.34, 0.2))
     series = []
-    for which, color, marker, shift in (
-        ("without", INK, "o", -0.18),
-        ("with", COLOR["different"], "D", 0.18),
+    for which, color, marker, shift, legend in (
+        ("without", INK, "o", -0.18, f"as it is, {as_percent(about['prob'])} HPDI"),
+        ("with", COLOR["different"], "D", 0.18, "at equal frequency"),
     ):
-        names = {f"{which}_{a}": b for a, b in _ENDS.items()}
-        part = frame[list(names)].rename(columns=names).assign(key=keys)
-        series.append(Series(part, color, marker, shift, 1.4, 4.5, label=f"_{which}"))
-    forest(ax, groups, series, rope=rope)
-    ax.set_xlabel("difference of mean cosine distances")
-    handles = [
-        series[0].handle(f"as it is, {as_percent(frequency.prob)} HPDI"),
-        series[1].handle("at equal frequency"),
-        rope_handle(rope),
-    ]
-    note = f"{source_of(fit)}; {frequency.source}"
-    return style.finish([ax], "Contrasts without and with log frequency", note, handles, frame)
-
-
-_ENDS = {"mean": "mean", "low": "hpdi_low", "high": "hpdi_high"}
-
-
-def _frequency(fit: BiasFit) -> SimpleNamespace:
-    """Return what `with_frequency` left in a fit."""
-    kept = fit.provenance.get("frequency")
-    if kept is None:
-        valid = "what with_frequency returns"
-        raise InputError(
-            "was not asked for frequency", where="fit", found=fit.spec.name, valid=valid
+        ends = {"mean": "mean", "low": "hpdi_low", "high": "hpdi_high"}
+        part = frame.rename(columns={f"{which}_{a}": b for a, b in ends.items()}).assign(key=keys)
+        series.append(
+            Series(part, color, marker, shift, 1.4, 4.5, label=f"_{which}", legend=legend)
         )
-    frames = {name: pd.DataFrame(kept[name]) for name in ("words", "contrasts")}
-    return SimpleNamespace(**{**kept, **frames})
+    return forest(
+        ax,
+        groups,
+        series,
+        tight=0.2,
+        rope=rope,
+        title="Contrasts without and with log frequency",
+        note=f"{source_of(fit)}; {about['source']}",
+        xlabel="difference of mean cosine distances",
+        data=frame,
+    )
+
+
+def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return a frame that `with_frequency` left in a fit, and all that it left."""
+    if (kept := fit.provenance.get("frequency")) is None:
+        found, valid = fit.spec.name, "what with_frequency returns"
+        raise InputError("was not asked for frequency", where="fit", found=found, valid=valid)
+    return pd.DataFrame(kept[frame]), kept

@@ -181,61 +181,59 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
     """
-    known = fitted_encoders(result)
-    if not known:
-        raise InputError("no model was fitted", hint="seat(..., bayes=True)")
-    encoder = known[0] if encoder is None else checks.choice(encoder, known, "encoder")
     frame = _named(result)
-    frame = frame[(frame["column"] == encoder) & frame["contrast"].notna()]
+    fitted = frame[frame["contrast"].notna()] if "contrast" in frame else frame[:0]
+    if not len(fitted):
+        raise InputError("no model was fitted", hint="seat(..., bayes=True)")
+    known = list(dict.fromkeys(fitted["column"]))
+    encoder = known[0] if encoder is None else checks.choice(encoder, known, "encoder")
+    frame = fitted[fitted["column"] == encoder]
     rows = frame.rename(columns={"contrast": "mean"}).assign(key=frame["title"])
     titles = list(dict.fromkeys(rows["title"]))
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
     lane = 0.8 / len(contexts)
-    (ax,) = style.axes_for(ax, style.rows_height(len(titles), 0.42, 0.26))
     series, handles = [], []
     for place, name in enumerate(contexts):
         color, marker, label = _LEVELS[name]
         own = rows[rows["context"] == name]
         if set(own["test"]) <= set(list_tests()):
             label = _PUBLISHED.get(name, label)
-        look: dict[str, Any] = {"shift": (place - (len(contexts) - 1) / 2) * lane, "size": 5.5}
         handles.append(style.line_handle(color, label, marker, linewidth=1.8))
+        shift = (place - (len(contexts) - 1) / 2) * lane
         for hollow in (False, True):  # hollow: not converged
             part = own[own["converged"].astype(bool) != hollow]
             if len(part):
-                mark: dict[str, Any] = {"hollow": hollow, "label": f"_{name}"}
-                series.append(forests.Series(part, color, marker, **look, **mark))
+                look: dict[str, Any] = {"size": 5.5, "hollow": hollow, "label": f"_{name}"}
+                series.append(forests.Series(part, color, marker, shift, **look))
     if not rows["converged"].all():
         open_ = {"linewidth": 0, "markerfacecolor": "white"}
         handles.append(style.line_handle(INK, "not converged", "o", **open_))
     shares = rows[rows["share_word"].notna()]
     shares = shares.sort_values("share_template", ascending=False, kind="stable")
-    shares = shares.drop_duplicates("title").set_index("title")
+    shares = shares.drop_duplicates("key")
     beside = []
     if (shares["share_template"] > 0).any():
-        for column, at in (("share_word", 22.0), ("share_template", 63.0)):
-            texts = {key: f"{share:.0%}" for key, share in shares[column].dropna().items()}
-            name = column.removeprefix("share_")
+        for name, at in (("word", 22.0), ("template", 63.0)):
+            texts = forests.by_key(shares, "{:.0%}".format, f"share_{name}")
             beside.append(forests.Beside(texts, name, at, ha="right"))
-    forests.forest(ax, {"": [(title, title) for title in titles]}, series, beside=beside)
-    if beside:
-        style.write_aside(
-            ax, None, "share of variance", 7.5, shift=63.0, up=14, ha="right", weight="bold"
-        )
-    ax.set_xlabel("associated − different, in cosine distance (below 0: as the test supposes)")
-    prob = as_percent(result.provenance["prob"])
-    note = f"{encoder}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
-    return style.finish([ax], "The association, with its uncertainty", note, handles, frame)
-
-
-def fitted_encoders(result: Any) -> list[str]:
-    """Return the encoders of which at least one test was fitted."""
-    frame = _named(result)
-    return (
-        list(dict.fromkeys(frame[frame["contrast"].notna()]["column"]))
-        if "contrast" in frame
-        else []
+    prob = forests.mean_and_interval(result.provenance["prob"])
+    ax = forests.forest(
+        ax,
+        {"": [(title, title) for title in titles]},
+        series,
+        roomy=0.42,
+        tight=0.26,
+        handles=handles,
+        beside=beside,
+        title="The association, with its uncertainty",
+        note=f"{encoder}, model sentence; {prob}, for new words and new templates",
+        xlabel="associated − different, in cosine distance (below 0: as the test supposes)",
+        data=frame,
     )
+    if beside:
+        aside: dict[str, Any] = {"shift": 63.0, "up": 14, "ha": "right", "weight": "bold"}
+        style.write_aside(ax, None, "share of variance", 7.5, **aside)
+    return ax
 
 
 def _named(result: Any) -> pd.DataFrame:
@@ -302,21 +300,12 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     ax.plot(along, line[["hpdi_low", "hpdi_high"]], color=blue, zorder=1, label="_new", **dashed)
     ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
     off = frame["off_line"].to_numpy(dtype=bool)
+    look = {"fmt": "o", "markersize": 4.5, "color": orange, "ecolor": FAINT, "elinewidth": 0.7}
     for chosen, face, label in ((~off, "white", "_on"), (off, orange, "_off")):
         if chosen.any():
-            ax.errorbar(
-                x[chosen],
-                y[chosen],
-                yerr=[(y - low)[chosen], (high - y)[chosen]],
-                fmt=MARKER["associated"],
-                markersize=4.5,
-                color=orange,
-                ecolor=FAINT,
-                elinewidth=0.7,
-                markerfacecolor=face,
-                zorder=3,
-                label=label,
-            )
+            error = [(y - low)[chosen], (high - y)[chosen]]
+            own = {"markerfacecolor": face, "zorder": 3, "label": label}
+            ax.errorbar(x[chosen], y[chosen], yerr=error, **own, **look)
     bottom, top = min(low.min(), line["hpdi_low"].min()), max(high.max(), line["hpdi_high"].max())
     ax.set_xlim(x.min() - pad, x.max() + pad)
     ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
@@ -324,13 +313,10 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     first, second = result.sets
     ax.set_ylabel(style.plain(f"cosine: {first} minus {second}", 60))
 
-    def said(of: Any, digits: int) -> str:
-        ends = style.interval(of.hpdi_low, of.hpdi_high, digits, signed=True)
-        return f"{style.number(of.mean, digits, signed=True)} {ends}"
-
+    said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((true, 2), (slope, 3))]
     note = (
-        f"{result.published.data}: {result.n} targets. True associations: r {said(true, 2)}; average scores: "
-        f"r {style.number(result.r, 2, signed=True)}. Slope {said(slope, 3)} per standard deviation."
+        f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average scores: "
+        f"r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard deviation."
     )
     share = as_percent(result.prob)
     hollow = {"linewidth": 0.7, "markerfacecolor": "white"}
@@ -379,32 +365,32 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     ['average scores', 'true associations']
     """
     known, true = result.published, result.true_correlation
-    columns = ["of", "r", "low", "high"]
     rows = [
         ("average scores", known.r, known.low, known.high),
         ("true associations", true.mean, true.hpdi_low, true.hpdi_high),
     ]
-    data = pd.DataFrame(rows, columns=columns)
-    names = dict(zip(columns, ("key", "mean", "hpdi_low", "hpdi_high"), strict=True))
-    frame = data.rename(columns=names)
-    (ax,) = style.axes_for(ax, 2.3)
+    data = pd.DataFrame(rows, columns=["of", "r", "low", "high"])
+    frame = pd.DataFrame(rows, columns=["key", "mean", "hpdi_low", "hpdi_high"])
+    share = as_percent(result.prob)
+    looks = (
+        ("different", f"r of the published score, {share} interval by Fisher's z"),
+        ("associated", f"posterior mean and {share} HPDI, noise taken out"),
+    )
     series = [
-        forests.Series(frame[place : place + 1], COLOR[of], MARKER[of], width=2.4, size=7)
-        for place, of in enumerate(("different", "associated"))
+        forests.Series(frame[i : i + 1], COLOR[of], MARKER[of], width=2.4, size=7, legend=legend)
+        for i, (of, legend) in enumerate(looks)
     ]
-    texts = {
-        of: f"{style.number(mean, 2)}\n{style.interval(low, high, 2)}"
-        for of, mean, low, high in rows
-    }
-    groups = {"": [(name, name) for name in texts]}
-    forests.forest(ax, groups, series, beside=[forests.Beside(texts)])
+    ax = forests.forest(
+        ax,
+        {"": [(name, name) for name in frame["key"]]},
+        series,
+        height=2.3,
+        beside=[forests.Beside(forests.by_key(frame, lambda row: style.estimate(row, 2)))],
+        title="Two correlations",
+        note=f"{known.data}, {result.n} targets",
+        xlabel=style.plain(f"correlation with {known.covariate}", 60),
+        data=data,
+    )
     left, right = ax.get_xlim()
     ax.set_xlim(max(-1.0, left), min(1.0, right))
-    ax.set_xlabel(style.plain(f"correlation with {known.covariate}", 60))
-    share = as_percent(result.prob)
-    handles = [
-        series[0].handle(f"r of the published score, {share} interval by Fisher's z"),
-        series[1].handle(f"posterior mean and {share} HPDI, noise taken out"),
-    ]
-    note = f"{known.data}, {result.n} targets"
-    return style.finish([ax], "Two correlations", note, handles, data)
+    return ax

@@ -4,7 +4,6 @@ Several classifiers have a panel each, side by side and with the same rows. On A
 of them is drawn.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, INK, MARKER, styled
 from bayesbias.tables.sentiment import classifiers_in
-from bayesbias.wordlists.occupations import load_occupations
 
 __all__ = ["plot_earnings", "plot_genders", "plot_noun_pairs", "plot_professions"]
 
@@ -115,51 +113,50 @@ def _differences(
 ) -> Axes:
     table = table_of(fit)
     names = _chosen(table, classifier, ax)
-    n = len(names)
+    n, outcome = len(names), "difference"
     means = pd.DataFrame(columns=["name", "classifier", "mean", "hpdi_low", "hpdi_high"])
     if isinstance(fit, BiasFit):
-        if fit.spec.results.group != "classifier" or fit.spec.outcome not in _SCALE:
-            about = f"{fit.spec.label} is about {fit.spec.outcome}"
+        outcome = fit.spec.outcome
+        if fit.spec.results.group != "classifier" or outcome not in _SCALE:
+            about = f"{fit.spec.label} is about {outcome}"
             raise FitError(f"the figure is about sentiment, and {about}")
         means = fit.means(level, prob, "population")
-        means = means[means["classifier"].isin(names)]
-    outcome = fit.spec.outcome if isinstance(fit, BiasFit) else "difference"
     keys = [table[column].astype(str) for column in (level, "classifier")]
-    observed = table[outcome].groupby(keys, sort=False).mean()
-    order = list(observed.xs(names[0], level=1).sort_values(kind="stable").index)
-    shown = [float(observed[name, of]) for name in order for of in names]
-    span = min(*shown, *means["hpdi_low"]), max(*shown, *means["hpdi_high"])
+    observed = table[outcome].groupby(keys, sort=False).mean().rename("observed")
+    data = observed.rename_axis(["name", "classifier"]).reset_index()
+    data = data[data["classifier"].isin(names)].merge(means, how="left", on=["name", "classifier"])
+    first = data[data["classifier"] == names[0]].sort_values("observed", kind="stable")
+    order = list(first["name"])
     height = style.rows_height(len(order) + forests.HEAD * (n > 1), 0.34, 0.17)
-    axes = style.axes_for(ax, height, max(style.WIDTH, 1.6 + 2.6 * n) if n > 2 else style.WIDTH, n)
+    width = max(style.WIDTH, 1.6 + 2.6 * n) if n > 2 else style.WIDTH
+    axes = style.axes_for(ax, height, width, n, sharex=n > 1)
     scale, series = _SCALE[outcome], []
-    for name, panel in zip(names, axes, strict=True):
-        known = pd.DataFrame({"key": order, "mean": [float(observed[key, name]) for key in order]})
-        open_: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_observed"}
-        shift = 0.2 if len(means) else 0.0
-        series = [forests.Series(known, forests.LISTED, "D", shift, **open_)]
-        if len(means):
-            model = means[means["classifier"] == name].rename(columns={"name": "key"})
-            look: dict[str, Any] = {"shift": -0.2, "label": "_population"}
-            series.append(forests.Series(model, forests.POPULATION, **look))
-        groups = {name if n > 1 else "": [(key, _pair_label(key)) for key in order]}
-        forests.forest(panel, groups, series, span=span, inside=True)
-        if panel is not axes[0]:
-            panel.set_yticks([])
-        where = "" if n > 1 else f", in {scale} of the positive class"
-        panel.set_xlabel(f"female − male{where}")
     new, listed, title = {
         "profession": ("new nouns like these", "these nouns", "profession"),
         "noun_pair": ("new professions like these", "these professions", "noun pair"),
     }[level]
-    labels = [f"observed, {listed}", f"model, {new}"]
-    handles = [each.handle(label) for each, label in zip(series, labels, strict=False)]
+    fitted = len(means) > 0
+    for name, panel in zip(names, axes, strict=True):
+        own = data[data["classifier"] == name].rename(columns={"name": "key"})
+        known = own[["key", "observed"]].rename(columns={"observed": "mean"})
+        look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_observed"}
+        look |= {"shift": 0.2 * fitted, "legend": f"observed, {listed}"}
+        series = [forests.Series(known, forests.LISTED, "D", **look)]
+        if fitted:
+            look = {"shift": -0.2, "label": "_population", "legend": f"model, {new}"}
+            series.append(forests.Series(own, forests.POPULATION, **look))
+        groups = {name if n > 1 else "": [(key, _pair_label(key)) for key in order]}
+        forests.draw_rows(panel, groups, series, inside=True)
+        if panel is not axes[0]:
+            panel.set_yticks([])
+        where = "" if n > 1 else f", in {scale} of the positive class"
+        panel.set_xlabel(f"female − male{where}")
     note = f"{_said(names)}. Observed mean"
-    if len(means):
-        note = f"Model {fit.spec.name}, {note}; posterior mean and {as_percent(prob)} HPDI"
+    if fitted:
+        note = f"Model {fit.spec.name}, {note}; {forests.mean_and_interval(prob)}"
     if n > 1:
         note += f", in {scale} of the positive class; rows in the order of {names[0]}"
-    data = observed.rename("observed").rename_axis(["name", "classifier"]).reset_index()
-    data = data[data["classifier"].isin(names)].merge(means, how="left", on=["name", "classifier"])
+    handles = forests.handle_series(series)
     return style.finish(axes, f"Female − male, per {title}", note, handles, data)
 
 
@@ -241,14 +238,7 @@ def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None =
 
 
 @styled
-def plot_earnings(
-    table: Any,
-    *,
-    earnings: Mapping[str, float] | None = None,
-    prob: float = 0.95,
-    classifier: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the earnings of professions against their mean sentiment, with the uncertainty of mean and correlation.
 
     The line of a profession is the confidence interval of its mean over noun pairs, after what noun
@@ -257,12 +247,8 @@ def plot_earnings(
 
     Parameters
     ----------
-    table : DataFrame, SentimentAnalysis or BiasFit
-        From `sentiment_table`; of an analysis or a fit its table.
-    earnings : mapping, optional
-        Profession -> earnings; by default those of the analysis or of the published list.
-    prob : float in (0, 1)
-        Of all intervals.
+    result : SentimentAnalysis
+        From `bayesbias.sentiment_analysis`, which takes earnings and the probability of intervals.
     classifier : str, optional
         Which to draw. Needed on Axes of your own where there are several.
     ax : matplotlib Axes, optional
@@ -275,7 +261,7 @@ def plot_earnings(
     Raises
     ------
     InputError
-        If fewer than four professions have earnings.
+        If there is one noun pair only.
 
     Notes
     -----
@@ -285,56 +271,55 @@ def plot_earnings(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> ax = bb.plots.plot_earnings(bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots())
+    >>> found = bb.sentiment_analysis(bb.list_predictions("m1"))
+    >>> ax = bb.plots.plot_earnings(found, ax=Figure().subplots())
     >>> ax.get_xlabel()
     'median weekly earnings, US dollars'
     """
-    from bayesbias.studies.sentiment.published import earnings_correlation, profession_sentiment
-
-    frame = table_of(table)
-    pay = earnings_of(table) if earnings is None else dict(earnings)
-    names = _chosen(frame, classifier, ax)
-    n = len(names)
-    frame = frame[frame["classifier"].astype(str).isin(names)]
-    correlations = earnings_correlation(frame, pay, prob=prob).set_index(["classifier", "method"])
-    ranked = profession_sentiment(frame, prob=prob)
-    ranked = ranked[ranked["profession"].isin(list(pay))]
+    if not hasattr(result, "professions"):
+        raise checks.wrong_kind(result, "result", "what bayesbias.sentiment_analysis returns")
+    names = _chosen(table_of(result), classifier, ax)
+    n, pay = len(names), result.provenance["earnings"]
+    ranked = result.professions.astype({"classifier": str, "profession": str})
+    ranked = ranked.assign(earnings=ranked["profession"].map(pay).astype(float))
+    ranked = ranked[ranked["earnings"].notna() & ranked["classifier"].isin(names)]
     if ranked["low"].isna().any():
-        found = int(frame["noun_pair"].nunique())
+        found = int(result.table["noun_pair"].nunique())
         raise InputError("an interval needs two or more noun pairs", found=found)
-    ranked = ranked.astype({"low": float, "high": float, "classifier": str})
-    ranked = ranked.assign(earnings=[float(pay[name]) for name in ranked["profession"]])
-    axes = _panels(ax, n, 4.8)
+    ranked = ranked.astype({"low": float, "high": float})
+    panels = dict(zip(names, _panels(ax, n, 4.8), strict=True))
     said = []
-    for name, panel in zip(names, axes, strict=True):
+    labels = {"pearson": "Pearson's r", "spearman": "Spearman's"}
+    for name, panel in panels.items():
         own = ranked[ranked["classifier"] == name]
         error = [own["sentiment"] - own["low"], own["high"] - own["sentiment"]]
         look = _POINTS | {"elinewidth": 1.1, "zorder": 3}
         panel.errorbar(own["earnings"], own["sentiment"], yerr=error, fmt=_MARK, **look)
         panel.margins(0.1)
-        texts = []
-        for method, label in (("pearson", "Pearson's r"), ("spearman", "Spearman's")):
-            if (name, method) in correlations.index:
-                row = correlations.loc[(name, method)]
-                ends = style.interval(row["low"], row["high"], 2, signed=True)
-                texts.append(f"{label} {style.number(row['r'], 2, signed=True)} {ends}")
-        if texts:
-            said.append((f"{name}: " if n > 1 else "") + ", ".join(texts))
+        rows = result.earnings[result.earnings["classifier"] == name]
+        rows = rows.rename(columns={"r": "mean", "low": "hpdi_low", "high": "hpdi_high"})
+        said += [
+            (f"{name}: " if n > 1 else "")
+            + f"{labels[row.method]} {style.estimate(row, 2, signed=True, between=' ')}"
+            for row in rows.itertuples()
+        ]
         unit = "median weekly earnings, US dollars"
         panel.set_xlabel(unit if n == 1 else f"{name}: weekly earnings, US dollars")
+    axes = list(panels.values())
     axes[0].set_ylabel("mean probability of the positive class")
     note = f"{len(ranked) // n} professions with earnings, {_said(names)}."
+    prob = as_percent(result.provenance["prob"])
     if said:
-        note += f" Correlation with {as_percent(prob)} interval, professions as a sample: {'; '.join(said)}"
-    said_line = f"profession, mean with {as_percent(prob)} interval (spread between noun pairs, their common part removed)"
-    handles = [style.line_handle(_BLUE, said_line, _MARK, linewidth=1.1)]
+        note += f" Correlation with {prob} interval, professions as a sample: {', '.join(said)}"
+    spread = "spread between noun pairs, their common part removed"
+    text = f"profession, mean with {prob} interval ({spread})"
+    handles = [style.line_handle(_BLUE, text, _MARK, linewidth=1.1)]
     style.finish(axes, "Earnings and sentiment", note, handles, ranked)
-    columns = ["earnings", "sentiment", "low", "high"]
-    for name, panel in zip(names, axes, strict=True):
+    for name, panel in panels.items():
         own = ranked[ranked["classifier"] == name]
-        x, y, low, high = own[columns].to_numpy(dtype=float).T
+        x, y, low, high = own[["earnings", "sentiment", "low", "high"]].to_numpy(dtype=float).T
         lines = [([at, at], ends) for at, *ends in zip(x, low, high, strict=True)]
-        style.label_points(panel, x, y, own["profession"].astype(str).tolist(), lines=lines)
+        style.label_points(panel, x, y, own["profession"].tolist(), lines=lines)
     return axes[0]
 
 
@@ -343,13 +328,6 @@ def table_of(result: Any) -> pd.DataFrame:
     frame = getattr(result, "table", result)
     classifiers_in(frame)
     return frame
-
-
-def earnings_of(result: Any) -> dict[str, float]:
-    """Return the earnings that an analysis was made with, or the published ones."""
-    provenance = getattr(result, "provenance", {})
-    about = provenance.get("sentiment", provenance)
-    return dict(about["earnings"]) if "earnings" in about else load_occupations().earnings
 
 
 def _chosen(frame: pd.DataFrame, classifier: str | None, ax: Axes | None) -> list[str]:

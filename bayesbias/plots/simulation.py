@@ -49,8 +49,8 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    case : str or PaperDraws
-        The name of one of `PAPER_CASES`, or what `paper_draws` returns.
+    case : PaperDraws
+        What `bayesbias.simulation.paper_draws` returns.
     bins : int, default 60
         Of equal width, between the ceilings of the coded formula, -sqrt(6) and sqrt(6).
     ax : matplotlib Axes, optional
@@ -60,23 +60,15 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
 
-    Raises
-    ------
-    InputError
-        If the case is unknown.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
     >>> from bayesbias.plots import plot_paper
-    >>> ax = plot_paper("no difference, sd 0.05", ax=Figure().subplots())
+    >>> from bayesbias.simulation import paper_draws
+    >>> ax = plot_paper(paper_draws("no difference, sd 0.05"), ax=Figure().subplots())
     >>> ax.get_xlabel()
     'effect size of WEAT, 2 + 2 protected words'
     """
-    if isinstance(case, str):
-        from bayesbias.simulation.paper import paper_draws
-
-        case = paper_draws(case)
     (ax,) = style.axes_for(ax, 3.4)
     ceiling, widest = math.sqrt(3), math.sqrt(6)  # of the effect size of 2 + 2 words, and as coded
     edges = np.linspace(-widest, widest, bins + 1)

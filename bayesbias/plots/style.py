@@ -14,10 +14,9 @@ import itertools
 import math
 import os
 import textwrap
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, override
 
 import matplotlib as mpl
 import numpy as np
@@ -32,6 +31,7 @@ from matplotlib.transforms import Bbox, ScaledTranslation
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
+from bayesbias.core.formatting import format_value
 
 __all__ = ["figure_style", "save_figure"]
 
@@ -78,7 +78,6 @@ STYLES = {
     "journal": FigureStyle("journal", 89.0, 7.0, False),
 }
 _NOW = contextvars.ContextVar("figure_style", default=STYLES["report"])
-_OWN: weakref.WeakSet[Figure] = weakref.WeakSet()  # figures made here
 
 
 @contextlib.contextmanager
@@ -239,8 +238,23 @@ def axes_for(
         return [checks.instance(ax, Axes, "ax", "Axes of matplotlib")]
     size = (width * across() / WIDTH * pt(1.0), min(height, 100) * pt(1.0))
     figure = plt.figure(figsize=size, layout="constrained")
-    _OWN.add(figure)
-    return list(figure.subplots(1, n, squeeze=False, **shared)[0])
+    kind = {"axes_class": TitledAxes}
+    return list(figure.subplots(1, n, squeeze=False, subplot_kw=kind, **shared)[0])
+
+
+class TitledAxes(Axes):
+    """Axes made here: their title stands at the left, above legend and source."""
+
+    above = 6.0  # points of the title over the Axes
+
+    @override
+    def set_title(
+        self, label: str, fontdict: Any = None, loc: Any = None, pad: Any = None, **kwargs: Any
+    ) -> Any:
+        """Set the title in the place of ours, so that one set later replaces it."""
+        return super().set_title(
+            label, fontdict, loc or "left", self.above if pad is None else pad, **kwargs
+        )
 
 
 def rows_height(rows: float, roomy: float, tight: float) -> float:
@@ -248,27 +262,25 @@ def rows_height(rows: float, roomy: float, tight: float) -> float:
     return AROUND + rows * min(max((_PAGE - AROUND) / rows, tight), roomy)
 
 
-def is_own(ax: Axes) -> bool:
-    """Say whether the figure of some Axes was made here."""
-    return ax.get_figure(root=True) in _OWN
-
-
 def points_per(ax: Axes, rows: float) -> float:
     """Return the height of a row in points, as far as it is known before the layout."""
     figure: Any = ax.get_figure(root=True)
     height = figure.get_size_inches()[1] * 72 / pt(1.0)
-    axes_height = height - 72 * AROUND if is_own(ax) else height * ax.get_position().height
+    axes_height = (
+        height - 72 * AROUND if isinstance(ax, TitledAxes) else height * ax.get_position().height
+    )
     return float(max(axes_height, 20) / rows)
 
 
-def limit_x(ax: Axes, low: float, high: float, margin: float = 0.05) -> None:
-    """Set the limits of x with a margin. On shared Axes nothing that was drawn before is cut."""
-    pad = margin * (high - low) if high > low else 0.05
-    ends = [low - pad, high + pad]
-    siblings = ax.get_shared_x_axes().get_siblings(ax)
-    if any(hasattr(each, "data") for each in siblings):
-        ends += ax.get_xlim()
-    ax.set_xlim(min(ends), max(ends))
+def show_x(ax: Axes, *values: float) -> None:
+    """Let the limits of x grow until they show all that is drawn, and some values. They never shrink."""
+    ax.update_datalim([(value, 0.0) for value in values], updatey=False)
+    ax.autoscale_view(scaley=False)  # of shared Axes it looks at all
+    low, high = ax.get_xlim()
+    first, last = ax.dataLim.intervalx
+    if first < low or last > high:  # limits that the caller has fixed
+        pad = ax.margins()[0] * (last - first)
+        ax.set_xlim(min(low, first - pad), max(high, last + pad))
 
 
 def plain(text: str, longest: int = 32) -> str:
@@ -308,22 +320,16 @@ def _entry(label: str) -> str:
 
 
 def number(value: float, digits: int = 3, *, signed: bool = False) -> str:
-    """Write a number with a true minus; zero has no sign."""
-    text = f"{value:{'+' if signed else ''}.{digits}f}"
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+    """Write a number with a true minus."""
+    return format_value(value, "signed" if signed else "number", digits).replace("-", "−")
 
 
-def interval(low: float, high: float, digits: int = 3, *, signed: bool = False) -> str:
-    """Write an interval in brackets."""
-    ends = (number(end, digits, signed=signed) for end in (low, high))
-    return f"[{', '.join(ends)}]"
-
-
-def p_text(p: float) -> str:
-    """Write a probability with three decimals, and never as certain."""
-    if p < 0.001:
-        return "<.001"
-    return ">.999" if p > 0.999 else f"{p:.3f}".removeprefix("0")
+def estimate(row: Any, digits: int = 3, *, signed: bool = False, between: str = "\n") -> str:
+    """Write mean and interval of a row of estimates."""
+    mean, low, high = (
+        number(each, digits, signed=signed) for each in (row.mean, row.hpdi_low, row.hpdi_high)
+    )
+    return f"{mean}{between}[{low}, {high}]"
 
 
 def write_aside(
@@ -354,40 +360,39 @@ def finish(
     """
     first = axes[0]
     figure: Any = first.get_figure(root=True)
-    frame = data.reset_index(drop=True)
-    frame.attrs = {"title": title, "note": note}
-    for ax in axes:
-        ax.data = frame
+    data = data.reset_index(drop=True)
+    data.attrs = {"title": title, "note": note}
     room = _room(axes)
+    each = room / len(axes)
     for ax in axes:
-        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and room < 250 * len(axes):
-            ax.locator_params(axis="x", nbins=max(2, int(room / len(axes) / 45)))
-    below = textwrap.wrap(first.get_xlabel(), max(20, int(room / len(axes) / 4.3)))
+        ax.data = data
+        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and each < 330:
+            ax.locator_params(axis="x", nbins=max(2, int(each / 45)))
+
+    def wrapped(text: str, width: float, letter: float) -> list[str]:
+        return textwrap.wrap(plain(text, len(text)), max(20, int(width / letter)))
+
+    below = wrapped(first.get_xlabel().replace(r"\$", "$"), each, 4.3)
     if len(axes) == 1:
         first.set_xlabel("\n".join(below))
-    if not is_own(first):
-        first.set_title("\n".join(textwrap.wrap(plain(title, 200), max(20, int(room / 5.4)))))
+    titled = wrapped(title, room, 5.4)
+    if not isinstance(first, TitledAxes):
+        first.set_title("\n".join(titled))
         _legend(first, handles, room, below=True)
         return first
     legend, lines = _legend(first, handles, room)
     above = 4 + 12.5 * lines
     if style_now().titled:
-        wrapped = textwrap.wrap(plain(note, len(note)), max(20, int(room / 4.3))) or [""]
-        source = first.annotate(
-            "\n".join(wrapped),
-            (0, 1),
-            (0, pt(above + 3)),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="bottom",
-            linespacing=1.25,
-            annotation_clip=False,
-        )
-        titled = textwrap.wrap(plain(title, len(title)), max(20, int(room / 5.4)))
-        above += 6 + 11.5 * len(wrapped)
-        first.set_title("\n".join(titled), loc="left", pad=pt(above))
-        above += 13 * len(titled)
+        lines_of_note = wrapped(note, room, 4.3) or [""]
+        look: Any = {"annotation_clip": False, "textcoords": "offset points", "va": "bottom"}
+        place = (0, 1), (0, pt(above + 3)), "axes fraction"
+        source = first.annotate("\n".join(lines_of_note), *place, linespacing=1.25, **look)
         source.set_in_layout(len(axes) == 1)
+        above += 6 + 11.5 * len(lines_of_note)
+    first.above = pt(above)
+    if style_now().titled:
+        first.set_title("\n".join(titled))
+        above += 13 * len(titled)
     legend.set_in_layout(len(axes) == 1)  # or the layout would push the neighbors away
     width, height = figure.get_size_inches()
     grow = above - 66 + 11.5 * (len(below) - 1)  # sizes of figures reckon with 66 points
@@ -403,7 +408,7 @@ def _room(axes: Sequence[Axes]) -> float:
     scale = 72 / figure.dpi / pt(1.0)
     box: Any = axes[0].get_tightbbox()
     left = max(0.0, axes[0].bbox.x0 - box.x0) * scale
-    if not is_own(axes[0]):
+    if not isinstance(axes[0], TitledAxes):
         return axes[0].bbox.width * scale
     right = max(0.0, box.x1 - axes[0].bbox.x1) * scale if len(axes) == 1 else 0.0
     return max(0.4 * width, width - left - right - 8)

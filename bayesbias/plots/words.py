@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent
 from bayesbias.embeddings.shape import EDGES, VectorShape
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
@@ -83,11 +82,11 @@ def plot_words(
     if not wanted:
         raise InputError("no word is asked for", found=wanted, valid=known)
     means = fit.words(prob, estimand)
-    edges, inner = _span(table, means, outcome)
+    edges = _edges(table, means, outcome)
     means = means[means["protected_word"].isin(wanted)]
     table = table[table["protected_word"].isin(wanted)]
     groups = forests.by_class(table)
-    n = forests.group_rows(groups)
+    n = sum(forests.HEAD + len(of) for of in groups.values())
     (ax,) = style.axes_for(ax, style.rows_height(n, 0.5, 0.3))
     present = [name for name in CONNECTIONS if (table["connection"] == name).any()]
     lane = 0.84 / len(present)
@@ -99,16 +98,18 @@ def plot_words(
         look["label"] = f"_mean {name}"
         series.append(forests.Series(mine, COLOR[name], MARKER[name], **look))
     zero = 1.0 if distance else None
-    rows = forests.forest(ax, groups, series, span=inner, zero=zero, inside=True)
-    ax.set_xlim(*edges)
+    rows = forests.draw_rows(ax, groups, series, zero=zero, inside=True)
     beyond = _rain(ax, table, outcome, rows, lanes, edges, style.points_per(ax, n) * lane)
+    ax.margins(x=0)
+    style.show_x(ax, *edges)
     ax.set_xlabel(forests.outcome_label(fit.spec))
     handles = [style.line_handle(COLOR[name], name, MARKER[name], linewidth=2) for name in present]
     handles += [forests.one_handle()] if distance else []
     said = forests.estimand_label(fit.spec, "word", estimand)
+    mean = forests.mean_and_interval(prob, estimand)
     note = (
-        f"{forests.source_of(fit)}. Small points: single pairs; large: posterior mean with "
-        f"{as_percent(prob)} HPDI ({said}); in each row, from above, as in the legend."
+        f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each row, from above, as "
+        "in the legend."
     )
     if beyond:
         note += (
@@ -181,30 +182,27 @@ def _rain(
     return wedges
 
 
-def _span(
-    table: pd.DataFrame, means: pd.DataFrame, outcome: str
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the limits of the axis, and the span inside them.
+def _edges(table: pd.DataFrame, means: pd.DataFrame, outcome: str) -> tuple[float, float]:
+    """Return the limits of the axis.
 
     They show all pairs, or all but a few that would press the rest together: of each connection the
     middle 99 %, and nothing farther than four interquartile ranges from the quartiles of all pairs.
     Every interval is inside.
     """
     values = table[outcome].to_numpy(dtype=float)
-    ends = [float(means["hpdi_low"].min()), float(means["hpdi_high"].max())]
-    ends += [1.0] if outcome == "distance" else []
+    held = [*means["hpdi_low"], *means["hpdi_high"], *([1.0] if outcome == "distance" else [])]
     quartiles = np.percentile(values, (25, 75))
-    reach = 4 * float(quartiles[1] - quartiles[0])
+    reach = 4 * (quartiles[1] - quartiles[0])
     groups = [group.to_numpy() for _, group in table.groupby("connection")[outcome]]
-    low = max(min(np.quantile(g, 0.005, method="lower") for g in groups), quartiles[0] - reach)
-    high = min(max(np.quantile(g, 0.995, method="higher") for g in groups), quartiles[1] + reach)
-    trimmed = min(float(low), *ends), max(float(high), *ends)
-    whole = min(float(values.min()), *ends), max(float(values.max()), *ends)
+    ends = [np.quantile(g, (0.005, 0.995)) for g in groups]
+    low = min(*held, max(min(end[0] for end in ends), quartiles[0] - reach))
+    high = max(*held, min(max(end[1] for end in ends), quartiles[1] + reach))
+    whole = min(*held, values.min()), max(*held, values.max())
     # Where little room is gained, everything is better shown in its place.
-    small = whole[1] - whole[0] <= 1.15 * (trimmed[1] - trimmed[0])
-    low, high = whole if small else trimmed
+    if whole[1] - whole[0] <= 1.15 * (high - low):
+        low, high = whole
     pad = 0.03 * (high - low) or 0.1
-    return (low - pad, high + pad), (low, high)
+    return float(low - pad), float(high + pad)
 
 
 @styled

@@ -74,6 +74,11 @@ def _sentiment() -> Any:
 
 
 @functools.cache
+def _analysis() -> Any:
+    return bb.sentiment_analysis(bb.list_predictions("m1"))
+
+
+@functools.cache
 def _shapes() -> Any:
     rng = np.random.default_rng(1)
     vectors = {f"w{i}": rng.normal(size=12) + np.eye(12)[0] for i in range(30)}
@@ -119,7 +124,7 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_correlations": (figures.plot_correlations, _wefat),
     "plot_cosines": (figures.plot_cosines, _shapes),
     "plot_dimensions": (figures.plot_dimensions, _shapes),
-    "plot_earnings": (figures.plot_earnings, _sentiment),
+    "plot_earnings": (figures.plot_earnings, _analysis),
     "plot_covariate": (figures.plot_covariate, _wefat),
     "plot_false_alarms": (figures.plot_false_alarms, _grid),
     "plot_frequencies": (figures.plot_frequencies, _counted),

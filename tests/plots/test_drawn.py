@@ -78,6 +78,42 @@ def test_chosen_contrasts_and_wrong_ones() -> None:
         bb.plot_contrasts("weat7")  # type: ignore[arg-type]
 
 
+def test_contrasts_of_several_fits_stand_side_by_side() -> None:
+    fit = DATA["plot_contrasts"][1]()
+    other = made_up(pairs(seed=3))
+    fits = {"before": fit, "after": other}
+    ax = bb.plot_contrasts(fits, ax=Figure(figsize=(7, 7)).subplots())
+    frames = {name: each.contrasts() for name, each in fits.items()}
+    colors = set()
+    for name, frame in frames.items():
+        own = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")]
+        (line,) = [line for line in ax.lines if line.get_label() == f"_{name}"]
+        np.testing.assert_allclose(np.sort(line.get_xdata()), np.sort(own["mean"]))
+        np.testing.assert_allclose(ax.data.loc[ax.data["fit"] == name, "mean"], own["mean"])
+        colors.add(line.get_color())
+    assert len(colors) == 2
+    assert [t.get_text() for t in ax.get_legend().get_texts()][:2] == ["before", "after"]
+    assert "2 fits" in ax.data.attrs["note"]
+    ax = bb.plot_contrasts([fit, other, fit], level="class", ax=Figure().subplots())
+    named = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert len(set(named[:3])) == 3
+    assert ax.data["fit"].nunique() == 3
+    sentiment = DATA["plot_professions"][1]()
+    for wrong, said in (([fit, "weat7"], "what bayesbias"), ([], "what bayesbias")):
+        with pytest.raises(InputError, match=said):
+            bb.plot_contrasts(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError):
+        bb.plot_contrasts([fit, sentiment])
+
+
+def test_means_of_the_listed_words_are_called_observed() -> None:
+    for name in ("plot_connections", "plot_words"):
+        _, ax = drawn(name, estimand="listed_words")
+        texts = [ax.data.attrs["note"], *(t.get_text() for t in ax.get_legend().get_texts())]
+        assert "observed mean" in " ".join(texts)
+        assert "posterior mean" not in " ".join(texts)
+
+
 def test_words_show_every_pair_and_every_mean() -> None:
     fit, ax = drawn("plot_words", prob=0.8)
     points = np.concatenate(
@@ -290,6 +326,8 @@ def test_genders_and_earnings() -> None:
     assert set(points.lines[0].get_ydata().astype(float).round(9)) <= set(means.round(9))
     assert "Pearson's r" in ax.data.attrs["note"]
     several = pd.concat([fit.table, fit.table.assign(classifier="second")])
+    with pytest.raises(InputError, match="sentiment_analysis"):
+        bb.plots.plot_earnings(fit.table)
     with pytest.raises(InputError, match="one Axes shows one classifier"):
         bb.plots.plot_genders(several, ax=Figure().subplots())
     assert len(bb.plots.plot_genders(several).figure.axes) == 2
