@@ -41,12 +41,9 @@ if TYPE_CHECKING:
 def compare(ctx: click.Context, model: str, require: str | None, **given: Any) -> None:
     """Compare debiased vectors with the original, or corpora."""
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
     from bayesbias.studies.debiasing.requirements import check_requirements, read_requirements
 
-    if given["out"] is not None:
-        kind = "corpora" if given["corpora"] else "debiasing"
-        check_folder(given["out"], kind, force=given["force"])
+    shared.check_out(given, "corpora" if given["corpora"] else "debiasing")
     if given["corpora"]:
         apart = ("original", "debiased", "original_distances", "debiased_distances", "covariates")
         if unused := [name for name in (*apart, "slope") if given[name]]:

@@ -82,7 +82,7 @@ class Numbers(click.ParamType):
 @click.option("--out", type=shared.PATH, metavar="DIR", help="Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Continue with the batches in DIR.")
 @shared.options("as_json")
-def coverage(as_json: bool, methods: str | None, **given: Any) -> None:
+def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
     import bayesbias as bb
     from bayesbias.inference.view import View

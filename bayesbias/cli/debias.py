@@ -50,7 +50,7 @@ def debias(
     controls: str | None,
     method: str,
     out: Path,
-    as_json: bool,
+    as_json: str | None,
     **given: Any,
 ) -> None:
     """Debias word vectors and write them."""

@@ -30,7 +30,7 @@ COLUMNS = (
 @shared.options(*shared.READING)
 @click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
 @shared.options("as_json")
-def describe(embedding: str | None, out: Path | None, as_json: bool, **given: Any) -> None:
+def describe(embedding: str | None, out: Path | None, as_json: str | None, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
 

@@ -18,11 +18,9 @@ DEMO = ("minilm-static", "religion")
 def fit(model: str, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
     from bayesbias.studies.association.sections import models_section
 
-    if given["out"] is not None:
-        check_folder(given["out"], "association", force=given["force"])
+    shared.check_out(given, "association")
     spec = bb.load_model(model)  # before minutes are spent on vectors
     table = shared.table_of(given)
     if given["slope"]:

@@ -43,7 +43,8 @@ class Commands(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the arguments, for the record of a run."""
         ctx.meta["bayesbias.arguments"] = list(args)
-        return super().parse_args(ctx, args)
+        # An option whose value may be left out would take the next argument for it.
+        return super().parse_args(ctx, ["--json=full" if arg == "--json" else arg for arg in args])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under the headings of what they are for."""

@@ -14,7 +14,7 @@ def model() -> None:
 
 @model.command("list")
 @shared.options("as_json")
-def list_(as_json: bool) -> None:
+def list_(as_json: str | None) -> None:
     """List shipped models."""
     import bayesbias as bb
 
@@ -31,7 +31,7 @@ def list_(as_json: bool) -> None:
 @model.command()
 @click.argument("name")
 @shared.options("as_json")
-def show(name: str, as_json: bool) -> None:
+def show(name: str, as_json: str | None) -> None:
     """Show the file of a model, to copy and edit."""
     import bayesbias as bb
 

@@ -13,7 +13,7 @@ from bayesbias.cli import shared
 @click.command()
 @click.argument("run", type=shared.PATH)
 @click.option(
-    "--out", type=shared.PATH, required=True, metavar="FILE.html", help="Write the page here."
+    "--out", type=shared.PATH, metavar="FILE.html", help="Write the page here [RUN.html]."
 )
 @click.option(
     "--prob",
@@ -25,7 +25,7 @@ from bayesbias.cli import shared
 )
 @click.option("--standard-rope", type=shared.POSITIVE, help="The same in SDs [that of RUN].")
 @shared.options("as_json")
-def report(run: Path, out: Path, as_json: bool, **changed: float | None) -> None:
+def report(run: Path, out: Path | None, as_json: str | None, **changed: float | None) -> None:
     """Write one HTML page about a run.
 
     RUN is a folder that a command wrote with --out.
@@ -36,7 +36,8 @@ def report(run: Path, out: Path, as_json: bool, **changed: float | None) -> None
     view = dataclasses.replace(
         opened.view, **{name: value for name, value in changed.items() if value is not None}
     )
-    page = bb.write_report(opened, out, view=view)
+    beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    page = bb.write_report(opened, out or beside, view=view)
     if as_json:
         shared.print_json("report", {"run": str(run), "written": str(page)})
     else:
@@ -47,7 +48,7 @@ def report(run: Path, out: Path, as_json: bool, **changed: float | None) -> None
 @click.argument("runs", type=shared.PATH, metavar="RUN...", nargs=-1, required=True)
 @shared.options("as_json")
 @click.pass_context
-def verify(ctx: click.Context, runs: tuple[Path, ...], as_json: bool) -> None:
+def verify(ctx: click.Context, runs: tuple[Path, ...], as_json: str | None) -> None:
     """Check the files of runs against their hashes."""
     from bayesbias.output.store import verify_run
 

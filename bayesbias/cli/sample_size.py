@@ -63,7 +63,7 @@ COLUMNS = (
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Local processes.")
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
 @shared.options("as_json")
-def sample_size(fit: Path | None, as_json: bool, **given: Any) -> None:
+def sample_size(fit: Path | None, as_json: str | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
     import bayesbias as bb
     from bayesbias.inference.view import View

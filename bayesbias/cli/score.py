@@ -44,7 +44,7 @@ def _settings(command: Any) -> Any:
 @click.option("--classes", metavar="X,Y", help="Two protected classes.")
 @_settings
 @shared.options(*shared.READING, "as_json")
-def score(scores: str | None, classes: str | None, as_json: bool, **given: Any) -> None:
+def score(scores: str | None, classes: str | None, as_json: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     import bayesbias as bb
     from bayesbias.core.files import plain

@@ -37,14 +37,12 @@ def seat(
     if ctx.invoked_subcommand is not None:
         return
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
 
     if bool(given["covariates"]) != bool(given["slope"]):
         raise InputError(
             "--covariates and --slope belong together", valid="--covariates FILE --slope COLUMN"
         )
-    if given["out"] is not None:
-        check_folder(given["out"], "sentences", force=given["force"])
+    shared.check_out(given, "sentences")
     slopes = {}
     for each in given["slope"]:
         name, colon, by = each.partition(":")
@@ -87,7 +85,7 @@ def sentences(
     published_cut: bool,
     parts: bool,
     out: Path | None,
-    as_json: bool,
+    as_json: str | None,
 ) -> None:
     """List the shipped tests, or write the sentences of one."""
     import bayesbias as bb

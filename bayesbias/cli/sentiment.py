@@ -55,12 +55,10 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     if ctx.invoked_subcommand is not None:
         return
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
 
     if given["logit"] and given["model"]:
         raise InputError("--logit and --model name two models", valid="one of them")
-    if given["out"] is not None:
-        check_folder(given["out"], "sentiment", force=given["force"])
+    shared.check_out(given, "sentiment")
     fitted = given["bayes"] or given["logit"] or given["slope"] or given["model"]
     spec = (
         bb.load_model(given["model"] or ("sentiment_logit" if given["logit"] else "sentiment"))
@@ -167,7 +165,7 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
     "--out", type=shared.PATH, required=True, metavar="FILE", help="A .tsv, .csv or .txt file."
 )
 @shared.options("as_json")
-def sentences(words: str, control: bool, out: Path, as_json: bool) -> None:
+def sentences(words: str, control: bool, out: Path, as_json: str | None) -> None:
     """Write the sentences to rate."""
     import bayesbias as bb
 
@@ -203,7 +201,7 @@ def sentences(words: str, control: bool, out: Path, as_json: bool) -> None:
     "--out", type=shared.PATH, required=True, metavar="DIR", help="Write the classifier here."
 )
 @shared.options("as_json")
-def train(model: str, out: Path, as_json: bool, **given: Any) -> None:
+def train(model: str, out: Path, as_json: str | None, **given: Any) -> None:
     """Train a reference classifier of the paper."""
     import bayesbias as bb
     from bayesbias.classifiers import train_bilstm, train_bow

@@ -109,9 +109,15 @@ OPTIONS: dict[str, Option] = {
     "out": click.option(
         "--out", type=PATH, metavar="DIR", help="Write tables, figures and result here."
     ),
-    "force": click.option("--force", is_flag=True, help="Replace a run of another kind in DIR."),
+    "force": click.option("--force", is_flag=True, help="Replace any other run in DIR."),
     "detail": click.option("--detail", is_flag=True, help="Print all tables."),
-    "as_json": click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    "as_json": click.option(
+        "--json",
+        "as_json",
+        type=click.Choice(["full", "brief"]),
+        metavar="[=brief]",
+        help="Print one JSON object.",
+    ),
     "figures": click.option(
         "--figures",
         default="png",
@@ -143,6 +149,7 @@ READING = ("invalid_utf8", "allow_pickle")
 COVARIATES = ("covariates", "slope", "counts", "language")
 SAMPLING = ("seed", "draws", "tune", "chains", "engine")
 VIEW = ("prob", "rope", "standard_rope")
+MADE = ("coverage", "diagnostics", "provenance", "timing")  # keys of JSON
 OUTPUT = ("out", "force", "figures", "style", "width", "detail", "as_json")
 
 
@@ -252,6 +259,25 @@ def arguments() -> list[str]:
     return [] if context is None else list(context.find_root().meta.get("bayesbias.arguments", []))
 
 
+def inputs() -> dict[str, Any]:
+    """Return what the command that runs was given, without how to sample, look at and write it."""
+    params = click.get_current_context().params
+    aside = {*SAMPLING, *VIEW, *OUTPUT, "require", "resume", "workers", "dask"}
+    return {
+        name: [str(item) for item in value] if isinstance(value, tuple) else str(value)
+        for name, value in params.items()
+        if name not in aside and value not in (None, (), False)
+    }
+
+
+def check_out(given: Mapping[str, Any], kind: str) -> None:
+    """Refuse a folder that holds another run."""
+    if given["out"] is not None:
+        from bayesbias.output.store import check_folder
+
+        check_folder(given["out"], kind, inputs(), force=given["force"])
+
+
 def show(
     result: Any,
     given: Mapping[str, Any],
@@ -267,9 +293,12 @@ def show(
     from bayesbias.output import to_json, to_text
 
     view, out = view_of(given), given.get("out")
+    replaced = ""
     if out is not None:
         from bayesbias.plots.style import figure_style
 
+        if (out / "run.json").is_file():
+            replaced = ", in place of the run that was there"
         formats = [] if given["figures"] == "none" else given["figures"].split(",")
         with figure_style(given["style"], width=given["width"]):
             files = bb.save_run(
@@ -277,26 +306,28 @@ def show(
                 out,
                 view=view,
                 command=arguments(),
+                inputs=inputs(),
                 figures=formats,
                 force=given["force"],
                 more=more,
             )
     if given["as_json"]:
+        answer = to_json(result, view, more=more, brief=given["as_json"] == "brief")
+        written = {"written": None if out is None else str(out)}
         name = click.get_current_context().command_path.split()[-1]
-        answer = {
-            **to_json(result, view, more=more),
-            **(extra or {}),
-            "written": None if out is None else str(out),
-        }
-        print_json(name, answer)
+        print_json(name, {**answer, **(extra or {}), **written})
         return
     click.echo(to_text(result, view, detail=given["detail"], more=more))
     if out is not None:
-        click.echo(f"Written  {out}: {len(files) - 1} files and run.json")
+        click.echo(f"Written  {out}: {len(files) - 1} files and run.json{replaced}")
 
 
 def print_json(name: str, answer: Mapping[str, Any]) -> None:
-    """Print one JSON object with its schema."""
+    """Print one JSON object with its schema; a brief one leaves out how the answer was made."""
     from bayesbias.core.files import plain
 
-    click.echo(json.dumps(plain({"schema": f"{name}-2", **answer}), ensure_ascii=False))
+    schema, brief = f"{name}-2", click.get_current_context().params.get("as_json") == "brief"
+    if brief:
+        schema = f"{name}-brief-2"
+        answer = {key: value for key, value in answer.items() if key not in MADE}
+    click.echo(json.dumps(plain({"schema": schema, **answer}), ensure_ascii=False))

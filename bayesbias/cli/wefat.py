@@ -38,13 +38,11 @@ def wefat(
 ) -> None:
     """Relate associations to a number about words."""
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
     from bayesbias.tables.covariates import covariates_given
 
     if embedding is None:
         raise InputError("nothing to read", valid="--embedding E --covariates FILE")
-    if given["out"] is not None:
-        check_folder(given["out"], "wefat", force=given["force"])
+    shared.check_out(given, "wefat")
     known = covariates_given(covariates, None if covariate is None else [covariate])
     words = bb.load_wordlist(sets, controls="none")
     asked = dict.fromkeys(

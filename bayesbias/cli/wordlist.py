@@ -20,7 +20,7 @@ def wordlist() -> None:
 
 @wordlist.command("list")
 @shared.options("as_json")
-def list_(as_json: bool) -> None:
+def list_(as_json: str | None) -> None:
     """List shipped word lists and controls."""
     import bayesbias as bb
     from bayesbias.wordlists.controls import list_controls
@@ -42,7 +42,7 @@ def list_(as_json: bool) -> None:
 @wordlist.command()
 @click.argument("name")
 @shared.options("as_json")
-def show(name: str, as_json: bool) -> None:
+def show(name: str, as_json: str | None) -> None:
     """Show the words of a list."""
     import bayesbias as bb
     from bayesbias.wordlists.controls import list_controls, load_controls
@@ -95,7 +95,7 @@ def new(file: Path) -> None:
 @shared.options("embedding", *shared.READING, "as_json")
 @click.pass_context
 def check(
-    ctx: click.Context, file: str, embedding: str | None, as_json: bool, **reading: Any
+    ctx: click.Context, file: str, embedding: str | None, as_json: str | None, **reading: Any
 ) -> None:
     """Report every problem of a word list.
 

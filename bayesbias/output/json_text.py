@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesbias.core.files import records
-from bayesbias.core.sections import Section
+from bayesbias.core.sections import Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 
-SCHEMA = 2
+LEFT_OUT = ("label", "p_below_zero", "p_in_rope", "d")  # of a brief answer
 
 
 def to_json(
-    result: Any, view: View | None = None, *, more: Sequence[Section] = ()
+    result: Any, view: View | None = None, *, more: Sequence[Section] = (), brief: bool = False
 ) -> dict[str, Any]:
     """Return a result as one object: its tables by name, what they mean, and how they were made.
 
@@ -26,6 +26,9 @@ def to_json(
         Probability of the intervals and the regions of practical equivalence.
     more : sequence of Section
         Further tables, after those of the study.
+
+    brief : bool
+        Whether to return only the keys ``kind, result, verdict, contrasts, converged, warnings``.
 
     Returns
     -------
@@ -44,6 +47,8 @@ def to_json(
     view = view or View()
     study = study_of(result)
     said = study.interpret(result, view)
+    if brief:
+        return _brief(result, view, said)
     out: dict[str, Any] = {
         "kind": study.kind,
         "finding": said.headline,
@@ -53,3 +58,33 @@ def to_json(
         if "files" in section.show_on:
             out[section.name] = None if section.frame is None else records(section.frame)
     return {**out, **study.about(result)}
+
+
+def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
+    """Return the headline, the main rows of the first table, and what may make them wrong."""
+    study = study_of(result)
+    first = next(s for s in study.sections(result, view) if "terminal" in s.show_on)
+    frame = first.frame
+    assert frame is not None
+    for column, value in (("level", "overall"), ("estimand", "population")):
+        if column in frame:
+            frame = frame[frame[column] == value]
+    shown = ["contrast", *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
+    names = [name for name in dict.fromkeys(shown) if name in frame and name not in LEFT_OUT]
+    rows = [
+        {name: _rounded(value) for name, value in row.items() if value is not None}
+        for row in records(frame[names])
+    ]
+    diagnostics = study.about(result).get("diagnostics") or {}
+    return {
+        "kind": study.kind,
+        "result": said.headline,
+        "verdict": rows[0].get("verdict") if rows else None,
+        "contrasts": rows,
+        "converged": diagnostics.get("ok"),
+        "warnings": list(said.warnings),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    return float(f"{value:.4g}") if isinstance(value, float) else value

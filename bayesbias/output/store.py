@@ -65,6 +65,7 @@ def save_run(
     *,
     view: View | None = None,
     command: Sequence[str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     figures: Sequence[str] = ("png",),
     force: bool = False,
     more: Sequence[Section] = (),
@@ -79,15 +80,17 @@ def save_run(
     result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
         What a study returned.
     folder : path
-        Made if missing. A run of the same kind in it is replaced; other files stay.
+        Made if missing. A run of the same kind and inputs in it is replaced; other files stay.
     view : View, optional
         Probability of the intervals and the regions of practical equivalence.
     command : sequence of str, optional
         Arguments of ``bayesbias`` that made the result, for ``run.json``.
+    inputs : mapping, optional
+        What the result was made of, for ``run.json``. By default it is not compared.
     figures : sequence of {"png", "svg", "pdf"}
         Formats of the figures.
     force : bool
-        Whether a run of another kind in the folder may be replaced.
+        Whether a run of another kind or of other inputs in the folder may be replaced.
     more : sequence of Section
         Further tables, after those of the study.
 
@@ -99,7 +102,7 @@ def save_run(
     Raises
     ------
     InputError
-        If the folder holds a run of another kind, or cannot be written.
+        If the folder holds a run of another kind or of other inputs, or cannot be written.
 
     Examples
     --------
@@ -117,7 +120,7 @@ def save_run(
     view = view or View()
     study = study_of(result)
     target = Path(folder).expanduser()
-    check_folder(target, study.kind, force=force)
+    check_folder(target, study.kind, inputs, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
@@ -140,6 +143,7 @@ def save_run(
             "versions": {"bayesbias": own_version(), "python": platform.python_version()},
             "view": dataclasses.asdict(view),
             "command": None if command is None else list(command),
+            "inputs": None if inputs is None else dict(inputs),
             "files": files,
         }
         (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
@@ -165,24 +169,30 @@ def _draw(section: Section, paths: Sequence[Path]) -> None:
     plt.close(figure)
 
 
-def check_folder(target: Path, kind: str, *, force: bool = False) -> None:
-    """Refuse a folder that holds a run of another kind, before minutes are spent on a result.
+def check_folder(
+    target: Path, kind: str, inputs: Mapping[str, Any] | None = None, *, force: bool = False
+) -> None:
+    """Refuse a folder that holds a run of another kind or of other inputs, before minutes are spent on a result.
 
     Raises
     ------
     InputError
-        If `target` is a file, or holds a run of another kind and `force` is false.
+        If `target` is a file, or holds another run and `force` is false.
     """
     if target.is_file():
         raise InputError("expected a folder, got a file", where=str(target))
-    if (target / MANIFEST).is_file() and not force:
-        found = _manifest(target)["kind"]
-        if found != kind:
-            raise InputError(
-                f"the folder holds a run of the kind {found}, and this one is of the kind {kind}",
-                where=str(target),
-                hint="name another folder, or replace it with --force",
-            )
+    if force or not (target / MANIFEST).is_file():
+        return
+    found, problem = _manifest(target), None
+    if found["kind"] != kind:
+        problem = f"the folder holds a run of the kind {found['kind']}, and this one is of the kind {kind}"
+    elif inputs is not None and found["inputs"] is not None and found["inputs"] != inputs:
+        names = sorted(inputs.keys() | found["inputs"].keys())
+        other = [name for name in names if inputs.get(name) != found["inputs"].get(name)]
+        problem = f"the folder holds a run of other inputs ({', '.join(other)})"
+    if problem:
+        hint = "name another folder, or replace the run with --force"
+        raise InputError(problem, where=str(target), hint=hint)
 
 
 def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
@@ -300,7 +310,8 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
                 found=content["schema"],
                 valid=str(SCHEMA),
             )
-        return {key: content[key] for key in ("kind", "view", "command", "files")}
+        found = {key: content[key] for key in ("kind", "view", "command", "files")}
+        return found | {"inputs": content.get("inputs")}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError("the file is not a run.json of bayesbias", where=str(path)) from error
 

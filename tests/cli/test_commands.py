@@ -194,3 +194,28 @@ def test_defaults_of_options_are_those_of_python():
 
     defaults = {option.name: option.default for option in fit.params}
     assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(View())
+
+
+def test_a_run_of_other_inputs_is_replaced_on_demand_only(tmp_path):
+    folder = str(tmp_path / "run")
+    arguments = ["sentiment", "--predictions", "m1", "--figures", "none", "--out", folder]
+    assert "in place" not in run(*arguments)
+    assert "in place of the run" in run(*arguments, "--prob", "0.9")
+    with pytest.raises(bb.InputError, match="hypotheses"):
+        run(*arguments, "--hypotheses", "5")
+    run(*arguments, "--hypotheses", "5", "--force")
+    with pytest.raises(bb.InputError, match="kind sentiment"):
+        run("wefat", "--embedding", "minilm-static", "--covariates", "x.csv", "--out", folder)
+    assert run("report", folder).split() == ["Written", f"{folder}.html"]
+    assert (tmp_path / "run.html").is_file()
+
+
+def test_brief_json_has_the_result_only():
+    text = run("fit", *VECTORS, "gender", "--controls", "2021", *QUICK, "--json=brief")
+    out = json.loads(text)
+    assert len(text) < 1500
+    assert out["schema"] == "fit-brief-2"
+    assert {"result", "verdict", "contrasts", "converged", "warnings"} <= set(out)
+    assert out["contrasts"][0]["verdict"] == out["verdict"]
+    assert {"contrast", "mean", "hpdi_low", "hpdi_high"} <= set(out["contrasts"][0])
+    assert "provenance" not in json.loads(run("score", *VECTORS, "weat7", "--json=brief"))

@@ -1,0 +1,45 @@
+"""Text and tables for a paper."""
+
+import pytest
+
+import bayesbias as bb
+from output.results import MAKERS
+
+
+@pytest.fixture(scope="module")
+def fit():
+    table = bb.distance_table("minilm-static", "gender", controls="2021")
+    return bb.fit(table, seed=7, engine="quick", progress=False)
+
+
+def test_methods_name_data_priors_sampler_seed_and_versions(fit):
+    text = bb.methods_paragraph(fit, view=bb.View(prob=0.95, rope=0.03))
+    for part in (
+        f"{len(fit.table):,} rows", "gender in minilm-static", "model default", "Normal(1, 0.2) for intercept",
+        "Exponential(10)", "seed 7", "95%", "±0.03", f"bayesbias {bb.__version__}", "Dobrzeniecka",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_methods_need_a_fit():
+    with pytest.raises(bb.InputError, match="fit"):
+        bb.methods_paragraph(MAKERS["sentiment"]())
+
+
+def test_a_latex_table_has_the_numbers_of_the_estimates(fit):
+    lines = bb.output.latex_table(fit, "contrasts").splitlines()
+    frame = fit.contrasts()
+    assert len(lines) == len(frame) + 6
+    assert lines[0] == r"\begin{tabular}{llllrrrr}"
+    row = frame.iloc[0]
+    assert lines[4].startswith(f"overall & all & {row['contrast']} & population & ")
+    assert f"{abs(row['mean']):.3f}" in lines[4]
+    assert r"89\% HPDI" in lines[2]
+    with pytest.raises(bb.InputError, match="contrasts"):
+        bb.output.latex_table(fit, "contrast")
+
+
+def test_special_characters_are_escaped():
+    from bayesbias.output.paper import _text
+
+    assert _text("  a_b & 50%") == r"\quad a\_b \& 50\%"
