@@ -176,7 +176,7 @@ def _sentence(result: CorpusComparison, pairs: pd.DataFrame, row: Any) -> str:
     verdict = Verdict(row.verdict)
     if verdict is Verdict.NEGLIGIBLE:
         return f"No change by more than {rope}: {moved}."
-    if verdict is Verdict.OPEN:
+    if verdict is Verdict.INCONCLUSIVE:
         return f"Inconclusive: {moved}. The interval includes 0 and exceeds {rope}."
     sure = "by more than" if verdict in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps less than"
     if row.level == "overall":
