@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.core.formatting import as_percent
+from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
@@ -389,41 +389,34 @@ def plot_corpora(
         ax, style.rows_height(rows + len(groups), 0.34, 0.14), n=1 if alone else 2
     )
 
-    def series(parts: Any, colors: list[Any], **look: Any) -> list[forests.Series]:
-        lanes = [(at - (len(parts) - 1) / 2) * 0.7 / len(parts) for at in range(len(parts))]
+    def series(
+        frame: pd.DataFrame, by: str, colors: list[Any], names: list[str], **look: Any
+    ) -> list[forests.Series]:
+        own = frame[frame["level"].isin(heads)]
+        own = own.assign(key=list(zip(own["level"], own["name"], strict=True)))
+        parts = [part for _, part in own.groupby(by, sort=False)]
+        lanes = (np.arange(len(parts)) - (len(parts) - 1) / 2) * 0.7 / len(parts)
         return [
-            forests.Series(
-                own.assign(key=list(zip(own["level"], own["name"], strict=True))),
-                color,
-                shift=lane,
-                **look,
-            )
-            for (_, own), color, lane in zip(parts, colors, lanes, strict=True)
+            forests.Series(part, color, shift=lane, legend=said, **look)
+            for part, color, lane, said in zip(parts, colors, lanes, names, strict=True)
         ]
 
-    shown = levels["level"].isin(heads)
     shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, len(result.corpora)))
     colors = [matplotlib.colors.to_hex(shade) for shade in shades]
-    in_each = series(list(levels[shown].groupby("corpus", sort=False)), colors, hollow=True)
-    shown = frame["level"].isin(heads)
-    changes = list(frame[shown].groupby("change", sort=False))
-    moved = series(changes, colors[1:] if len(changes) > 1 else [COLOR["associated"]])
-    if not alone:
-        forests.forest(axes[0], groups, in_each)
-        axes[0].set_xlabel(f"{name.replace(' - ', ' − ')} in each corpus")
+    names = list(dict.fromkeys(frame["change"]))
+    of_changes = colors[1:] if len(names) > 1 else [COLOR["associated"]]
+    moved = series(frame, "change", of_changes, names)
     near = float(frame["rope"].iloc[0])
-    forests.forest(axes[-1], groups, moved, rope=near)
+    forests.draw_rows(axes[-1], groups, moved, rope=near)
     per_step = next(iter(result.changes.values())).steps > 1
     axes[-1].set_xlabel("slope per step" if per_step else "change of the difference")
-    handles = (
-        []
-        if alone
-        else [each.handle(own) for each, own in zip(in_each, result.corpora, strict=True)]
-    )
-    handles += [each.handle(own) for each, (own, _) in zip(moved, changes, strict=True)]
-    handles.append(forests.rope_handle(near))
+    in_each = []
     if not alone:
+        in_each = series(levels, "corpus", colors, list(result.corpora), hollow=True)
+        forests.draw_rows(axes[0], groups, in_each)
+        axes[0].set_xlabel(f"{with_minus(name)} in each corpus")
         axes[-1].tick_params(labelleft=False)
+    handles = [*forests.handle_series([*in_each, *moved]), forests.rope_handle(near)]
     note = f"{result.provenance['name']}; new words. Posterior mean and {as_percent(prob)} HPDI"
     return style.finish(axes, "What changed between corpora", note, handles, frame)
 

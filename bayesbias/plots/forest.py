@@ -133,7 +133,7 @@ def forest(
     ax.set_xlabel(xlabel)
     entries = [*handle_series(series), *handles]
     if rope is not None:
-        entries.append(style.patch_handle(f"ROPE ±{rope:g}", facecolor=style.ROPE_GRAY))
+        entries.append(rope_handle(rope))
     return style.finish([ax], title, note, entries, data)
 
 
@@ -252,6 +252,11 @@ def by_class(table: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
     for name, word in first.astype(str).itertuples(index=False):
         groups.setdefault(name, []).append((word, word))
     return groups
+
+
+def rope_handle(rope: float) -> Any:
+    """Return the entry of the legend for the region of practical equivalence."""
+    return style.patch_handle(f"ROPE ±{rope:g}", facecolor=style.ROPE_GRAY)
 
 
 def one_handle() -> Any:

@@ -372,9 +372,11 @@ def finish(
     def wrapped(text: str, width: float, letter: float) -> list[str]:
         return textwrap.wrap(plain(text, len(text)), max(20, int(width / letter)))
 
-    below = wrapped(first.get_xlabel().replace(r"\$", "$"), each, 4.3)
-    if len(axes) == 1:
-        first.set_xlabel("\n".join(below))
+    below = 0
+    for ax in axes:
+        lines = wrapped(ax.get_xlabel().replace(r"\$", "$"), each, 4.3)
+        ax.set_xlabel("\n".join(lines))
+        below = max(below, len(lines))
     titled = wrapped(title, room, 5.4)
     if not isinstance(first, TitledAxes):
         first.set_title("\n".join(titled))
@@ -395,9 +397,12 @@ def finish(
         above += 13 * len(titled)
     legend.set_in_layout(len(axes) == 1)  # or the layout would push the neighbors away
     width, height = figure.get_size_inches()
-    grow = above - 66 + 11.5 * (len(below) - 1)  # sizes of figures reckon with 66 points
+    grow = above - 66 + 11.5 * (below - 1)  # sizes of figures reckon with 66 points
     if grow > 0 or not style_now().titled:
-        figure.set_size_inches(width, height + pt(grow) / 72)
+        height += pt(grow) / 72
+        figure.set_size_inches(width, height)
+    if len(axes) > 1 and not style_now().titled:  # nothing else keeps room for the legend
+        figure.get_layout_engine().set(rect=(0, 0, 1, 1 - pt(above) / 72 / height))
     return first
 
 
