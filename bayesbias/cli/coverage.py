@@ -81,7 +81,7 @@ class Numbers(click.ParamType):
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
 @click.option("--out", type=shared.PATH, metavar="DIR", help="Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Continue with the batches in DIR.")
-@shared.options("as_json")
+@shared.options(*shared.READING, "as_json")
 def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
     import bayesbias as bb
@@ -99,12 +99,18 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
     }
     kept = {"out": given["out"], "resume": given["resume"]}
     if given["pools"] or given["distances"]:
-        pool = bb.load_distances(given["distances"]) if given["distances"] else given["embedding"]
-        if pool is None:
+        lists = None if given["distances"] else given["pools"]
+        pool: Any
+        if lists is None:
+            pool = bb.load_distances(given["distances"])
+        elif given["embedding"] is None:
             raise InputError(
                 "pools need vectors", valid="--embedding E --pools W, or --distances FILE"
             )
-        lists = None if given["distances"] else given["pools"]
+        else:
+            loaded = [bb.load_wordlist(each, controls=given["controls"]) for each in lists]
+            every = dict.fromkeys(word for each in loaded for word in each.words)
+            pool = shared.vectors_of(given, list(every))
         one = {
             name: value[0] if isinstance(value, tuple) and len(value) == 1 else value
             for name, value in sizes.items()
@@ -115,8 +121,13 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
         if not (given["embedding"] and given["wordlist"]):
             raise InputError("negative controls need both", valid="--embedding E --wordlist W")
         model = how.pop("methods", ["default"])[0]
+        words = bb.load_wordlist(given["wordlist"], controls=given["controls"]).words
         frame = bb.simulation.negative_controls(
-            given["embedding"], given["wordlist"], model, controls=given["controls"], **how
+            shared.vectors_of(given, words),
+            given["wordlist"],
+            model,
+            controls=given["controls"],
+            **how,
         )
         title = "Negative controls: share of tables in which a difference is called although there is none"
     else:

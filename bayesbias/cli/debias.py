@@ -63,9 +63,7 @@ def debias(
     listed = bb.load_wordlist(wordlist, controls=controls)
     in_sets = [word for group in listed.definitional_sets for word in group]
     wanted = list(dict.fromkeys([*listed.words, *in_sets])) if given["words"] == "listed" else None
-    vectors = bb.load_embedding(
-        embedding, wanted, allow_pickle=given["allow_pickle"], on_invalid_utf8=given["invalid_utf8"]
-    )
+    vectors = shared.vectors_of({**given, "embedding": embedding}, wanted)
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)
     settings = {"k": given["k"], "neutralize": given["neutralize"]}

@@ -41,9 +41,7 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
 
     if embedding is None:
         raise InputError("nothing to describe", valid="--embedding E")
-    vectors = bb.load_embedding(
-        embedding, allow_pickle=given["allow_pickle"], on_invalid_utf8=given["invalid_utf8"]
-    )
+    vectors = shared.vectors_of({**given, "embedding": embedding}, None)
     versions, notes = {"as they are": vectors}, []
     for way in POSTPROCESSINGS:
         try:

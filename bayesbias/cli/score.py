@@ -57,13 +57,7 @@ def score(scores: str | None, classes: str | None, as_json: str | None, **given:
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")
         in_sets = [word for group in words.definitional_sets for word in group]
-        vectors = bb.load_embedding(
-            given["embedding"],
-            list(dict.fromkeys([*words.words, *in_sets])),
-            allow_pickle=given["allow_pickle"],
-            on_invalid_utf8=given["invalid_utf8"],
-            postprocess=given["postprocess"],
-        )
+        vectors = shared.vectors_of(given, list(dict.fromkeys([*words.words, *in_sets])))
         table = bb.distance_table(vectors, words)
     else:
         table = shared.table_of(given)

@@ -12,6 +12,7 @@ import click
 from bayesbias.core.errors import InputError
 
 if TYPE_CHECKING:
+    from bayesbias.embeddings.embedding import Embedding
     from bayesbias.inference.view import View
     from bayesbias.tables.pair_table import PairTable
 
@@ -21,7 +22,9 @@ PATH = click.Path(path_type=Path)
 
 # One name means one thing in every command.
 OPTIONS: dict[str, Option] = {
-    "embedding": click.option("--embedding", metavar="E", help="Vectors: a file or minilm-static."),
+    "embedding": click.option(
+        "--embedding", metavar="E", help="Vectors: minilm-static, a file or folder."
+    ),
     "wordlist": click.option(
         "--wordlist", metavar="W", help="Word list: a shipped name or a file."
     ),
@@ -51,11 +54,15 @@ OPTIONS: dict[str, Option] = {
         type=click.Choice(["center", "standardize", "abtt"]),
         help="Move all vectors first.",
     ),
-    "invalid_utf8": click.option(
-        "--invalid-utf8",
-        type=click.Choice(["error", "skip"]),
-        default="error",
-        help="Words that are not valid UTF-8.",
+    "vocab": click.option("--vocab", metavar="FILE", help="The words of a matrix of vectors."),
+    "key": click.option(
+        "--key", multiple=True, metavar="FORM", help='Form of words in the file, as "{word}_NOUN".'
+    ),
+    "bad_lines": click.option(
+        "--bad-lines",
+        type=click.Choice(["skip", "error"]),
+        default="skip",
+        help="Lines of vectors that cannot be read.",
     ),
     "allow_pickle": click.option(
         "--allow-pickle", is_flag=True, help="Read pickles; this runs code in the file."
@@ -145,7 +152,7 @@ VECTORS = (
     "duplicates",
     "postprocess",
 )
-READING = ("invalid_utf8", "allow_pickle")
+READING = ("vocab", "key", "bad_lines", "allow_pickle")
 COVARIATES = ("covariates", "slope", "counts", "language")
 SAMPLING = ("seed", "draws", "tune", "chains", "engine")
 VIEW = ("prob", "rope", "standard_rope")
@@ -195,6 +202,21 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
     return table
 
 
+def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> Embedding:
+    """Read the vectors of some words, or of all, as the options say."""
+    import bayesbias as bb
+
+    return bb.load_embedding(
+        given["embedding"],
+        words,
+        vocab=given.get("vocab"),
+        key=given.get("key"),
+        on_bad_lines=given.get("bad_lines", "skip"),
+        allow_pickle=given.get("allow_pickle", False),
+        postprocess=given.get("postprocess"),
+    )
+
+
 def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     import bayesbias as bb
     from bayesbias.tables.counts import pool_of
@@ -204,13 +226,7 @@ def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     wanted = list(words.words)
     if matched:
         wanted = list(dict.fromkeys([*wanted, *pool_of(words, given.get("pool"))]))
-    vectors = bb.load_embedding(
-        given["embedding"],
-        wanted,
-        allow_pickle=given.get("allow_pickle", False),
-        on_invalid_utf8=given.get("invalid_utf8", "error"),
-        postprocess=given.get("postprocess"),
-    )
+    vectors = vectors_of(given, wanted)
     duplicates = given.get("duplicates", "drop")
     if not matched:
         return bb.distance_table(vectors, words, duplicates=duplicates)

@@ -48,13 +48,7 @@ def wefat(
     asked = dict.fromkeys(
         [*words.protected_words, *(word for each in known for word in each.values)]
     )
-    vectors = bb.load_embedding(
-        embedding,
-        list(asked),
-        allow_pickle=given["allow_pickle"],
-        on_invalid_utf8=given["invalid_utf8"],
-        postprocess=given["postprocess"],
-    )
+    vectors = shared.vectors_of({**given, "embedding": embedding}, list(asked))
     result = bb.wefat(
         vectors,
         words,

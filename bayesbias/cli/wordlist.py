@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
+
+if TYPE_CHECKING:
+    from bayesbias.wordlists.wordlist import WordList
+
+_MOSTLY_MISSING = (
+    "Where more than half of a set is missing, the words left may not stand for it: results hold "
+    "for these words only. Choose words that the vectors have, or name their form with --key."
+)
 
 
 @click.group()
@@ -102,25 +110,28 @@ def check(
     English words that the shipped vectors do not have as whole words are named: a misspelt word is
     among them.
     """
-    import bayesbias as bb
     from bayesbias.wordlists.listfile import examined
 
     problems, notes, words = examined(file)
     found: dict[str, Any] | None = None
     if words is not None and (embedding is not None or words.language == "en"):
-        vectors = bb.load_embedding(
-            embedding or "minilm-static",
-            words.words,
-            allow_pickle=reading["allow_pickle"],
-            on_invalid_utf8=reading["invalid_utf8"],
+        vectors = shared.vectors_of(
+            {**reading, "embedding": embedding or "minilm-static"}, words.words
         )
         own = {*words.protected_words, *words.attribute_words}
+        sets = {
+            name: {"listed": len(listed), "found": sum(word in vectors for word in listed)}
+            for name, listed in _sets_of(words)
+        }
         found = {
             "name": vectors.name,
+            "sets": sets,
             "missing": list(vectors.missing),
             "matched": dict(vectors.matched),
             "composed": [word for word in vectors.composed if word in own],
         }
+        if embedding is not None:
+            notes = [*notes, *vectors.notes]
     if words is not None and not problems:
         notes = [*notes, *words.thin]
         if embedding is None and words.language != "en":
@@ -142,6 +153,13 @@ def check(
     if words is not None and not problems:
         sizes = f"{len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes"
         click.echo(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
+    if found is not None and embedding is not None:
+        click.echo(f"Found in {found['name']}:")
+        for name, counts in found["sets"].items():
+            few = " (more than half missing)" if 2 * counts["found"] < counts["listed"] else ""
+            click.echo(f"  {name}: {counts['found']} of {counts['listed']}{few}")
+        if any(2 * counts["found"] < counts["listed"] for counts in found["sets"].values()):
+            notes = [*notes, _MOSTLY_MISSING]
     for note in notes:
         click.echo(f"Note     {note}")
     if found is not None:
@@ -157,3 +175,19 @@ def check(
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
             click.echo(f"Note     Spelled differently in {found['name']}: {spelt}")
     ctx.exit(2 if problems else 0)
+
+
+def _sets_of(words: WordList) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the sets of a word list, each with its name."""
+    sets = []
+    for group in words.classes:
+        sets += [
+            (f"{group.name}, protected words", group.protected),
+            (f"{group.name}, attributes", group.attributes),
+        ]
+    if words.controls is not None:
+        sets += [
+            ("human controls", words.controls.human),
+            ("neutral controls", words.controls.neutral),
+        ]
+    return [(name, listed) for name, listed in sets if listed]

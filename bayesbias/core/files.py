@@ -17,6 +17,7 @@ import sys
 import tempfile
 import tomllib
 import unicodedata
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from typing import Any, BinaryIO, cast
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError, nearest, nearest_file
-from bayesbias.core.formatting import in_one_line
+from bayesbias.core.formatting import in_one_line, some
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
@@ -157,8 +158,9 @@ def opened(
     Parameters
     ----------
     path : Path
+        With `unpack` also ``archive.zip:member``.
     unpack : bool
-        Whether gzip, bzip2 and xz are unpacked; they are told from the first bytes.
+        Whether gzip, bzip2, xz and a zip of one file are unpacked; the first bytes tell them.
     noun : str
         What the file should be, for messages.
     valid : str, optional
@@ -173,18 +175,46 @@ def opened(
     ...
     bayesbias.InputError: nowhere.csv: no such file
     """
-    state_of(path, noun=noun, valid=valid)
+    on_disk, member = split_member(path) if unpack else (path, "")
+    state_of(on_disk, noun=noun, valid=valid)
     try:
-        with open(path, "rb", buffering=buffering) as file:
-            yield unpacked(file) if unpack else file
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        with open(on_disk, "rb", buffering=buffering) as file:
+            yield unpacked(file, path, member) if unpack else file
+    except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, OSError) as error:
         raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
 
 
-def unpacked(stream: BinaryIO) -> BinaryIO:
-    """Return what a stream of gzip, bzip2 or xz holds; any other stream as it is."""
+def split_member(path: Path) -> tuple[Path, str]:
+    """Split ``archive.zip:member`` into the archive and its member; any other path has none.
+
+    Examples
+    --------
+    >>> split_member(Path("glove.6B.zip:glove.6B.50d.txt"))[1]
+    'glove.6B.50d.txt'
+    """
+    archive, colon, member = os.fspath(path).rpartition(".zip:")
+    return (Path(f"{archive}.zip"), member) if colon else (path, "")
+
+
+def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> BinaryIO:
+    """Return what a stream of gzip, bzip2, xz or zip holds; any other stream as it is.
+
+    A zip of arrays (.npz) stays as it is; of one with several files `member` names one.
+    """
     start = stream.read(6)
     stream.seek(0)
+    if start.startswith(b"PK\x03\x04") or member:
+        archive = zipfile.ZipFile(stream)
+        files = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
+        if any(name.endswith(".npy") for name in files):
+            stream.seek(0)
+            return stream
+        if not member and len(files) != 1:
+            hint = "name one of them, as in archive.zip:vectors.txt"
+            problem = "expected a zip archive of one file"
+            raise InputError(problem, where=where, found=some(files), hint=hint)
+        name = checks.choice(member or files[0], files, "member of the archive", where)
+        return cast("BinaryIO", archive.open(name))
     opener = next((opener for magic, opener in _UNPACK.items() if start.startswith(magic)), None)
     if opener is None:
         return stream

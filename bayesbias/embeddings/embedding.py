@@ -12,7 +12,11 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
-from bayesbias.embeddings.spelling import matched_spellings, notes_of_shared_vectors
+from bayesbias.embeddings.spelling import (
+    fitting_key,
+    matched_spellings,
+    notes_of_shared_vectors,
+)
 
 __all__ = ["Embedding"]
 
@@ -189,41 +193,51 @@ class Embedding:
 
 
 def embedding_from_rows(
-    rows: Rows, asked: list[str] | None, name: str, where: object, facts: dict[str, Any]
+    rows: Rows,
+    asked: list[str] | None,
+    name: str,
+    where: object,
+    facts: dict[str, Any],
+    strict: bool = False,
 ) -> Embedding:
     """Choose among the rows read, check them, and say what is missing."""
-    at = {word: row for row, word in enumerate(rows.words)}
-    every = {word: word for word in at}
-    matched, rules = (every, {}) if asked is None else matched_spellings(asked, at)
-    chosen = [at[spelling] for spelling in matched.values()]
-    vectors = rows.vectors if asked is None else rows.vectors[chosen]
-    if not matched:
+    with np.errstate(all="ignore"):
+        sums = np.abs(rows.vectors).sum(axis=1, dtype=np.float64)
+    whole = (sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)
+    at: dict[str, list[int]] = {}
+    for row in np.flatnonzero(whole).tolist():
+        at.setdefault(rows.words[row], []).append(row)
+    broken = [rows.words[row] for row in np.flatnonzero(~whole).tolist()]
+    rules: dict[str, str] = {}
+    if asked is None:
+        matched = {word: word for word in at}
+        lost = [word for word in broken if word not in at]
+    else:
+        matched, rules = matched_spellings(asked, at)
+        lost = list(matched_spellings([w for w in asked if w not in matched], set(broken))[0])
+    if not matched and not lost:
         if not asked:
             raise InputError("holds no words", where=where)
-        raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}")
-
-    def place(number: int) -> str:
-        return f"{rows.unit} {number + rows.before}"
-
-    for row in chosen if rows.repeats else ():
-        if (word := rows.words[row]) in rows.repeats:
-            found = f"{place(rows.places[row])} and {place(rows.repeats[word])}"
-            raise InputError(f"the word {word!r} occurs twice", where=where, found=found)
-    with np.errstate(all="ignore"):
-        sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
-    broken = np.flatnonzero(~((sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)))
-    if len(broken):
-        row, total = chosen[broken[0]], sums[broken[0]]
-        kind = "only zeros" if total == 0 else "NaN, infinite or extreme numbers"
-        raise InputError(
-            f"the vector of {rows.words[row]!r} holds {kind}",
-            where=f"{where}, {place(rows.places[row])}" if rows.places[row] else where,
-            hint="a cosine cannot be computed from it; drop the word from the list",
-        )
-    notes = notes_of_shared_vectors(matched)
-    if rows.skipped:
-        places = some(map(place, rows.skipped), 4)
-        notes.append(f"skipped {number_of(len(rows.skipped), 'word')} not valid UTF-8 ({places})")
+        raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}", rows.sample)
+    several = [word for word, spelling in matched.items() if len(at[spelling]) > 1]
+    notes = notes_of_shared_vectors(matched) + rows.notes
+    for words, problem in (
+        (lost, "with only zeros, NaN or extreme numbers count as missing"),
+        (several, "with several vectors are given their mean"),
+    ):
+        if words and (strict or not matched):
+            row = rows.words.index(matched.get(words[0], words[0]))
+            place = f"{where}, {rows.unit} {rows.places[row] + rows.before}"
+            what = "several vectors" if matched else "only zeros, NaN or extreme numbers"
+            raise InputError(f"the word {words[0]!r} has {what}", where=place)
+        if words:
+            notes.append(f"{number_of(len(words), 'word')} {problem} ({some(words, 4)})")
+    chosen = [at[spelling] for spelling in matched.values()]
+    vectors = rows.vectors
+    if several:
+        vectors = np.stack([vectors[each].mean(axis=0) for each in chosen]).astype(vectors.dtype)
+    elif asked is not None or len(chosen) < len(vectors):
+        vectors = vectors[[row for (row,) in chosen]]
     return Embedding(
         name=name,
         words=tuple(matched),
@@ -242,11 +256,21 @@ def embedding_from_rows(
     )
 
 
-def none_found(asked: Sequence[str], where: object, hint: str | None = None) -> InputError:
-    """Return the error for words none of which was found."""
-    which = "the word" if len(asked) == 1 else f"none of the {len(asked):,} words"
-    not_there = f"{which} is {'not ' if len(asked) == 1 else ''}in the embedding"
-    return InputError(not_there, where=where, found=some(asked, 8), hint=hint)
+def none_found(
+    asked: Sequence[str], where: object, hint: str | None = None, keys: Sequence[str] = ()
+) -> InputError:
+    """Return the error for words none of which was found; `keys` are some of the source."""
+    if not keys:
+        found, valid = some(asked, 4), None
+    else:
+        found, valid = some(asked, 2), f"words such as {', '.join(map(repr, keys[:3]))}"
+        if pattern := fitting_key(asked, keys):
+            quoted = f"'{pattern}'" if '"' in pattern else f'"{pattern}"'
+            hint = f"name the form of its words: --key {quoted} (key=)"
+    which = "the word" if len(asked) == 1 else f"any of the {len(asked):,} words"
+    return InputError(
+        f"expected {which}, got none", where=where, found=found, valid=valid, hint=hint
+    )
 
 
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:

@@ -5,14 +5,25 @@ import dataclasses
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import guarded, list_names, sha256_file, state_of
+from bayesbias.core.files import (
+    guarded,
+    lies_at,
+    list_names,
+    path_of,
+    sha256_file,
+    split_member,
+    state_of,
+)
+from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings import memory, readers
 from bayesbias.embeddings.embedding import (
@@ -22,16 +33,22 @@ from bayesbias.embeddings.embedding import (
     none_found,
 )
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
-from bayesbias.embeddings.readers.common import Reading, Rows
+from bayesbias.embeddings.readers.common import Layout, Reading, Rows
 from bayesbias.embeddings.spelling import (
     matched_spellings,
     notes_of_shared_vectors,
-    spellings_of,
     unmatched_words,
+    with_keys,
+    word_of_key,
 )
-from bayesbias.embeddings.static import list_embeddings, static_embedding
+from bayesbias.embeddings.static import (
+    StaticModel,
+    list_embeddings,
+    shipped_model,
+    static_model_at,
+)
 
-__all__ = ["load_embedding", "ranks_of"]
+__all__ = ["load_contexts", "load_embedding", "ranks_of"]
 
 GENSIM_DATA = (
     "conceptnet-numberbatch-17-06-300",
@@ -57,8 +74,10 @@ def load_embedding(
     words: Iterable[str] | None = None,
     *,
     name: str | None = None,
+    vocab: str | os.PathLike[str] | None = None,
+    key: str | Sequence[str] | None = None,
+    on_bad_lines: str = "skip",
     allow_pickle: bool = False,
-    on_invalid_utf8: str = "error",
     progress: bool | None = None,
     postprocess: str | None = None,
 ) -> Embedding:
@@ -67,22 +86,32 @@ def load_embedding(
     Parameters
     ----------
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
-        The shipped name ``minilm-static``; the path of a file, whose format is told from its
-        content (word2vec, GloVe, fastText, CSV or TSV, each also gzipped; npz, safetensors,
-        gensim); a name of the gensim-data collection, which gensim downloads once; a mapping word
-        -> vector; a data frame with the words as its index or in a column ``word``, and a column
-        a dimension or one of whole vectors (``vector`` or ``embedding``); a tuple of words and a
-        matrix; a gensim ``KeyedVectors`` or a model that has one.
+        The shipped name ``minilm-static``; the path of a file, whose format its content tells
+        (word2vec, GloVe, fastText, CSV or TSV, npy, npz, safetensors, Parquet, Arrow; text also as
+        .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model (model2vec,
+        sentence-transformers) or of one such file; a name of the gensim-data collection, which
+        gensim downloads once; a mapping word -> vector; a data frame with the words as its index or
+        in a column ``word``, and a column a dimension or one of whole vectors; a tuple of words and
+        a matrix; a gensim ``KeyedVectors`` or a model that has one.
     words : iterable of str, optional
         The words wanted; all words if None. Memory is used for these only. A word that is not
         there as given is looked for in other spellings, in the order of `SEPARATORS` and `CASES`;
         what was found is recorded in ``matched`` and ``rules``.
     name : str, optional
         A short name; by default that of the file without its endings.
+    vocab : str or path, optional
+        The file with the words of a matrix (.npy, .safetensors, text of numbers): a word a line, a
+        table, JSON or a tokenizer. By default ``vocab.txt``, ``words.txt`` or a file of nearly the
+        name of the matrix beside it.
+    key : str or sequence of str, optional
+        How the file writes its words, such as ``{word}_NOUN`` or ``/c/en/{word}``. Of several forms
+        the first that is there is used.
+    on_bad_lines : {"skip", "error"}
+        What to do with lines that cannot be read, a header that does not fit, vectors of zeros and
+        words with several vectors. By default lines and zeros are skipped, several vectors are
+        given their mean, and ``notes`` counts both.
     allow_pickle : bool
-        Loading a pickle runs code from the file: allow it for files you trust.
-    on_invalid_utf8 : {"error", "skip"}
-        What to do with a word that is not valid UTF-8. Skipped words are counted in the notes.
+        Loading a pickle runs code from the file: allow it for files of gensim that you trust.
     progress : bool, optional
         Whether to show a bar for files that take more than two seconds. By default on terminals.
     postprocess : {"center", "standardize", "abtt"}, optional
@@ -97,8 +126,7 @@ def load_embedding(
     Raises
     ------
     InputError
-        If the source is unknown or damaged, no wanted word is found, a wanted word occurs twice, or
-        its vector holds NaN, infinite or only zero numbers.
+        If the source is unknown or damaged, or no wanted word is found.
 
     Examples
     --------
@@ -114,79 +142,173 @@ def load_embedding(
     """
     if type(x).__name__ == "Debiased":  # of `hard_debias`; its folder imports this one
         x = x.embedding
-    asked = None if words is None else list(dict.fromkeys(checks.words(words)))
-    if asked is not None and not asked:
-        raise InputError("the list of words is empty", where="words", valid="None for all words")
-    checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
-    how = (name, allow_pickle, on_invalid_utf8 == "skip", progress)
+    checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
+    asked = _asked(words)
+    strict = on_bad_lines == "error"
+
+    def loaded(asked: list[str] | None) -> Embedding:
+        if isinstance(x, Embedding):
+            return _from_embedding(x, asked, name)
+        if model := _static_model(x, name):
+            return _from_open(model.embedding, asked, name or model.name)
+        rows, short, facts = _read(x, asked, vocab, key, strict, allow_pickle, progress)
+        where = facts["source"]
+        return embedding_from_rows(rows, asked, name or short, where, facts, strict)
+
     if postprocess is None:
-        return _loaded(x, asked, *how)
+        return loaded(asked)
     checks.choice(postprocess, POSTPROCESSINGS, "way to postprocess")
-    everything = _loaded(x, None, *how)
-    chosen = everything if asked is None else _loaded(x, asked, *how)
+    everything = loaded(None)
+    chosen = everything if asked is None else loaded(asked)
     return postprocessed(chosen, postprocess, background=everything)
 
 
-def _loaded(
+def load_contexts(
+    x: Any,
+    words: Iterable[str] | None = None,
+    *,
+    vocab: str | os.PathLike[str] | None = None,
+    key: str | Sequence[str] | None = None,
+    on_bad_lines: str = "skip",
+) -> dict[str, np.ndarray]:
+    """Load every vector of each word, such as one for each sentence a word occurs in.
+
+    Parameters
+    ----------
+    x : str, path, data frame or tuple
+        As in `load_embedding`; a word may stand there several times.
+    words : iterable of str, optional
+        The words wanted; all words if None.
+    vocab, key, on_bad_lines : optional
+        As in `load_embedding`.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (k, d)
+        Word -> its k vectors, in the order of the source. Words without a vector are left out.
+
+    Raises
+    ------
+    InputError
+        If the source is unknown or damaged, or no wanted word is found.
+
+    Examples
+    --------
+    >>> held = load_contexts((["nurse", "cook", "nurse"], [[1, 0], [0, 1], [1, 1]]), ["nurse"])
+    >>> held["nurse"].tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
+    asked = _asked(words)
+    rows, _, facts = _read(x, asked, vocab, key, on_bad_lines == "error")
+    fine = np.isfinite(rows.vectors).all(axis=1) & rows.vectors.any(axis=1)
+    at: dict[str, list[int]] = {}
+    for row in np.flatnonzero(fine).tolist():
+        at.setdefault(rows.words[row], []).append(row)
+    matched = {word: word for word in at} if asked is None else matched_spellings(asked, at)[0]
+    if not matched:
+        raise none_found(asked or [], facts["source"], keys=rows.sample)
+    return {word: rows.vectors[at[spelling]] for word, spelling in matched.items()}
+
+
+def _asked(words: Iterable[str] | None) -> list[str] | None:
+    asked = None if words is None else list(dict.fromkeys(checks.words(words)))
+    if asked is not None and not asked:
+        raise InputError("the list of words is empty", where="words", valid="None for all words")
+    return asked
+
+
+def _static_model(x: Any, name: str | None) -> StaticModel | None:
+    """Return the static model of a shipped name or of a folder, or None."""
+    if isinstance(x, str) and x in list_embeddings():
+        return shipped_model()
+    path = Path(x).expanduser() if isinstance(x, str | os.PathLike) and os.fspath(x) else None
+    return static_model_at(path, name) if path is not None and lies_at(path) else None
+
+
+def _read(
     x: Any,
     asked: list[str] | None,
-    name: str | None,
-    allow_pickle: bool,
-    skip_invalid: bool,
-    progress: bool | None,
-) -> Embedding:
-    """Load vectors as they are."""
-    if isinstance(x, Embedding):
-        return _from_embedding(x, asked, name)
-    if isinstance(x, Mapping):
-        return memory.from_mapping(x, asked, name)
-    if hasattr(x, "columns"):
-        return memory.from_frame(x, asked, name)
-    if memory.is_words_and_matrix(x):
-        return memory.from_matrix(x, asked, name)
-    if not isinstance(x, str | os.PathLike):
-        return memory.from_gensim(x, asked, name, {"source": f"a {type(x).__name__} object"})
-    if isinstance(x, str) and x in list_embeddings():
-        return _from_open(static_embedding, asked, name or x)
-    path = _file_of(x, progress)
-    form, layout, compressed = readers.recognized(path)
-    size = path.stat().st_size
-    name = name or (os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path))
-    told = form.name + (", compressed" if compressed else "")
-    facts: dict[str, Any] = {"source": str(path), "format": told, "bytes": size, "sha256": None}
-    if form.read is None:
-        if not allow_pickle:
-            hint = "for a file you trust pass allow_pickle=True (--allow-pickle)"
-            problem = "is a pickle (as gensim's .kv and .model files are); loading it runs code from the file"
-            raise InputError(problem, where=path, hint=hint)
-        from gensim.models import KeyedVectors
+    vocab: str | os.PathLike[str] | None = None,
+    key: str | Sequence[str] | None = None,
+    strict: bool = False,
+    allow_pickle: bool = False,
+    progress: bool | None = None,
+) -> tuple[Rows, str, dict[str, Any]]:
+    """Read the rows of the words asked for; return them, a short name and facts of the source."""
+    keys = _patterns(key)
+    known = None if asked is None or not keys else with_keys(asked, keys)
+    reading = Reading(
+        path=Path("x"),
+        layout=Layout(),
+        wanted=None if asked is None else dict.fromkeys(known or with_keys(asked, ())),
+        vocab=None if vocab is None else path_of(vocab, "vocab"),
+        strict=strict,
+        unmatched=functools.partial(unmatched_words, asked or []),
+    )
+    facts: dict[str, Any]
+    if isinstance(x, str | os.PathLike):
+        path = _file_of(x, progress)
+        form, layout, compressed = readers.recognized(path, reading.vocab)
+        size = split_member(path)[0].stat().st_size
+        short = os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path)
+        told = form.name + (", compressed" if compressed else "")
+        facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
+        with (
+            ThreadPoolExecutor(1) as pool,
+            ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
+        ):
+            hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
+            digest = pool.submit(sha256_file, split_member(path)[0]) if hashed else None
+            reading = dataclasses.replace(reading, path=path, layout=layout, tick=tick)
+            if form is readers.pickles.FORMAT and allow_pickle:
+                trusted = readers.pickles.load_trusted(reading)
+                rows, _, facts["format"], _ = memory.rows_in_memory(trusted, reading)
+            else:
+                rows = form.read(reading)
+            facts["sha256"] = digest.result() if digest else None
+    else:
+        rows, source, form_of, short = memory.rows_in_memory(x, reading)
+        facts = {"source": source, "format": form_of}
+    if keys:
+        facts["key"] = keys if len(keys) > 1 else keys[0]
+        first: dict[str, int] = {}
+        for pattern in keys:
+            for row, held in enumerate(rows.words):
+                if (word := word_of_key(held, pattern)) is not None:
+                    first.setdefault(word, row)
+        chosen = list(first.values())
+        rows = dataclasses.replace(
+            rows,
+            words=list(first),
+            vectors=rows.vectors[chosen],
+            places=[rows.places[row] for row in chosen],
+        )
+    return rows, short, facts
 
-        with guarded(path, "gensim cannot load it"):  # a pickle can raise anything
-            loaded = KeyedVectors.load(str(path), mmap="r")
-        return memory.from_gensim(loaded, asked, name, {**facts, "sha256": sha256_file(path)})
-    wanted = None if asked is None else {s for word in asked for s in spellings_of(word)}
-    unmatched = functools.partial(unmatched_words, asked or [])
-    with (
-        ThreadPoolExecutor(1) as pool,
-        ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
-    ):
-        hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
-        digest = pool.submit(sha256_file, path) if hashed else None
-        rows = form.read(Reading(path, layout, wanted, tick, skip_invalid, unmatched))
-        facts["sha256"] = digest.result() if digest else None
-    return embedding_from_rows(rows, asked, name, path, facts)
+
+def _patterns(key: str | Sequence[str] | None) -> tuple[str, ...]:
+    patterns = () if not key else (key,) if isinstance(key, str) else tuple(key)
+    for pattern in patterns:
+        if not isinstance(pattern, str) or pattern.count("{word}") != 1:
+            valid = "a form with {word} once, such as {word}_NOUN"
+            raise InputError("expected the form of a word", where="key", found=pattern, valid=valid)
+    return patterns
 
 
 def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
-    """Return the file of a path, or of a name of the gensim-data collection."""
+    """Return the file of a path or folder, or of a name of the gensim-data collection."""
     text = checks.path(x, "x", "a name, or the path of a file of vectors")
     path = Path(text).expanduser()
-    if path.is_file():
+    on_disk = split_member(path)[0]
+    if on_disk.is_file():
         return path
+    if path.is_dir():
+        return _only_file(path)
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
-    if path.is_dir() or os.sep in text or path.suffix in readers.suffixes():
-        state_of(path, noun="vector file", valid=readers.valid_formats())
+    if os.sep in text or on_disk.suffix in readers.suffixes():
+        state_of(on_disk, noun="vector file", valid=readers.valid_formats())
     hint = nearest(text, [*list_embeddings(), *GENSIM_DATA])
     if text in list_names("wordlists"):
         hint = "this is a word list: are the two exchanged?"
@@ -196,6 +318,19 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
         valid=[*list_embeddings(), "a gensim-data name such as glove-wiki-gigaword-100", "a path"],
         hint=hint,
     )
+
+
+def _only_file(folder: Path) -> Path:
+    """Return the one file of vectors in a folder."""
+    endings = {".safetensors", ".npy", ".npz", ".bin", ".vec", ".parquet", ".arrow", ".feather"}
+    with guarded(folder):
+        files = sorted(path for path in folder.iterdir() if path.suffix in endings)
+    if len(files) != 1:
+        found = some([path.name for path in files], 6) or "none"
+        hint = "name a file; a transformer is an encoder: bayesbias seat --encoder FOLDER"
+        problem = "is a folder: expected a static model or one file of vectors in it"
+        raise InputError(problem, where=folder, found=found, hint=hint)
+    return files[0]
 
 
 def _downloaded(name: str, progress: bool | None) -> Path:
@@ -225,17 +360,19 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         return x
     rows = Rows(list(x.words), x.vectors, [0] * len(x), x.provenance.get("count", len(x)))
     rows.composed = list(x.composed)
+    rows.sample = [] if any(w in x for w in asked) else list(x.words[:1000])
     chosen = embedding_from_rows(rows, asked, name or x.name, f"embedding {x.name!r}", x.provenance)
     spellings = {word: chosen.matched.get(word, word) for word in chosen.words}
     source = {word: x.matched.get(spelling, spelling) for word, spelling in spellings.items()}
     matched = {word: spelling for word, spelling in source.items() if spelling != word}
     digest = digest_of_vectors(source.values(), chosen.vectors)
+    kept = (note for note in x.notes if not note.endswith("share its vector"))
     return dataclasses.replace(
         chosen,
         provenance={**chosen.provenance, "sha256_vectors": digest},
         matched=matched,
         rules={w: chosen.rules.get(w) or x.rules[spellings[w]] for w in matched},
-        notes=(*notes_of_shared_vectors(source), *(note for note in x.notes if "UTF-8" in note)),
+        notes=(*notes_of_shared_vectors(source), *kept),
     )
 
 
@@ -296,16 +433,16 @@ def ranks_of(
         if named and (Path(source).is_file() or os.fspath(source) in GENSIM_DATA):
             path = _file_of(source, None)
             form, layout, _ = readers.recognized(path)
-        if form is None or form.read is None:
+        if form is None or form is readers.pickles.FORMAT:
             raise InputError(
                 "has no order that could mean frequency",
                 where="counts from the order of vectors",
                 found=source if isinstance(source, str) else type(source).__name__,
                 valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
             )
-        wanted = {spelling for word in words for spelling in spellings_of(word)}
-        rows = form.read(Reading(path, layout, wanted, skip_invalid=True))
-        known = {word: place for word, place in zip(rows.words, rows.places, strict=True) if place}
+        rows = form.read(Reading(path, layout, with_keys(words, ())))
+        places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
+        known = {word: place for word, place in places_of if place}
         about = {"source": str(path), "sha256": sha256_file(path)}
     matched, _ = matched_spellings(words, known)
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))

@@ -3,6 +3,7 @@
 import functools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 __all__ = ["CASES", "SEPARATORS"]
@@ -74,3 +75,43 @@ def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
     """Return the asked words that a source holds in no spelling."""
     matched, _ = matched_spellings(asked, known)
     return [word for word in asked if word not in matched]
+
+
+def with_keys(words: Iterable[str], patterns: Collection[str]) -> list[str]:
+    """Return all spellings of words in the forms that a source writes its words in."""
+    spelt = dict.fromkeys(spelling for word in words for spelling in spellings_of(word))
+    if not patterns:
+        return list(spelt)
+    return [pattern.replace("{word}", each) for pattern in patterns for each in spelt]
+
+
+def word_of_key(key: str, pattern: str) -> str | None:
+    """Return the word in a key such as ``he_NOUN``, or None if the key has another form.
+
+    Examples
+    --------
+    >>> word_of_key("he_NOUN", "{word}_NOUN"), word_of_key("/c/en/he", "{word}_NOUN")
+    ('he', None)
+    """
+    before, after = pattern.split("{word}")
+    if len(key) <= len(before) + len(after) or not key.startswith(before):
+        return None
+    return key[len(before) : len(key) - len(after)] if key.endswith(after) else None
+
+
+def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:
+    """Return the form in which most of the asked words stand among the keys of a source.
+
+    Examples
+    --------
+    >>> fitting_key(["he", "she"], ["/c/en/a", "/c/en/he", "/c/en/she"])
+    '/c/en/{word}'
+    """
+    wanted = set(with_keys(asked, ()))
+    forms: Counter[str] = Counter()
+    for key in keys:
+        for part in re.finditer(r"[^\W_]+", key):
+            if part[0] in wanted and part[0] != key:
+                forms[f"{key[: part.start()]}{{word}}{key[part.end() :]}"] += 1
+    form, times = max(forms.items(), key=lambda item: item[1], default=("", 0))
+    return form if times > 1 or (times and len(asked) == 1) else None

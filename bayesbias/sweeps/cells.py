@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import BayesbiasError
-from bayesbias.core.files import data_dir, sha256_file, sha256_of
+from bayesbias.core.files import data_dir, sha256_file, sha256_of, split_member
 from bayesbias.core.packages import own_version
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
@@ -32,7 +32,8 @@ from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
-_SETTINGS = ("draws", "tune", "chains", "prob", "rope", "standard_rope", "repeats", "invalid_utf8")
+_SETTINGS = ("draws", "tune", "chains", "prob", "rope", "standard_rope")
+READING = ("repeats", "vocab", "key", "bad_lines", "allow_pickle")
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     sources += [("distances", entry, located(entry, ())) for entry in plan.distances]
     with ThreadPoolExecutor(4) as pool:
         digests = list(pool.map(digest_of, [location for _, _, location in sources]))
-    settings = {name: getattr(plan, name) for name in _SETTINGS}
+    settings = {name: getattr(plan, name) for name in (*_SETTINGS, *READING)}
     groups = []
     for (source, entry, location), digest in zip(sources, digests, strict=True):
         cells = []
@@ -130,9 +131,13 @@ def digest_of(location: str) -> dict[str, str] | None:
         return {location: sha256_file(data_dir("embeddings") / location / "MODEL.toml")}
     if location in GENSIM_DATA:
         return {location: "gensim-data"}  # a published collection does not change under its name
-    path = Path(location)
+    path = split_member(Path(location))[0]
     arrays = path.parent.glob(f"{glob.escape(path.name)}.*.npy")  # of gensim's pickles
+    inside = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
     try:
-        return {file.name: sha256_file(file) for file in (path, *sorted(arrays))}
+        return {
+            str(file.relative_to(path.parent)): sha256_file(file)
+            for file in (*sorted(inside), *sorted(arrays))
+        }
     except (OSError, BayesbiasError):  # its cells fail, and no others
         return None

@@ -46,8 +46,12 @@ class SweepPlan:
         As in `BiasFit.contrasts`.
     standard_rope : float
         As `rope` in `BiasFit.standardized`.
-    repeats, invalid_utf8 : str
+    repeats, bad_lines : str
         As in `load_distances` and `load_embedding`.
+    vocab : str or None
+        The file with the words of a matrix of vectors, for all embeddings.
+    key : str or None
+        The form in which files write their words, such as ``{word}_NOUN``.
     allow_pickle, keep_fits : bool
         Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF.
 
@@ -74,7 +78,9 @@ class SweepPlan:
     rope: float = ROPE
     standard_rope: float = STANDARD_ROPE
     repeats: str = "once"
-    invalid_utf8: str = "error"
+    bad_lines: str = "skip"
+    vocab: str | None = None
+    key: str | None = None
     allow_pickle: bool = False
     keep_fits: bool = False
 
@@ -106,7 +112,9 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         rope = 0.02                             # in cosine distance
         standard_rope = 0.1                     # in standard deviations of neutral pairs
         repeats = "once"                        # or "keep": repeated rows of a table
-        invalid_utf8 = "error"                  # or "skip"
+        bad_lines = "skip"                      # or "error": lines of vectors that cannot be read
+        vocab = "vocab.txt"                     # the words of a matrix of vectors
+        key = "{word}_NOUN"                     # the form in which files write their words
         allow_pickle = false
         keep_fits = false                       # true: also save each fit as netCDF
 
@@ -166,7 +174,10 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     if "controls" in lists and not lists.get("wordlists"):
         raise InputError("controls without a word list to add them to", where=f"{where}, controls")
     settings = checks.table(raw.get("settings", {}), f"{where}, settings")
-    return SweepPlan(name, folder, **lists, **_settings(settings, f"{where}, settings"))
+    known = _settings(settings, f"{where}, settings")
+    if known.get("vocab"):
+        known["vocab"] = str(folder / os.path.expanduser(known["vocab"]))
+    return SweepPlan(name, folder, **lists, **known)
 
 
 def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[str, ...]:
@@ -182,9 +193,9 @@ def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[st
 
 def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the settings of a plan, checked; `seed` is one or several."""
-    texts = {"repeats": ("once", "keep"), "invalid_utf8": ("error", "skip")}
+    texts = {"repeats": ("once", "keep"), "bad_lines": ("skip", "error")}
     counts, truths = ("draws", "tune", "chains"), ("allow_pickle", "keep_fits")
-    known = (*counts, "seed", "prob", "rope", "standard_rope", *texts, *truths)
+    known = (*counts, "seed", "prob", "rope", "standard_rope", *texts, *truths, "vocab", "key")
     checks.known_keys(raw, known, where)
     out = {key: value for key, value in raw.items() if key != "seed"}
     for key, value in out.items():
@@ -195,6 +206,8 @@ def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
             checks.probability(value, at)
         elif key in ("rope", "standard_rope"):
             checks.positive(value, at)
+        elif key in ("vocab", "key"):
+            checks.text(value, at)
         elif key in texts:
             checks.choice(value, texts[key], "value", at)
         else:

@@ -21,7 +21,7 @@ from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task, carry_out
 from bayesbias.models.spec import ModelSpec
-from bayesbias.sweeps.cells import CellGroup, SweepCell, group_cells
+from bayesbias.sweeps.cells import READING, CellGroup, SweepCell, group_cells
 from bayesbias.sweeps.plan import SweepPlan, load_plan
 from bayesbias.sweeps.result import SweepResult, collect_results
 from bayesbias.sweeps.work import fit_cell, make_tables
@@ -167,7 +167,7 @@ def _tasks(
                     fits += [fit_task(table, cell, result[1]) for cell in own]
             tasks.extendleft(reversed(fits))
 
-        options = {key: getattr(plan, key) for key in ("repeats", "allow_pickle", "invalid_utf8")}
+        options = {key: getattr(plan, key) for key in READING}
         arguments = (group.location, None if group.source == "distances" else lists, options)
         return Task(make_tables, arguments, then, lambda error: fail(cells, error), tables=True)
 

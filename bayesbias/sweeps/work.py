@@ -37,8 +37,10 @@ def make_tables(
         return load_embedding(
             location,
             words=words,
+            vocab=options["vocab"],
+            key=options["key"],
+            on_bad_lines=options["bad_lines"],
             allow_pickle=options["allow_pickle"],
-            on_invalid_utf8=options["invalid_utf8"],
             progress=False,
         )
 

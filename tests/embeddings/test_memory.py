@@ -53,7 +53,6 @@ def test_vectors_in_memory_go_wherever_vectors_are_taken():
         ({"a": [1, 2], "b": [1, 2, 3]}, "key 'b': is not a vector"),
         ((["a", "b"], np.ones((3, 2))), "do not fit the words"),
         ((["a", 2], np.eye(2)), "row 2: is not a word; found: 2"),
-        ((["a", "a"], np.eye(2)), "'a' occurs twice; found: 'row 1 and row 2'"),
         ((np.eye(2), ["a", "b"]), "the two are swapped"),
         (np.eye(3), r"an array has no words: pass \(words, matrix\)"),
         (pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]), "found: 'remark'"),

@@ -97,7 +97,11 @@ def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     (tmp_path / "table.csv").write_text("protected_word,distance\ncat,0.5\n", encoding="utf-8")
     embeddings = ["e0.npz", "nan.npz", "gone.npz"]
     write_plan(
-        tmp_path, embeddings=embeddings, models=["additive", "own.toml"], distances=["table.csv"]
+        tmp_path,
+        embeddings=embeddings,
+        models=["additive", "own.toml"],
+        distances=["table.csv"],
+        settings={"bad_lines": "error"},
     )
     out = tmp_path / "out"
     first = run_sweep(tmp_path / "plan.toml", out, workers=1)

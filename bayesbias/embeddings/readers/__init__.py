@@ -9,35 +9,28 @@ import re
 from pathlib import Path
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import opened
+from bayesbias.core.files import opened, split_member
 from bayesbias.core.formatting import Shortened
-from bayesbias.embeddings.readers import arrays, binary, fasttext, tables, text
+from bayesbias.embeddings.readers import arrays, binary, columnar, fasttext, pickles, tables, text
 from bayesbias.embeddings.readers.common import Format, Head, Layout
-
-PICKLE = Format(
-    name="pickle",
-    described_as="a gensim .kv or .model with allow_pickle=True",
-    suffixes=(".kv", ".model"),
-    recognize=lambda head: Layout() if re.match(b"\x80[\2-\5]", head.start) else None,
-    read=None,  # by gensim, for those who trust the file
-)
 
 # In the order in which they are tried.
 KNOWN: tuple[Format, ...] = (
     fasttext.FORMAT,
+    arrays.NPY,
     arrays.NPZ,
     arrays.SAFETENSORS,
-    PICKLE,
+    columnar.FORMAT,
+    pickles.FORMAT,
     text.WORD2VEC,
     binary.FORMAT,
+    arrays.NUMBERS,
     tables.FORMAT,
     text.GLOVE,
 )
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
     b"\x89HDF": "HDF5",
-    b"\x93NUMPY": "a numpy array without words; pass (words, matrix)",
-    b"PAR1": "Parquet; pass pandas.read_parquet(file)",
     b"{": "JSON",
 }
 _HEAD_BYTES = 1 << 20
@@ -50,7 +43,8 @@ def valid_formats() -> str:
 
 def suffixes() -> tuple[str, ...]:
     """Return the usual endings of vector files."""
-    return (*dict.fromkeys(suffix for form in KNOWN for suffix in form.suffixes), ".gz")
+    own = dict.fromkeys(suffix for form in KNOWN for suffix in form.suffixes)
+    return (*own, ".gz", ".bz2", ".xz", ".zip")
 
 
 def short_name(path: str | os.PathLike[str]) -> str:
@@ -58,17 +52,18 @@ def short_name(path: str | os.PathLike[str]) -> str:
 
     Examples
     --------
-    >>> short_name("data/glove.6B.50d.txt.gz")
-    'glove.6B.50d'
+    >>> short_name("data/glove.6B.50d.txt.gz"), short_name("glove.zip:glove.6B.50d.txt")
+    ('glove.6B.50d', 'glove.6B.50d')
     """
-    name = Path(path).name
+    name = Path(split_member(Path(path))[1] or path).name
     return re.sub(f"({'|'.join(map(re.escape, suffixes()))})+$", "", name) or name
 
 
-def recognized(path: Path) -> tuple[Format, Layout, bool]:
+def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, bool]:
     """Return the format of a file, its layout, and whether it is compressed."""
     with opened(path, unpack=True, noun="vector file", buffering=0) as stream:
-        head = Head(path, stream.read(_HEAD_BYTES), compressed=not isinstance(stream, io.RawIOBase))
+        packed = not isinstance(stream, io.RawIOBase)
+        head = Head(path, stream.read(_HEAD_BYTES), packed, vocab)
     if not head.start.strip():
         raise InputError("is empty", where=path, valid=valid_formats())
     for form in KNOWN:

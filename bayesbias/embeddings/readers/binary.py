@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.core.errors import InputError
 from bayesbias.embeddings.readers.common import Block, Format, Reading, Rows, gather
 from bayesbias.embeddings.readers.text import layout_of_headed
 
@@ -49,6 +50,10 @@ def _records(reading: Reading) -> Iterator[Block]:
             left = end - walked
             view[:left] = view[walked:end]
             reading.told(stream)
+    if bytes(view[:left]).strip():
+        found = "a last record that is cut off"
+        hint = "download or copy it again"
+        raise InputError("is truncated", where=reading.path, found=found, hint=hint)
 
 
 FORMAT = Format(

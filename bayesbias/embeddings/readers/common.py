@@ -14,8 +14,10 @@ import numpy as np
 
 from bayesbias.core import files
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import number_of, some
 
 MOST_DIMENSIONS = 100_000
+_MOST_SAMPLED = 50_000
 
 # Words, and a function that takes the places of some of them in the block and returns their rows.
 type Block = tuple[Sequence[bytes], Callable[[list[int]], Any]]
@@ -28,6 +30,7 @@ class Head:
     path: Path
     start: bytes
     compressed: bool
+    vocab: Path | None = None
 
     @property
     def mark(self) -> int:
@@ -37,12 +40,13 @@ class Head:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a reader needs to know of a file: dimensions, words if stated, first byte, separator."""
+    """What a reader needs to know of a file: dimensions, words if stated, first byte, separator, header."""
 
     dim: int = 0
     count: int | None = None
     start: int = 0
     separator: str = " "
+    header: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +58,30 @@ class Reading:
     path : Path
     layout : Layout
     wanted : collection of str or None
-        All spellings that may be used later; None for the whole file.
+        All keys that may be used later; None for the whole file.
+    vocab : Path or None
+        The file of words that the user named.
+    strict : bool
+        Whether a line that cannot be read is an error; by default it is skipped and counted.
     tick : callable
         Takes the number of bytes of the file read so far.
-    skip_invalid : bool
-        Whether to leave out words that are not valid UTF-8.
     unmatched : callable
         Takes the wanted words that the file holds; returns those to build from subwords.
+    skipped : list of str
+        The places of the lines that were skipped.
+    first : list of InputError
+        What is wrong with the first of them.
     """
 
     path: Path
     layout: Layout
     wanted: Collection[str] | None
+    vocab: Path | None = None
+    strict: bool = False
     tick: Callable[[int], None] = lambda _: None
-    skip_invalid: bool = False
     unmatched: Callable[[Collection[str]], list[str]] = lambda _: []
+    skipped: list[str] = field(default_factory=list)
+    first: list[InputError] = field(default_factory=list)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[BinaryIO]:
@@ -81,6 +94,15 @@ class Reading:
         """Tell how many bytes of the file on the disk were read."""
         self.tick(int(getattr(stream, "fileobj", stream).tell()))
 
+    def skip(self, place: str, problem: str, found: object) -> None:
+        """Skip a line, or raise what is wrong with it if this reading is strict."""
+        if not self.first:
+            where, valid = f"{self.path}, {place}", f"a word and {self.layout.dim} numbers"
+            self.first.append(InputError(problem, where=where, found=found, valid=valid))
+        if self.strict:
+            raise self.first[0]
+        self.skipped.append(place)
+
 
 @dataclass(eq=False)
 class Rows:
@@ -89,7 +111,8 @@ class Rows:
     Attributes
     ----------
     words : list of str
-        The wanted words that were found, in the order of the source.
+        The wanted words that were found, in the order of the source; one with several vectors
+        stands there several times.
     vectors : ndarray, shape (n, d)
         float64 if the source is text, else as stored.
     places : list of int
@@ -100,12 +123,12 @@ class Rows:
         What a place is called: line, record, row.
     before : int
         Lines before the first word, such as a header.
-    repeats : dict
-        Words that occur again, with the second place.
-    skipped : list of int
-        Places of words that are not valid UTF-8.
     composed : list of str
         Words that are not in the source and were built from subwords.
+    notes : list of str
+        What was skipped, and what else a reader should know.
+    sample : list of str
+        The first words of the source, if none of the wanted ones was found.
     """
 
     words: list[str]
@@ -114,9 +137,9 @@ class Rows:
     count: int
     unit: str = "row"
     before: int = 0
-    repeats: dict[str, int] = field(default_factory=dict)
-    skipped: list[int] = field(default_factory=list)
     composed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    sample: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -132,8 +155,8 @@ class Format:
         Endings that are no part of a name. The content tells the format.
     recognize : callable
         `Head` -> `Layout`, or None if the file is of another format.
-    read : callable or None
-        `Reading` -> `Rows`. None for pickles, which gensim reads.
+    read : callable
+        `Reading` -> `Rows`.
     sparse : bool
         Whether reading skips most of a large file, so that hashing it would take longer.
     """
@@ -142,7 +165,7 @@ class Format:
     described_as: str
     suffixes: tuple[str, ...]
     recognize: Callable[[Head], Layout | None]
-    read: Callable[[Reading], Rows] | None
+    read: Callable[[Reading], Rows]
     sparse: bool = False
 
 
@@ -154,12 +177,13 @@ def gather(
     before: int = 0,
     dim: int = 0,
 ) -> Rows:
-    """Keep the wanted words of a source, each with its first row.
+    """Keep the wanted words of a source.
 
     Parameters
     ----------
     reading : Reading
     blocks : iterable of Block
+        A line to skip has b"" in place of its word, and None in place of its row.
     dtype : dtype
     unit : str
         What a place is called.
@@ -171,58 +195,58 @@ def gather(
     keys = None
     if reading.wanted is not None:
         keys = {word.encode("utf-8", "surrogatepass") for word in reading.wanted}
+        keys |= {old for word in reading.wanted if (old := _in_cp1252(word))}
         keys |= {b"\n" + word for word in keys}  # word2vec.c ends a binary record with a newline
-    at: dict[str, int] = {}
-    repeats: dict[str, int] = {}
-    skipped: list[int] = []
-    vectors, count = np.empty((0, dim or reading.layout.dim), dtype), 0
+    found: list[str] = []
+    places: list[int] = []
+    sample: list[bytes] = []
+    tried = False
+    vectors, place, empty = np.empty((0, dim or reading.layout.dim), dtype), 0, 0
     for words, rows_of in blocks:
-        bad: set[int] = set()
-        if not b"".join(words).isascii():
-            bad = _not_utf8(reading, words, count + 1, unit, before)
-            skipped += sorted(bad)
-        fresh = []
-        for i, word in enumerate(words) if keys is None or not keys.isdisjoint(words) else ():
-            place = count + i + 1
-            if place not in bad and (keys is None or word in keys):
-                text = word.lstrip(b"\n").decode()
-                if at.setdefault(text, place) != place:
-                    repeats.setdefault(text, place)
-                else:
-                    fresh.append(i)
-        if fresh:
-            vectors.resize((len(at), vectors.shape[1]), refcheck=False)
-            vectors[-len(fresh) :] = rows_of(fresh)
-        count += len(words)
+        if not found and len(sample) < _MOST_SAMPLED:
+            sample += words
+        if keys is None:
+            chosen = [i for i, word in enumerate(words) if word]
+        elif keys.isdisjoint(words):
+            chosen = []
+        else:
+            chosen = [i for i, word in enumerate(words) if word in keys]
+        tried = tried or bool(chosen)
+        rows = rows_of(chosen) if chosen else []
+        kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]
+        if kept:
+            found += [_decoded(words[i].removeprefix(b"\n")) for i, _ in kept]
+            places += [place + i + 1 for i, _ in kept]
+            vectors.resize((len(found), vectors.shape[1]), refcheck=False)
+            vectors[-len(kept) :] = [row for _, row in kept] if len(kept) < len(rows) else rows
+        place += len(words)
+        empty += words.count(b"")
+    count, skipped = place - empty, reading.skipped
+    if reading.first and ((tried and not found) or len(skipped) > count):
+        raise reading.first[0]
+    notes = [f"skipped {number_of(len(skipped), unit)} ({some(skipped, 4)})"] if skipped else []
     if reading.layout.count not in (None, count):
-        raise InputError(
-            "the header does not fit the file",
-            where=reading.path,
-            found=f"{count:,} whole {unit}s",
-            valid=f"{reading.layout.count:,} {unit}s of {reading.layout.dim} numbers",
-            hint="the file is truncated, or its header is wrong",
-        )
-    return Rows(list(at), vectors, list(at.values()), count, unit, before, repeats, skipped)
+        stated = f"its header states {reading.layout.count:,} words, and the file has {count:,}"
+        if reading.strict:
+            raise InputError("the header does not fit the file", where=reading.path, found=stated)
+        notes.append(f"{reading.path.name}: {stated}")
+    keys_of_file = [] if found else [_decoded(word) for word in sample if word]
+    return Rows(found, vectors, places, count, unit, before, notes=notes, sample=keys_of_file)
 
 
-def _not_utf8(
-    reading: Reading, words: Sequence[bytes], first: int, unit: str, before: int
-) -> set[int]:
-    """Return the places of words that are not UTF-8, or raise if these are not to be skipped."""
-    bad = set()
-    for place, word in enumerate(words, first):
-        try:
-            word.decode()
-        except UnicodeDecodeError:
-            bad.add(place)
-    if bad and not reading.skip_invalid:
-        raise InputError(
-            "the word is not valid UTF-8",
-            where=f"{reading.path}, {unit} {min(bad) + before}",
-            found=words[min(bad) - first][:40],
-            hint="pass on_invalid_utf8='skip' to leave such words out; they are counted",
-        )
-    return bad
+def _decoded(word: bytes) -> str:
+    """Return a word; one that is not UTF-8 is read as Windows-1252, which includes Latin-1."""
+    try:
+        return word.decode()
+    except UnicodeDecodeError:
+        return word.decode("cp1252", "replace")
+
+
+def _in_cp1252(word: str) -> bytes:
+    try:
+        return b"" if word.isascii() else word.encode("cp1252")
+    except UnicodeEncodeError:
+        return b""
 
 
 def is_number(text: bytes) -> bool:

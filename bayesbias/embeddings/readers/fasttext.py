@@ -79,8 +79,8 @@ def read_fasttext(reading: Reading) -> Rows:
         def subwords(word: str) -> list[int]:
             return [] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords)
 
-        own = zip(rows.words, rows.places, strict=True)
-        parts = {word: [place - 1, *subwords(word)] for word, place in own}
+        places = dict(zip(rows.words, rows.places, strict=True))
+        parts = {word: [place - 1, *subwords(word)] for word, place in places.items()}
         unmatched = reading.unmatched(parts) if reading.wanted is not None and maxn else []
         built = {word: found for word in unmatched if (found := subwords(word))}
         parts |= built
@@ -94,7 +94,7 @@ def read_fasttext(reading: Reading) -> Rows:
     for i, each in enumerate(parts.values()):
         rows.vectors[i] = np.mean([matrix[row] for row in each], axis=0, dtype=np.float64)
     rows.words, rows.composed = list(parts), list(built)
-    rows.places += [0] * len(built)
+    rows.places = [*places.values(), *[0] * len(built)]
     return rows
 
 

@@ -1,13 +1,18 @@
-"""The reader of vectors as a table: CSV or TSV with a header and one row a word."""
+"""The reader of vectors as a table: CSV or TSV with one row a word; and data frames."""
 
 import csv
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
+from bayesbias.core.formatting import Shortened
 from bayesbias.embeddings.readers.common import (
+    MOST_DIMENSIONS,
     Block,
     Format,
     Head,
@@ -55,23 +60,84 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
         raise InputError(problem, where=where, found=", ".join(odd), hint=hint)
 
 
+def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]:
+    """Return the words and vectors of a data frame.
+
+    Words are its index or a column; a column is a dimension, or holds whole vectors.
+    """
+    words = list(frame.index)
+    texts = [c for c in frame.columns if str(c) == "word" or frame[c].dtype.kind not in "fiu"]
+    if named := [c for c in texts if str(c).strip() and is_word_column(str(c))]:
+        words, frame = list(frame[named[0]]), frame.drop(columns=named[0])
+    whole = [c for c in frame.columns if len(frame) and np.ndim(frame[c].iloc[0]) == 1]
+    if whole:
+        places = [f"{where}, column {whole[0]!r}, row {i}" for i in range(1, len(words) + 1)]
+        return words, stacked(list(frame[whole[0]]), places)
+    if odd := [str(c) for c in frame.columns if frame[c].dtype.kind not in "fiu"]:
+        found, valid = ", ".join(odd[:6]), "a column a dimension, or a column 'vector'"
+        raise InputError("some columns hold no numbers", where=where, found=found, valid=valid)
+    check_dimensions([str(column) for column in frame.columns], where)
+    return words, frame.to_numpy()
+
+
+def numbers(values: Any, where: object) -> np.ndarray:
+    """Return values as an array of numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of several lengths
+        array = np.empty(0, object)
+    if array.dtype.kind not in "fiu":
+        raise InputError("holds no numbers, or rows of several lengths", where=where)
+    return array
+
+
+def stacked(vectors: list[Any], places: list[str]) -> np.ndarray:
+    """Return vectors as the rows of a matrix."""
+    arrays = [numbers(vector, place) for vector, place in zip(vectors, places, strict=True)]
+    for array, place in zip(arrays, places, strict=True):
+        if array.ndim != 1 or array.shape != arrays[0].shape or not array.size:
+            found, valid = f"shape {array.shape}", f"{arrays[0].size} numbers, as in the first"
+            raise InputError("is not a vector", where=place, found=found, valid=valid)
+    return np.stack(arrays)
+
+
+def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
+    """Return the wanted rows of words and a matrix of numbers."""
+    shape, where = tuple(matrix.shape), reading.path
+    if len(shape) != 2 or shape[0] != len(words) or not 1 <= shape[1] <= MOST_DIMENSIONS:
+        found = f"{len(words):,} words and an array of shape {shape}"
+        raise InputError("the vectors do not fit the words", where=where, found=found)
+    for row, word in enumerate(words, start=1):
+        if not isinstance(word, str | bytes):
+            place = f"{where}, row {row}"
+            raise InputError("is not a word", where=place, found=Shortened(word), valid="strings")
+    keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
+    # Half precision is stored, never calculated with.
+    dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
+    block = (keys, lambda chosen: matrix[np.asarray(chosen)])
+    return gather(reading, [block], dtype, dim=shape[1])
+
+
 def read_table(reading: Reading) -> Rows:
     """Read a table with the words in its first column and a number in each of the others."""
-    return gather(reading, _blocks(reading), "<f8", "line", 1)
+    before = int(reading.layout.header)
+    return gather(reading, _blocks(reading), "<f8", "line", before)
 
 
 def _blocks(reading: Reading) -> Iterator[Block]:
     dim = reading.layout.dim
     rows: list[tuple[int, list[str]]] = []
 
-    def rows_of(chosen: list[int]) -> list[list[float]]:
-        for number, row in map(rows.__getitem__, chosen):
-            for cell in row[1:]:
-                if not is_number(cell.encode("utf-8", "replace")):
-                    where = f"{reading.path}, line {number}"
-                    hint = "write decimals with a point" if "," in cell else None
-                    raise InputError("is not a number", where=where, found=cell[:60], hint=hint)
-        return [list(map(float, rows[i][1][1:])) for i in chosen]
+    def row_of(i: int) -> list[float] | None:
+        number, row = rows[i]
+        for cell in row[1:]:
+            if not is_number(cell.encode("utf-8", "replace")):
+                problem = "is not a number" + (
+                    "; write decimals with a point" if "," in cell else ""
+                )
+                reading.skip(f"line {number}", problem, cell[:60])
+                return None
+        return list(map(float, row[1:]))
 
     with reading.opened() as stream, guarded(reading.path, hint="is a quotation mark left open?"):
         lines = (
@@ -80,42 +146,48 @@ def _blocks(reading: Reading) -> Iterator[Block]:
             for line in block
         )
         table = csv.reader(lines, delimiter=reading.layout.separator)
-        next(table)
+        if reading.layout.header:
+            next(table)
         numbered = ((table.line_num, row) for row in table if any(row))
         while rows := list(itertools.islice(numbered, 1000)):
+            words = []
             for number, row in rows:
-                if len(row) != dim + 1 or not row[0].strip():
-                    where, valid = f"{reading.path}, line {number}", f"a word and {dim} numbers"
-                    problem = "wrong number of cells"
-                    raise InputError(problem, where=where, found=len(row), valid=valid)
-            yield [row[0].encode("utf-8", "surrogateescape") for _, row in rows], rows_of
+                whole = len(row) == dim + 1 and bool(row[0].strip())
+                if not whole:
+                    reading.skip(f"line {number}", "wrong number of cells", len(row))
+                words.append(row[0].encode("utf-8", "surrogateescape") if whole else b"")
+            yield words, lambda chosen: list(map(row_of, chosen))
             reading.told(stream)
 
 
 def _recognize(head: Head) -> Layout | None:
-    """Recognize a header whose first cell names the words, and a row of as many numbers."""
+    """Recognize rows of a word and numbers, with or without a header, by the first two lines."""
     lines = head.start[head.mark :].decode("utf-8", "replace").splitlines()[:2]
     for separator in (",", "\t", ";"):
-        if len(lines) < 2 or separator not in lines[0]:
+        if not lines or separator not in lines[0]:
             continue
-        header, first = csv.reader(lines, delimiter=separator)
+        header, *rest = csv.reader(lines, delimiter=separator)
+        first = rest[0] if rest else header
         names = header[1:]
-        if not is_word_column(header[0]) or not names:
+        if not all(_is_cell(cell) for cell in first[1:]) or len(first) != len(header):
             continue
         # Columns may be numbered, as pandas does; a header that holds other numbers is a row of vectors.
         numbered = names in ([str(i + start) for i in range(len(names))] for start in (0, 1))
-        if not numbered and all(is_number(name.encode()) for name in names):
-            continue
-        cells = [cell.strip().replace(",", ".").encode() for cell in first[1:]]
-        if len(cells) == len(names) and all(map(is_number, cells)):
+        if rest and is_word_column(header[0]) and (numbered or not all(map(_is_cell, names))):
             check_dimensions(names, head.path)
             return Layout(len(names), None, head.mark, separator)
+        if len(names) > 1 and all(map(_is_cell, names)) and not _is_cell(header[0]):
+            return Layout(len(names), None, head.mark, separator, header=False)
     return None
+
+
+def _is_cell(cell: str) -> bool:
+    return is_number(cell.strip().replace(",", ".").encode())
 
 
 FORMAT = Format(
     name="CSV or TSV",
-    described_as="CSV or TSV with a header word, d1, d2 (text, binary and tables also gzipped)",
+    described_as="CSV or TSV (word, d1, d2)",
     suffixes=(".csv", ".tsv"),
     recognize=_recognize,
     read=read_table,

@@ -38,26 +38,23 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
     words: list[bytes] = []
     lines: list[bytes] = []
 
-    def refused(problem: str, i: int, found: str) -> InputError:
-        valid = f"a word and {dim} numbers"
-        hint = "a last line that is too short means a truncated file"
-        where = f"{reading.path}, line {number + i + 1}"
-        return InputError(problem, where=where, found=found, valid=valid, hint=hint)
+    def skip(i: int, problem: str, found: object) -> None:
+        reading.skip(f"line {number + i + 1}", problem, found)
 
-    def rows_of(chosen: list[int]) -> list[list[float]]:
-        out = []
-        for i in chosen:
-            fields = lines[i].lstrip()[len(words[i]) :].split()
-            if bad := [text for text in fields if not is_number(text)]:
-                raise refused("is not a number", i, bad[0][:60].decode("utf-8", "replace"))
-            if len(fields) != dim:
-                raise refused("wrong dimension", i, f"{len(fields)} numbers")
-            out.append(list(map(float, fields)))
-        return out
+    def row_of(i: int) -> list[float] | None:
+        fields = lines[i].lstrip()[len(words[i]) :].split()
+        bad = next((text for text in fields if not is_number(text)), None)
+        if bad is None and len(fields) == dim:
+            return list(map(float, fields))
+        if bad is None:
+            skip(i, "wrong dimension", f"{len(fields)} numbers")
+        else:
+            skip(i, "is not a number", bad[:60].decode("utf-8", "replace"))
+        return None
 
     with reading.opened() as stream:
-        for block in blocks_of_lines(stream, reading.path):
-            words, lines = [], [line for line in block if line.strip()]
+        for lines in blocks_of_lines(stream, reading.path):
+            words = []
             for line in lines:
                 # A trailing blank is how word2vec.c and fastText write.
                 if line.count(b" ") - line.endswith(b" ") == dim and not line.startswith(b" "):
@@ -66,11 +63,15 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
                 # More fields than numbers: a word with spaces, unless all of them are numbers.
                 fields = line.split()
                 surplus = len(fields) - dim - 1
-                if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
-                    raise refused("wrong dimension", len(words), f"{len(fields) - 1} numbers")
-                words.append(line.strip().rsplit(None, dim)[0])
-            yield words, rows_of
-            number += len(words)
+                if not fields:
+                    words.append(b"")
+                elif surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
+                    skip(len(words), "wrong dimension", f"{len(fields) - 1} numbers")
+                    words.append(b"")
+                else:
+                    words.append(line.strip().rsplit(None, dim)[0])
+            yield words, lambda chosen: list(map(row_of, chosen))
+            number += len(lines)
             reading.told(stream)
 
 

@@ -1,0 +1,55 @@
+"""Pickles, which can run code: refused, with the lines that convert them elsewhere."""
+
+import re
+from typing import Any
+
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import guarded, opened
+from bayesbias.embeddings.readers.common import Format, Layout, Reading, Rows
+from bayesbias.embeddings.readers.vocabulary import CONVERT, pickled_words
+
+
+def refuse_pickle(reading: Reading) -> Rows:
+    """Raise the error for a pickle."""
+    path = reading.path
+    with opened(path, unpack=True) as stream:
+        of_gensim = b"gensim" in stream.read(1 << 16)
+    if "vocab" in path.stem and not of_gensim:
+        raise pickled_words(path)
+    file = path.name if len(path.name) < 30 else "FILE"
+    if of_gensim:
+        kind, of = ("Word2Vec", ".wv") if path.suffix == ".model" else ("KeyedVectors", "")
+        code = (
+            f"from gensim.models import {kind}; "
+            f"{kind}.load('{file}'){of}.save_word2vec_format('vectors.txt')"
+        )
+    else:
+        code = (
+            f"import pickle, numpy as np; d = pickle.load(open('{file}', 'rb')); "
+            "np.savez('vectors.npz', words=list(d), vectors=list(d.values()))"
+        )
+    problem, hint = "is a pickle, which can run code", f"{CONVERT}: {code}"
+    raise InputError(problem, where=path, hint=hint)
+
+
+def load_trusted(reading: Reading) -> Any:
+    """Load what gensim pickled, for those who trust the file."""
+    from gensim.models import KeyedVectors
+
+    with opened(reading.path, unpack=True) as stream:
+        of_gensim = b"gensim" in stream.read(1 << 16)
+    if not of_gensim:
+        refuse_pickle(reading)
+    with guarded(reading.path, "gensim cannot load it"):  # a pickle can raise anything
+        return KeyedVectors.load(str(reading.path), mmap="r")
+
+
+FORMAT = Format(
+    name="pickle",
+    described_as="a gensim object in memory",
+    suffixes=(".kv", ".model", ".pkl", ".pickle"),
+    recognize=lambda head: (
+        Layout() if re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]q|c\w+\n\w+\n", head.start) else None
+    ),
+    read=refuse_pickle,
+)
