@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
-from bayesbias.core.settings import Setting
+from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
 
-SETTINGS = list(dict.fromkeys(setting for row in SCORES.values() for setting in row.settings))
-
-
-def _option(setting: Setting) -> Callable[[Any], Any]:
-    kind: Any = click.Choice(setting.choices) if setting.choices else setting.kind
-    if kind is None and setting.default is not None:
-        kind = type(setting.default)
-    name = f"--{setting.name.replace('_', '-')}"
-    return click.option(
-        name,
-        setting.name,
-        type=kind,
-        default=setting.default,
-        help=setting.help,
-        metavar=setting.metavar,
-    )
-
-
-def _settings(command: Any) -> Any:
-    for setting in reversed(SETTINGS):
-        command = _option(setting)(command)
-    return command
+COLUMNS = (
+    Column("score", "score"),
+    Column("value", "value", "signed", digits=3),
+    Column("low", "{prob} interval", "interval", 3, "high"),
+    Column("p_value", "p", "p_value"),
+    Column("reads", "reading"),
+)
+OPTIONS = ("sides", "against", "samples", "resamples", "seed", "prob")
+ALPHA = 0.05
 
 
 @click.command()
@@ -42,18 +28,24 @@ def _settings(command: Any) -> Any:
     "--scores", metavar="NAMES", help=f"With commas, of {', '.join(SCORES)} [all possible]."
 )
 @click.option("--classes", metavar="X,Y", help="Two protected classes.")
-@_settings
-@shared.options(*shared.READING, "as_json")
-def score(scores: str | None, classes: str | None, as_json: str | None, **given: Any) -> None:
+@click.option("--sides", type=click.Choice([1, 2]), default=1, help="Of WEAT's and SC-WEAT's p.")
+@click.option("--against", metavar="FILE", help="A second table, for MAC's paired t-test.")
+@click.option("--samples", type=click.IntRange(1), default=99_999, help="Partitions drawn for p.")
+@click.option("--resamples", type=click.IntRange(99), default=999, help="Bootstrap draws.")
+@shared.options("seed", "prob", *shared.READING, "detail", "as_json")
+def score(
+    scores: str | None, classes: str | None, detail: bool, as_json: str | None, **given: Any
+) -> None:
     """Compute published scores: WEAT, MAC and others."""
     import bayesbias as bb
     from bayesbias.core.files import plain
+    from bayesbias.output.terminal import wrapped
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     for name in asked or ():
         if name not in SCORES:
-            raise InputError("--scores: unknown score", found=name, valid=", ".join(SCORES))
-    table = words = vectors = None
+            raise InputError(f"expected a score, got {name!r}", where="--scores", valid=SCORES)
+    words = vectors = None
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")
         in_sets = [word for group in words.definitional_sets for word in group]
@@ -61,28 +53,82 @@ def score(scores: str | None, classes: str | None, as_json: str | None, **given:
         table = bb.distance_table(vectors, words)
     else:
         table = shared.table_of(given)
-    source = (table, words, vectors, None if classes is None else classes.split(","))
-    results, left_out = [], {}
-    for name, row in SCORES.items():
-        if asked is not None and name not in asked:
-            continue
+    results: list[Any] = []
+    left_out: dict[str, InputError] = {}
+    options = {name: given[name] for name in OPTIONS}
+    options["classes"] = None if classes is None else classes.split(",")
+    for name in asked or SCORES:
+        own = {"words": "evaluation"} if name == "mac" else {}
         try:
-            settings = {setting.name: given[setting.name] for setting in row.settings}
-            results += row.compute(*source, **settings)
+            results += SCORES[name].compute(table, vectors, words, **options, **own)
         except InputError as error:
             if asked is not None:
-                raise InputError(f"{name}: {error}") from None
-            left_out[name] = str(error)
+                raise error.retold(name) from None
+            left_out[name] = error
     if not results:
-        raise InputError(
-            "no score can be computed",
-            found="; ".join(f"{name}: {why}" for name, why in left_out.items()),
-        )
+        reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise InputError(f"expected data for a score, got none ({reasons})")
     if as_json:
         found = [result.as_dict() for result in results]
-        about = plain(dict(table.provenance))
-        shared.print_json("score", {"scores": found, "left_out": left_out, "provenance": about})
-        return
-    click.echo("\n\n".join(map(str, results)))
-    for name, reason in left_out.items():
-        click.echo(f"Note     {name} left out: {reason}")
+        lost = {name: str(error) for name, error in left_out.items()}
+        source = plain(dict(table.provenance))
+        shared.print_json("score", {"scores": found, "left_out": lost, "provenance": source})
+    elif detail:
+        about = {result.name: SCORES[result.name] for result in results}
+        click.echo("\n\n".join(map(str, results)))
+        for row in about.values():
+            click.echo(
+                "\n" + "\n".join(wrapped(f"{row.title}: {row.about} {row.known} {row.source}."))
+            )
+    else:
+        click.echo("\n".join(_screen(results, left_out, table, given)))
+
+
+def _screen(
+    results: list[Any], left_out: dict[str, InputError], table: Any, given: Any
+) -> list[str]:
+    """Return the lines of one table of all scores, and notes."""
+    import pandas as pd
+
+    from bayesbias.core.packages import own_version
+    from bayesbias.core.sections import Interpretation
+    from bayesbias.inference.view import View
+    from bayesbias.output.terminal import interpretation_text, table_lines
+    from bayesbias.studies.common import listing, plural
+
+    titles = []
+    for result in results:
+        of = f" {result.data.split(' of ')[0]}" if result.name == "sc_weat" else ""
+        titles.append(f"{SCORES[result.name].title}{of}")
+    keys = ("value", "low", "high", "p_value", "seed")
+    frame = pd.DataFrame([{key: getattr(result, key) for key in keys} for result in results])
+    frame.insert(0, "score", titles)
+    frame["reads"] = [SCORES[result.name].reads for result in results]
+    seeds = frame["seed"].dropna()
+    seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
+    lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]
+    if two := next((result.classes for result in results if result.classes), None):
+        lines.append("X: {0}, Y: {1}, A: attributes of {0}, B: attributes of {1}".format(*two))
+    lines += ["", *table_lines(frame, COLUMNS, View(prob=given["prob"])), ""]
+    notes: dict[str, list[str]] = {}
+    for name, error in left_out.items():
+        reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
+        notes.setdefault(f"left out: {reason}", []).append(SCORES[name].title)
+    for title, result in zip(titles, results, strict=True):
+        for note in result.notes:
+            notes.setdefault(note, []).append(title)
+    tested = frame[frame["p_value"].notna()]
+    low = tested["p_value"] < ALPHA
+    said = [
+        f"{verdict}: {', '.join(found)}."
+        for verdict, found in (
+            (f"Significant (p < {ALPHA:g})", tested["score"][low]),
+            ("Inconclusive", tested["score"][~low]),
+        )
+        if len(found)
+    ]
+    missing = list(dict.fromkeys(word for result in results for word in result.dropped))
+    more = [f"{plural(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(missing)
+    more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
+    headline = " ".join(said) or "These scores have no significance test."
+    return [*lines, interpretation_text(Interpretation("scores", headline, (), tuple(more)))]

@@ -4,7 +4,6 @@ They average before they compare; `bayesbias.simulation` shows what that hides.
 """
 
 import math
-import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -19,7 +18,6 @@ from bayesbias.scores.permutation import Method, finite_scores, permutation_test
 from bayesbias.scores.resampling import sign_flip_test
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
-from bayesbias.wordlists.wordlist import WordList
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
 """What the effect size divides by; see `effect_size`."""
@@ -62,7 +60,7 @@ def weat(
     -------
     Score
         The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides,
-        p_lower, p_upper, attribute_classes, x, y, a, b, scores`` (s of each word) and
+        p_lower, p_upper, x, y, a, b, scores`` (s of each word) and
         ``permutation``. Its ``pairs()`` have ``protected_word, set, attribute, attribute_set,
         distance, similarity, weight``; the sum of weight times similarity is the statistic.
 
@@ -92,36 +90,35 @@ def weat(
 
     checks.choice(denominator, DENOMINATORS, "denominator")
     grid = grid_of(source, wordlist)
-    x_class, y_class = grid.two_classes(classes)
-    x, y = grid.words_of(x_class), grid.words_of(y_class)
-    a, b = grid.own[x_class], grid.own[y_class]
-    scores: dict[str, float] = {}
-    rows = []
-    for side, sign, words in (("X", 1, x), ("Y", -1, y)):
-        for word in words:
-            means = []
-            for letter, turn, attributes in (("A", 1, a), ("B", -1, b)):
-                near = grid.near(word, attributes, letter)
-                means.append(math.fsum(1.0 - d for d in near.values()) / len(near))
-                weight = sign * turn / len(near)
-                rows += [(word, side, v, letter, d, 1.0 - d, weight) for v, d in near.items()]
-            # Equal means differ in their last bits; without this, noise would pass for a score.
-            scores[word] = means[0] - means[1] if abs(means[0] - means[1]) > ROUNDING else 0.0
+    chosen = x_class, y_class = grid.two_classes(classes)
+    blocks = []
+    for side, c in zip("XY", chosen, strict=True):
+        for letter, of in zip("AB", chosen, strict=True):
+            block = grid.block(c, of, letter)
+            size = block.groupby("protected_word")["distance"].transform("size")
+            blocks.append(block.assign(set=side, weight=(1 if letter == "A" else -1) / size))
+    pairs = pd.concat(blocks, ignore_index=True)
+    pairs["similarity"] = 1.0 - pairs["distance"]
+    parts = pairs["weight"] * pairs["similarity"]
+    by_word = parts.groupby([pairs["set"], pairs["protected_word"]], sort=False).sum()
+    # Equal means differ in their last bits; without this, noise would pass for a score.
+    by_word = by_word.where(by_word.abs() > ROUNDING, 0.0)
+    pairs["weight"] *= np.where(pairs["set"] == "X", 1, -1)
+    x, y = by_word["X"], by_word["Y"]
+    a, b = grid.own(x_class), grid.own(y_class)
     notes = list(grid.notes)
-    if lost := len(scores) * (len(a) + len(b)) - len(rows):
+    if lost := len(by_word) * (len(a) + len(b)) - len(pairs):
         notes.append(f"{lost} pairs do not exist; the means of their words are over the others")
+    effect = effect_size(x, y, denominator)
     if set(a) == set(b):
         notes.append("A and B are the same words, so every score is 0 and there is no effect size")
     elif both := [v for v in a if v in set(b)]:
-        notes.append(
-            f"in both A and B: {some(both)}; their similarities cancel as far as the sizes of the sets agree"
-        )
-    scores_x, scores_y = [scores[w] for w in x], [scores[w] for w in y]
-    effect = effect_size(scores_x, scores_y, denominator)
-    if effect is None and set(a) != set(b):
+        cancel = "their similarities cancel as far as the sizes of the sets agree"
+        notes.append(f"in both A and B: {some(both)}; {cancel}")
+    elif effect is None:
         notes.append("the scores do not vary, so there is no effect size")
     test = permutation_test(
-        scores_x, scores_y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
+        x, y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
     )
     columns = ["protected_word", "set", "attribute", "attribute_set"]
     return Score(
@@ -131,23 +128,23 @@ def weat(
         value=effect,
         p_value=test.p_value,
         p_method=test.method,
+        seed=test.seed,
         n={"x": len(x), "y": len(y), "a": len(a), "b": len(b)},
-        classes=(x_class, y_class),
-        dropped=grid.missing((x_class, y_class)),
+        classes=chosen,
+        dropped=grid.missing(chosen),
         notes=tuple(notes),
         details={
             "statistic": test.statistic,
             "largest_effect_size": largest_effect_size(len(x), len(y), denominator),
             "denominator": denominator,
-            "sides": test.sides,
+            "sides": sides,
             "p_lower": test.p_lower,
             "p_upper": test.p_upper,
-            "attribute_classes": (grid.called(x_class), grid.called(y_class)),
-            **{"x": tuple(x), "y": tuple(y), "a": tuple(a), "b": tuple(b)},
-            "scores": scores,
+            **{"x": tuple(x.index), "y": tuple(y.index), "a": tuple(a), "b": tuple(b)},
+            "scores": {**x, **y},
             "permutation": test,
         },
-        table=pd.DataFrame(rows, columns=[*columns, "distance", "similarity", "weight"]),
+        table=pairs[[*columns, "distance", "similarity", "weight"]],
     )
 
 
@@ -261,9 +258,8 @@ def sc_weat(
     dict of str to Score
         By class. The value is the mean over its words of mean cosine with A minus mean cosine with
         B: positive is nearer to A. Details: ``mean_score`` and ``scores``, where each word's
-        difference is divided by the SD of its cosines; ``coverage, p_lower, p_upper, sides, seed,
-        attribute_classes, a, b``. The ``pairs()`` have ``protected_word, mean_a, mean_b, sd,
-        score``.
+        difference is divided by the SD of its cosines; ``p_lower, p_upper, sides``. The
+        ``pairs()`` have ``protected_word, mean_a, mean_b, sd, score``.
 
     Raises
     ------
@@ -287,65 +283,55 @@ def sc_weat(
 
     grid = grid_of(source, wordlist)
     chosen = grid.two_classes(classes)
-    a, b = (grid.own[c] for c in chosen)
+    n = {letter: len(grid.own(c)) for letter, c in zip("ab", chosen, strict=True)}
     out = {}
     # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer
     # to their own?
     for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
-        rows = []
-        for word in grid.words_of(c):
-            near, far = (
-                [1.0 - d for d in grid.near(word, side, letter).values()]
-                for side, letter in ((a, "A"), (b, "B"))
-            )
-            mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
-            sd = statistics.stdev([*near, *far])
-            rows.append(
-                (word, mean_a, mean_b, sd, (mean_a - mean_b) / sd if sd > ROUNDING else None)
-            )
+        blocks = [grid.block(c, of, side) for side, of in zip("AB", chosen, strict=True)]
+        near, far, every = (
+            block.groupby("protected_word", sort=False)["distance"]
+            for block in (*blocks, pd.concat(blocks))
+        )
+        table = pd.DataFrame({"mean_a": 1 - near.mean(), "mean_b": 1 - far.mean()})
+        table["sd"] = every.std()
+        differences = table["mean_a"] - table["mean_b"]
+        table["score"] = (differences / table["sd"]).where(table["sd"] > ROUNDING)
         test = sign_flip_test(
-            [sign * (row[1] - row[2]) for row in rows],
-            sides=sides,
-            prob=prob,
-            samples=samples,
-            seed=seed,
+            sign * differences, sides=sides, prob=prob, samples=samples, seed=seed
         )
         seed = test.seed if seed is None else seed
-        ends = [test.low, test.high][::sign]
+        ends = [None if end is None else sign * end for end in (test.low, test.high)][::sign]
+        scores = table["score"].dropna()
         notes = list(grid.notes)
-        if still := [row[0] for row in rows if row[4] is None]:
-            notes.append(f"no score, since their cosines do not vary: {', '.join(still)}")
+        if len(scores) < len(table):
+            still = some(table.index[table["score"].isna()])
+            notes.append(f"no score, since their cosines do not vary: {still}")
         if test.low is None:
-            notes.append(f"{test.n} words are too few for a {100 * prob:g}% interval")
-        scores = {row[0]: row[4] for row in rows if row[4] is not None}
+            notes.append(f"{len(table)} words are too few for a {100 * prob:g}% interval")
         out[c] = Score(
             name="sc_weat",
             data=f"{c} of {grid.name}",
             label="difference",
             value=sign * test.mean,
-            low=None if ends[0] is None else sign * ends[0],
-            high=None if ends[1] is None else sign * ends[1],
+            low=ends[0],
+            high=ends[1],
             prob=prob,
             p_value=test.p_value,
             p_method=test.method,
-            n={"words": test.n, "a": len(a), "b": len(b)},
+            seed=test.seed,
+            n={"words": len(table), **n},
             classes=chosen,
             dropped=grid.missing(chosen),
             notes=tuple(notes),
             details={
-                "mean_score": math.fsum(scores.values()) / len(scores) if scores else None,
-                "coverage": test.coverage,
+                "mean_score": math.fsum(scores) / len(scores) if len(scores) else None,
                 "sides": sides,
-                "nearer": "A where positive"
-                + ("; p asks for its own attributes" if sides == 1 else ""),
                 "p_lower": test.p_lower,
                 "p_upper": test.p_upper,
-                "seed": test.seed,
-                "attribute_classes": tuple(map(grid.called, chosen)),
-                "scores": scores,
-                **{"a": tuple(a), "b": tuple(b)},
+                "scores": scores.to_dict(),
             },
-            table=pd.DataFrame(rows, columns=["protected_word", "mean_a", "mean_b", "sd", "score"]),
+            table=table.reset_index(),
         )
     return out
 
@@ -379,8 +365,7 @@ def mac(
     -------
     Score
         The value is the mean distance, in [0, 2]; 1 means unrelated. Details: ``against`` (the
-        second value), ``difference, t, df``, ``data_against, convention, words,
-        attribute_classes``. Its ``pairs()`` have ``protected_word, attribute, attribute_class,
+        second value), ``difference, t, df, data_against, convention``. Its ``pairs()`` have ``protected_word, attribute, attribute_class,
         distance, distance_against, weight``; the sum of weight times distance is the value.
 
     Raises
@@ -409,61 +394,56 @@ def mac(
     grid = grid_of(source, wordlist)
     other = None if against is None else grid_of(against)
     notes = list(grid.notes)
-    missing = [w for side in grid.missing_words.values() for w in side]
+    listed = dict.fromkeys(grid.frame["protected_word"])
+    missing = [w for group in grid.coverage.protected.values() for w in group["missing"]]
+    chosen = [*listed, *missing] if isinstance(words, str) else list(dict.fromkeys(words))
     if words == "evaluation":
-        chosen = _evaluation_words(grid, wordlist, missing) or [*grid.word_class, *missing]
-        if left := [w for w in grid.word_class if w not in set(chosen)]:
+        chosen = _evaluation_words(grid, wordlist, chosen) or chosen
+        if left := [w for w in listed if w not in set(chosen)]:
             notes.append(f"over the evaluation sets of the word list, without {some(left)}")
-    elif isinstance(words, str) and words == "all":
-        chosen = [*grid.word_class, *missing]
-    else:
-        chosen = list(dict.fromkeys(words))
     for word in chosen:
-        if word not in grid.word_class and word not in missing:
-            raise checks.unknown(word, grid.word_class, "protected word", grid.name)
-    rows: list[tuple[str, str, str, float, float | None]] = []
-    left_out: dict[str, None] = {}
-    for word in (w for w in chosen if w in grid.word_class):
-        for c, attributes in grid.sets.items():
-            for v in (v for v in attributes if (word, v) in grid.distance):
-                if other is None or (word, v) in other.distance:
-                    second = None if other is None else other.distance[word, v]
-                    rows.append((word, v, c, grid.distance[word, v], second))
-                else:
-                    left_out[word if word not in other.word_class else v] = None
-    if not rows:
-        raise InputError(
-            "no pair is left" if other is None else "the tables have no pair in common",
-            where=grid.name,
-            found=None if other is None else other.name,
-        )
-    if left_out and other is not None:
-        notes.append(f"left out, since {other.name} has no such pairs: {some(left_out)}")
-    columns = ["protected_word", "attribute", "attribute_class", "distance", "distance_against"]
-    pairs = pd.DataFrame(rows, columns=columns).astype({"distance_against": "Float64"})
-    groups = pairs.groupby(columns[:3:2], sort=False)
-    averages = groups[columns[3:]].mean().reset_index()
-    if convention == "class_means":
-        pairs["weight"] = 1.0 / (len(averages) * groups["distance"].transform("size"))
-    else:
-        pairs["weight"] = 1.0 / len(pairs)
-    mean_of = averages if convention == "class_means" else pairs
-    value = math.fsum(mean_of["distance"]) / len(mean_of)
-    second = difference = t = df = p_value = None
+        if word not in listed and word not in missing:
+            raise checks.unknown(word, listed, "protected word", grid.name)
+    # An attribute of several sets counts in each.
+    key, by_set = ["protected_word", "attribute"], ["protected_word", "attribute_class"]
+    sets = grid.frame[["attribute_class", "attribute"]].drop_duplicates()
+    pairs = grid.frame[[*key, "distance"]].merge(sets, on="attribute")
+    pairs = pairs[pairs["protected_word"].isin(chosen)].assign(distance_against=pd.NA)
     if other is not None:
-        second = math.fsum(mean_of["distance_against"]) / len(mean_of)
-        difference = value - second
-        changes = np.sort(
-            (averages["distance"] - averages["distance_against"]).to_numpy(dtype=float)
-        )
-        df = len(changes) - 1
-        if df and float(np.std(changes, ddof=1)) > ROUNDING:
-            test = stats.ttest_1samp(changes, 0.0)
-            t, p_value = float(test.statistic), float(test.pvalue)
+        second = other.frame.set_index(key)["distance"]
+        pairs["distance_against"] = second.reindex(pairs[key]).to_numpy()
+        lost = pairs[pairs["distance_against"].isna()]
+        pairs = pairs.drop(lost.index)
+        if len(lost) and len(pairs):
+            known = lost["protected_word"].isin(other.frame["protected_word"])
+            gone = some(lost["protected_word"].where(~known, lost["attribute"]))
+            notes.append(f"left out, since {other.name} has no such pairs: {gone}")
+    if pairs.empty:
+        in_both = "" if other is None else f" in common with {other.name}"
+        raise InputError(f"expected pairs{in_both}, got none", where=grid.name)
+    pairs["distance_against"] = pairs["distance_against"].astype("Float64")
+    groups = pairs.groupby(by_set, sort=False)
+    averages = groups[["distance", "distance_against"]].mean().reset_index()
+    by_class = convention == "class_means"
+    size = len(averages) * groups["distance"].transform("size") if by_class else len(pairs)
+    pairs["weight"] = 1.0 / size
+    mean_of = averages if by_class else pairs
+    value = math.fsum(mean_of["distance"]) / len(mean_of)
+    compared: dict[str, float | None] = dict.fromkeys(("against", "difference", "t", "df"))
+    p_value = None
+    if other is not None:
+        against_value = math.fsum(mean_of["distance_against"]) / len(mean_of)
+        compared |= {"against": against_value, "difference": value - against_value}
+        changes = (averages["distance"] - averages["distance_against"]).to_numpy(dtype=float)
+        compared["df"] = len(changes) - 1
+        if len(changes) > 1 and float(np.std(changes, ddof=1)) > ROUNDING:
+            test = stats.ttest_1samp(np.sort(changes), 0.0)
+            compared["t"], p_value = float(test.statistic), float(test.pvalue)
         else:
             notes.append("the differences of the averages do not vary, so there is no t-test")
-    lost = [w for w in chosen if w in missing]
-    lost += [w for name in grid.sets for w in grid.missing_attributes.get(name, [])]
+    lost_words = [w for w in chosen if w in missing]
+    for group in sets["attribute_class"].unique():
+        lost_words += grid.coverage.attributes.get(group, {}).get("missing", ())
     return Score(
         name="mac",
         data=grid.name,
@@ -476,39 +456,30 @@ def mac(
             "averages": len(averages),
             "pairs": len(pairs),
         },
-        dropped=tuple(dict.fromkeys(lost)),
+        dropped=tuple(dict.fromkeys(lost_words)),
         notes=tuple(notes),
         details={
-            "against": second,
-            "difference": difference,
-            "t": t,
-            "df": df,
+            **compared,
             "data_against": None if other is None else other.name,
             "convention": convention,
-            "words": tuple(pairs["protected_word"].unique()),
-            "attribute_classes": tuple(pairs["attribute_class"].unique()),
         },
-        table=pairs,
+        table=pairs[[*key, "attribute_class", "distance", "distance_against", "weight"]],
     )
 
 
-def _evaluation_words(grid: Grid, wordlist: Any, missing: Sequence[str]) -> list[str]:
-    """Return the words of the evaluation sets of a word list; none where it has none.
+def _evaluation_words(grid: Grid, wordlist: Any, known: Sequence[str]) -> list[str]:
+    """Return those of the known words that are in the evaluation sets of a word list.
 
     A table from a file names no list. It is that of a shipped list with the same protected words in
     the same classes.
     """
-    words: WordList | None = None
     if wordlist is not None:
-        words = load_wordlist(wordlist, controls="none")
+        lists = [load_wordlist(wordlist, controls="none")]
     else:
-        lost = {(w, c) for c, group in grid.missing_words.items() for w in group}
-        for name in list_wordlists():
-            listed = load_wordlist(name, controls="none")
-            own = {(w, c.name) for c in listed.classes for w in c.protected}
-            if listed.evaluation_sets and own == {*grid.word_class.items(), *lost}:
-                words = listed
-    if words is None:
-        return []
-    known = {*grid.word_class, *missing}
-    return [w for w in dict.fromkeys(w for s in words.evaluation_sets for w in s) if w in known]
+        lost = {(w, c) for c, group in grid.coverage.protected.items() for w in group["missing"]}
+        found = grid.frame[["protected_word", "protected_class"]]
+        pairs = {*found.itertuples(index=False, name=None), *lost}
+        every = (load_wordlist(name, controls="none") for name in list_wordlists())
+        lists = [x for x in every if pairs == {(w, c.name) for c in x.classes for w in c.protected}]
+    words = (w for x in lists for group in x.evaluation_sets for w in group)
+    return [w for w in dict.fromkeys(words) if w in set(known)]

@@ -142,40 +142,30 @@ def is_upper_part(tail: Tail) -> bool:
     return tail.limit * len(tail.deficits) > tail.size * int(tail.deficits.sum())
 
 
-def p_by_sampling(
-    question: Question, samples: int, seed: int
-) -> tuple[float, tuple[float, float], str]:
+def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, tuple[float, float]]:
     """Estimate p from random partitions, one of them counted in advance (May et al., 2019, appendix A).
 
     The values are in ascending order and the smaller set is the one drawn, so that the result
     depends on neither the order of the words nor which set is called X.
     """
-    hits = 0
-    if question.counts_everything:
-        hits = samples
-    else:
-        random = np.random.default_rng(seed)
-        n = len(question.values)
-        size = min(question.n_x, n - question.n_x)
-        total = int(question.values.sum())
-        # The sum over X has these limits; where Y is drawn, X has the rest of the total.
-        middle, bar = question.n_x * total, question.bars[0]
-        least, most = -(-(middle + bar) // n), (middle - bar) // n
-        at_once = max(1, 4_000_000 // n)
-        for start in range(0, samples, at_once):
-            keys = random.random((min(at_once, samples - start), n))
-            sums = question.values[np.argpartition(keys, size - 1, axis=1)[:, :size]].sum(axis=1)
-            if size != question.n_x:
-                sums = total - sums
-            hits += int(np.count_nonzero(sums >= least))
-            if question.sides == 2:
-                hits += int(np.count_nonzero(sums <= most))
-    interval = clopper_pearson(hits, samples, _SAMPLING_CONFIDENCE)
-    note = (
-        f"{hits:,} of {samples:,} random partitions were as extreme, and one more is counted; the bounds are "
-        f"a {_SAMPLING_CONFIDENCE:.0%} interval and not certain"
-    )
-    return (hits + 1) / (samples + 1), interval, note
+    hits = samples if question.counts_everything else 0
+    random = np.random.default_rng(seed)
+    n, total = len(question.values), int(question.values.sum())
+    size = min(question.n_x, n - question.n_x)
+    # The sum over X has these limits; where Y is drawn, X has the rest of the total.
+    middle, bar = question.n_x * total, question.bars[0]
+    least, most = -(-(middle + bar) // n), (middle - bar) // n
+    at_once = max(1, 4_000_000 // n)
+    for start in range(0, samples - hits, at_once):
+        keys = random.random((min(at_once, samples - start), n))
+        sums = question.values[np.argpartition(keys, size - 1, axis=1)[:, :size]].sum(axis=1)
+        if size != question.n_x:
+            sums = total - sums
+        extreme = sums >= least
+        if question.sides == 2:
+            extreme |= sums <= most
+        hits += int(np.count_nonzero(extreme))
+    return (hits + 1) / (samples + 1), clopper_pearson(hits, samples, _SAMPLING_CONFIDENCE)
 
 
 def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, float]:
@@ -197,45 +187,16 @@ def sampling_width(p: float, samples: int) -> float:
     return upper - lower
 
 
-def p_by_normal(question: Question) -> tuple[float, str]:
-    """Return the tail of the normal distribution with the permutation mean and variance.
-
-    Over all partitions the difference of means has mean 0 and variance s^2 (1 / n_x + 1 / n_y), s^2
-    being the variance of the scores with denominator n - 1. Caliskan et al. (2017) estimate both
-    from 100,000 random partitions.
-    """
-    values, n_x = question.values, question.n_x
-    n_y = len(values) - n_x
-    if n_x * n_y * int(values[-1] - values[0]) <= question.allowance:
-        return 1.0, "all scores are the same"
-    difference = question.observed / (n_x * n_y)
-    z = difference / math.sqrt(float(np.var(values, ddof=1)) * (1 / n_x + 1 / n_y))
-    p = question.sides * 0.5 * math.erfc(z / math.sqrt(2))
-    return (
-        p,
-        "normal tail with the exact mean and variance over all partitions; its error is not known",
-    )
-
-
-def count_all(question: Question) -> tuple[int, int, str] | None:
-    """Return the count, the ties in it and how they were found, or None where this is too much work."""
-    n, n_x = len(question.values), question.n_x
-    partitions = math.comb(n, n_x)
-    tails = question.tails()
-    if partitions <= _MOST_ENUMERATED:
-        counts = [_enumerate(tail) for tail in tails]
-        note = f"each of the {partitions:,} partitions was looked at"
-    else:
-        counts = []
-        for tail in tails:
-            pair = _count_in_halves(tail)
-            if pair is None:
-                return None
-            counts.append(pair)
-        note = f"pairs of partial sums over two halves of the {n} words were counted"
-    strictly = sum(strict for _, strict in counts)
-    count = partitions if question.counts_everything else sum(loose for loose, _ in counts)
-    return count, count - strictly, note
+def count_all(question: Question) -> tuple[int, int] | None:
+    """Return the count and the ties in it, or None where this is too much work."""
+    partitions = math.comb(len(question.values), question.n_x)
+    count = _enumerate if partitions <= _MOST_ENUMERATED else _count_in_halves
+    counts = [found for tail in question.tails() if (found := count(tail))]
+    if len(counts) < question.sides:
+        return None
+    loose, strict = map(sum, zip(*counts, strict=True))
+    loose = partitions if question.counts_everything else loose
+    return loose, loose - strict
 
 
 def _enumerate(tail: Tail) -> tuple[int, int]:
@@ -342,14 +303,14 @@ def _partial_sums(
     return sums
 
 
-def bound_all(question: Question, rel_width: float, samples: int | None) -> tuple[int, int, str]:
-    """Return a lower and an upper bound of the count, and how they were found.
+def bound_all(question: Question, rel_width: float, samples: int | None) -> tuple[int, int]:
+    """Return a lower and an upper bound of the count.
 
     With `samples` it stops as soon as it is clear that so many random partitions would tell more.
     """
     partitions = math.comb(len(question.values), question.n_x)
     if question.counts_everything:
-        return partitions, partitions, "the observed difference is zero, so every partition counts"
+        return partitions, partitions
     tails = question.tails()
     n, size = len(question.values), tails[0].size
     most_cells = max(64, min(_MOST_CELLS // (2 * (size + 1)), _MOST_ADDITIONS // (n * (size + 1))))
@@ -360,25 +321,16 @@ def bound_all(question: Question, rel_width: float, samples: int | None) -> tupl
         upper = max(lower, min(partitions, sum(high for _, high in bounds)))
         width = (upper - lower) / math.sqrt(lower) / math.sqrt(upper)
         # The width falls in proportion to the grid once the grid is fine, until only ties are left.
-        met, stuck = width <= rel_width, width > wider * (coarser / cells) ** 0.15
-        if met or stuck or cells == most_cells:
-            break
+        stuck = width > wider * (coarser / cells) ** 0.15
+        if width <= rel_width or stuck or cells == most_cells:
+            return lower, upper
         best = (upper - lower) / partitions * cells / most_cells
         if samples is not None and width < 1 and best > sampling_width(upper / partitions, samples):
-            break
+            return lower, upper
         coarser, wider = cells, width
         cells = math.ceil(cells * min(max(1.2 * width / rel_width, 2), 16))
         if cells > 0.8 * most_cells:  # at once, rather than nearly the same work twice
             cells = most_cells
-    note = f"subsets of scores rounded to a grid of {cells:,} steps were counted by size and sum"
-    if not met:
-        why = (
-            "a finer grid than fits the time allowed"
-            if not stuck
-            else "ties to be resolved, which no grid does"
-        )
-        note += f"; a relative width of {rel_width:g} would need {why}"
-    return lower, upper, note
 
 
 def _bound_tail(tail: Tail, cells: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ correction; Holm (1979).
 import math
 import secrets
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,14 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.scores import counting
+from bayesbias.scores.score import ROUNDING
 
 Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class PermutationResult:
-    """The p-value of a permutation test, and all that is needed to read it.
+    """The p-value of a permutation test.
 
     Attributes
     ----------
@@ -37,28 +38,16 @@ class PermutationResult:
         Where the p-value lies. With ``"exact"`` both equal `p_value`; with ``"bounds"`` they are
         certain; with ``"montecarlo"`` they are a 99 % Clopper-Pearson interval; with ``"normal"``,
         which says nothing of its own error, they are None.
-    rigorous : bool
-        Whether `p_lower` and `p_upper` are certain (``"exact"`` and ``"bounds"``) or not.
     method : str
         ``"exact"``, ``"bounds"``, ``"montecarlo"`` or ``"normal"``: the method used, never
         ``"auto"``.
-    sides : int
-        1 for partitions with a statistic at least as large, 2 for one at least as far from the
-        middle.
-    n_x, n_y : int
-        The numbers of words.
     partitions : int
         The number of partitions into sets of these sizes, exactly.
     ties : int or None
-        The number of partitions, the observed one included, that tie with the observed one and so
-        are part of the p-value. None where it is not known, that is with every method but
-        ``"exact"``.
-    samples : int or None
-        The number of partitions drawn, with ``"montecarlo"``, else None.
+        With ``"exact"``, the number of partitions, the observed one included, that tie with the
+        observed one and so are part of the p-value.
     seed : int or None
-        The seed they were drawn with, also where none was given; else None.
-    note : str
-        How the p-value was found, in a sentence.
+        The seed of ``"montecarlo"``, also where none was given.
 
     Examples
     --------
@@ -72,27 +61,10 @@ class PermutationResult:
     p_value: float
     p_lower: float | None
     p_upper: float | None
-    rigorous: bool
     method: str
-    sides: int
-    n_x: int
-    n_y: int
     partitions: int
-    ties: int | None
-    samples: int | None
-    seed: int | None
-    note: str
-
-    def __repr__(self) -> str:
-        within = (
-            f" ({self.p_lower:.3g} to {self.p_upper:.3g})"
-            if self.p_lower not in (None, self.p_upper)
-            else ""
-        )
-        return (
-            f"PermutationResult: p = {self.p_value:.3g}{within}, {self.sides}-sided, statistic {self.statistic:.6g} of "
-            f"{self.n_x} and {self.n_y} words\n  {self.method}: {self.note}"
-        )
+    ties: int | None = None
+    seed: int | None = None
 
 
 def permutation_test(
@@ -136,7 +108,7 @@ def permutation_test(
         Seed for ``"montecarlo"``. Without one a fresh seed is drawn, and reported.
     rel_width : float, default 0.02
         The wanted ratio (p_upper - p_lower) / p_value for ``"bounds"``. Where it cannot be met in a
-        few seconds the bounds are wider, and `note` says so. (Partitions that tie with the observed
+        few seconds the bounds are wider. (Partitions that tie with the observed
         one always lie between the bounds. For small sets, and for scores with few different values,
         they set a limit to the width; ``"exact"`` has none.)
 
@@ -179,73 +151,46 @@ def permutation_test(
     checks.choice(sides, (1, 2), "number of sides", "sides")
     n, partitions = len(x) + len(y), math.comb(len(x) + len(y), len(x))
     question = counting.Question.ask(x, y, sides)
-    sizes = f"{len(x)} and {len(y)} words"
-
-    def result(
-        method: str, p: float, bounds: tuple[float | None, float | None], note: str, **more: Any
-    ) -> PermutationResult:
-        return PermutationResult(
-            statistic=math.fsum(x) - math.fsum(y),
-            p_value=p,
-            p_lower=bounds[0],
-            p_upper=bounds[1],
-            rigorous=method in ("exact", "bounds"),
-            method=method,
-            sides=sides,
-            n_x=len(x),
-            n_y=len(y),
-            partitions=partitions,
-            note=note,
-            **{"ties": None, "samples": None, "seed": None, **more},
-        )
-
+    statistic = math.fsum(x) - math.fsum(y)
     if method == "normal":
-        p, note = counting.p_by_normal(question)
-        return result("normal", p, (None, None), note)
+        # Over all partitions the difference of means has mean 0 and this standard deviation.
+        both = np.sort(np.concatenate([x, y]))
+        sd = math.sqrt(np.var(both, ddof=1) * (1 / len(x) + 1 / len(y)))
+        difference = math.fsum(x) / len(x) - math.fsum(y) / len(y)
+        z = (abs(difference) if sides == 2 else difference) / (sd or 1.0)
+        varies = sd > ROUNDING * np.abs(both).max()
+        p = math.erfc(z / math.sqrt(2)) * sides / 2 if varies else 1.0
+        return PermutationResult(statistic, p, None, None, "normal", partitions)
     if method in ("auto", "exact"):
-        counted = counting.count_all(question)
-        if counted is not None:
-            count, ties, note = counted
-            p = count / partitions
-            return result("exact", p, (p, p), note, ties=ties)
+        if (counted := counting.count_all(question)) is not None:
+            p = counted[0] / partitions
+            return PermutationResult(statistic, p, p, p, "exact", partitions, counted[1])
         if method == "exact":
             raise InputError(
-                "too many words for an exact p-value",
-                found=sizes,
-                valid="about 25 and 25, more where p is small",
-                hint="method='bounds' gives certain bounds, method='auto' what is best",
+                f"expected about 25 and 25 words, got {len(x)} and {len(y)}",
+                where="method 'exact'",
+                hint="use method='bounds' or method='auto'",
             )
-    if method == "bounds" and n > counting.MOST_WORDS_COUNTED:
-        raise InputError(
-            "too many words for bounds",
-            found=sizes,
-            valid=f"{counting.MOST_WORDS_COUNTED} together",
-            hint="use method='montecarlo'",
-        )
-    if method in ("auto", "bounds") and n <= counting.MOST_WORDS_COUNTED:
-        lower, upper, note = counting.bound_all(
-            question, rel_width, samples if method == "auto" else None
-        )
+    most = counting.MOST_WORDS_COUNTED
+    if method == "bounds" and n > most:
+        hint = "use method='montecarlo'"
+        problem = f"expected at most {most} words, got {n}"
+        raise InputError(problem, where="method 'bounds'", hint=hint)
+    if method in ("auto", "bounds") and n <= most:
+        ends = counting.bound_all(question, rel_width, samples if method == "auto" else None)
         # Rounded outward, so that the bounds stay certain.
-        p_lower = (
-            lower / partitions
-            if lower in (0, partitions)
-            else math.nextafter(lower / partitions, 0.0)
+        lower, upper = (
+            end / partitions if end in (0, partitions) else math.nextafter(end / partitions, toward)
+            for end, toward in zip(ends, (0.0, 1.0), strict=True)
         )
-        p_upper = (
-            upper / partitions
-            if upper in (0, partitions)
-            else math.nextafter(upper / partitions, 1.0)
-        )
-        width = p_upper - p_lower
         # A sample is taken instead only where its interval would be the narrower of the two.
-        good = width <= rel_width * p_upper or width <= counting.sampling_width(p_upper, samples)
-        if method == "bounds" or good:
-            middle = math.sqrt(p_lower) * math.sqrt(p_upper)
-            return result("bounds", min(max(middle, p_lower), p_upper), (p_lower, p_upper), note)
+        enough = max(rel_width * upper, counting.sampling_width(upper, samples))
+        if method == "bounds" or upper - lower <= enough:
+            middle = min(max(math.sqrt(lower) * math.sqrt(upper), lower), upper)
+            return PermutationResult(statistic, middle, lower, upper, "bounds", partitions)
     seed = secrets.randbits(32) if seed is None else seed
-    p, interval, note = counting.p_by_sampling(question, samples, seed)
-    return result("montecarlo", p, interval, note, samples=samples, seed=seed)
+    p, (lower, upper) = counting.p_by_sampling(question, samples, seed)
+    return PermutationResult(statistic, p, lower, upper, "montecarlo", partitions, seed=seed)
 
 
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -284,7 +229,9 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     p = np.asarray(p_values, dtype=float)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise InputError("not a row of p-values", where="p_values", found=p_values, valid="0 to 1")
+        raise InputError(
+            f"expected one row of numbers from 0 to 1, got {p_values!r}", where="p_values"
+        )
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
@@ -298,5 +245,5 @@ def finite_scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
     except (TypeError, ValueError):
         scores = np.array([np.nan])
     if scores.ndim != 1 or not scores.size or not np.isfinite(scores).all():
-        raise InputError("expected one or more finite scores", where=name, found=values)
+        raise InputError(f"expected one or more finite scores, got {values!r}", where=name)
     return scores

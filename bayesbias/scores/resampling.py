@@ -10,6 +10,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,8 @@ def percentile_interval(
     prob: float,
     resamples: int,
     seed: int | None,
-) -> tuple[float | None, float | None, int, list[str]]:
-    """Return the ends of a percentile bootstrap interval of a statistic of several groups, the seed, and notes.
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the percentile bootstrap interval of a statistic of several groups, and notes.
 
     Parameters
     ----------
@@ -44,6 +45,12 @@ def percentile_interval(
         Of the groups, which are drawn from independently.
     prob, resamples, seed
         Without a seed a fresh one is drawn.
+
+    Returns
+    -------
+    dict
+        ``low, high, prob, seed``; the ends are None where there is no interval.
+    list of str
 
     Notes
     -----
@@ -60,14 +67,14 @@ def percentile_interval(
     values = [value for value in drawn if value is not None and math.isfinite(value)]
     notes = []
     if few := sorted({n for n in sizes if n < 8}):
-        notes.append(
-            f"groups of {', '.join(map(str, few))} are small for a bootstrap: it is too narrow"
-        )
-    lost = resamples - len(values)
-    if lost > resamples / 20:
-        return None, None, seed, [*notes, f"{lost} of {resamples} bootstrap draws have no value"]
-    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
-    return float(low), float(high), seed, notes
+        groups = ", ".join(map(str, few))
+        notes.append(f"groups of {groups} are small for a bootstrap: the interval is too narrow")
+    ends: list[float | None] = [None, None]
+    if (lost := resamples - len(values)) > resamples / 20:
+        notes.append(f"{lost} of {resamples} bootstrap draws have no value")
+    else:
+        ends = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2]).tolist()
+    return {"low": ends[0], "high": ends[1], "prob": prob, "seed": seed}, notes
 
 
 @dataclass(frozen=True)
@@ -82,15 +89,10 @@ class SignFlips:
         a 99 % Clopper-Pearson interval.
     method : str
         ``"exact"`` or ``"montecarlo"``.
-    sides : int
-        1 counts means at least as large, 2 means at least as far from zero.
     low, high : float or None
         Ends of the interval for the center; None for too few scores.
-    prob : float
-        The probability that was asked for.
     coverage : float or None
-        What the interval covers exactly, at least `prob`.
-    n : int
+        Exact probability of the interval, at least the one that was asked for.
     seed : int or None
         The seed of what was drawn, if anything was.
     """
@@ -100,12 +102,9 @@ class SignFlips:
     p_lower: float
     p_upper: float
     method: str
-    sides: int
     low: float | None
     high: float | None
-    prob: float
     coverage: float | None
-    n: int
     seed: int | None
 
 
@@ -183,8 +182,9 @@ def sign_flip_test(
             hits += int(np.count_nonzero((np.abs(sums) if sides == 2 else sums) >= least))
         p = (hits + 1) / (samples + 1)
         (lower, upper), method = clopper_pearson(hits, samples, 0.99), "montecarlo"
-    low, high, coverage = _subset_interval(values, prob, seed)
-    return SignFlips(total / n, p, lower, upper, method, sides, low, high, prob, coverage, n, seed)
+    return SignFlips(
+        total / n, p, lower, upper, method, *_subset_interval(values, prob, seed), seed
+    )
 
 
 def _signs_at_least(values: npt.NDArray[np.float64], least: float) -> int:

@@ -7,22 +7,17 @@ score`` and the documentation read that table.
 import dataclasses
 import html
 import importlib
-import numbers
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.settings import Setting
+from bayesbias.core.formatting import format_value
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayesbias.embeddings.embedding import Embedding
-    from bayesbias.tables.pair_table import PairTable
-    from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["SCORES", "Declared", "Score"]
 
@@ -41,7 +36,7 @@ class Score:
     Attributes
     ----------
     name : str
-        Its key in the table of scores, such as ``weat``.
+        Key of the score in the table of scores, such as ``weat``.
     data : str
         The table, or the word list and the embedding.
     label : str
@@ -53,6 +48,8 @@ class Score:
     p_value : float or None
     p_method : str or None
         How it was found, such as ``exact``.
+    seed : int or None
+        Of what was drawn, if anything was.
     n : dict of str to int
         Numbers of words, by set.
     classes : tuple of str
@@ -81,6 +78,7 @@ class Score:
     prob: float | None = None
     p_value: float | None = None
     p_method: str | None = None
+    seed: int | None = None
     n: dict[str, int] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -107,26 +105,25 @@ class Score:
 
     def lines(self) -> list[str]:
         """Return what is printed, line by line."""
-        declared = SCORES.get(self.name)
-        value = "none" if self.value is None else f"{self.value:.4f}"
+        value = format_value(self.value, digits=4)
         if self.low is not None and self.prob is not None:
-            value += f", {100 * self.prob:g}% interval {self.low:.4f} to {self.high:.4f}"
+            value += f", {100 * self.prob:g}% interval [{self.low:.4f}, {self.high:.4f}]"
         rows = [(self.label, value)]
         if self.p_value is not None:
             rows.append(("p", f"{self.p_value:.4g} ({self.p_method})"))
         if len(self.classes) == 2:
             rows.append(("classes", "X {}, Y {}".format(*self.classes)))
         rows.append(("n", ", ".join(f"{name} {count:,}" for name, count in self.n.items())))
-        rows += [
-            (name.replace("_", " "), text)
-            for name, detail in self.details.items()
-            if (text := _short(detail))
-        ]
+        hidden = ("p_lower", "p_upper")  # of an exact p they repeat it
+        for name, detail in self.details.items():
+            parts = detail if isinstance(detail, Mapping) and len(detail) <= 3 else {"": detail}
+            if name not in hidden and all(isinstance(x, float) for x in parts.values()):
+                texts = (f"{key} {x:.4f}".strip() for key, x in parts.items())
+                rows.append((name.replace("_", " "), ", ".join(texts)))
         rows += [("note", note) for note in self.notes]
         rows += [("missing words", ", ".join(self.dropped))] if self.dropped else []
-        rows += [("known", declared.known), ("source", declared.source)] if declared else []
         width = max(len(name) for name, _ in rows)
-        title = declared.title if declared else self.name.upper()
+        title = SCORES[self.name].title if self.name in SCORES else self.name.upper()
         return [f"{title}, {self.data}", *(f"  {name:{width}}  {text}" for name, text in rows)]
 
     def __repr__(self) -> str:
@@ -136,176 +133,111 @@ class Score:
         return f"<pre>{html.escape(repr(self))}</pre>"
 
 
-def _short(detail: Any) -> str:
-    """Write what fits on a line: a number, a text, or a few numbers by name.
-
-    Nothing for the rest.
-    """
-    if isinstance(detail, Mapping) and len(detail) <= 3:
-        return ", ".join(f"{name} {text}" for name, x in detail.items() if (text := _short(x)))
-    if isinstance(detail, numbers.Integral | str):
-        return str(detail)
-    return f"{detail:.4f}" if isinstance(detail, numbers.Real) else ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Declared:
     """One score: its function, what it needs, and what to know of it."""
 
     title: str
     function: str  # module of `bayesbias.scores`, colon, function
+    reads: str  # how the value is read, in a few words
     about: str
     known: str
     source: str
     needs: tuple[str, ...] = ()
-    settings: tuple[Setting, ...] = ()
 
     def compute(
-        self,
-        table: "PairTable",
-        words: "WordList | None" = None,
-        vectors: "Embedding | None" = None,
-        classes: list[str] | None = None,
-        **settings: Any,
+        self, table: Any, vectors: Any = None, wordlist: Any = None, /, **options: Any
     ) -> list[Score]:
-        """Compute the score of vectors, or of a table where there are none; of SC-WEAT one for each class."""
+        """Compute the score of vectors, or of a table if there are none; of SC-WEAT one for each class.
+
+        Options that the function does not have are left out.
+        """
         module, name = self.function.split(":")
         function = getattr(importlib.import_module(f"bayesbias.scores.{module}"), name)
         if "vectors" in self.needs and vectors is None:
-            raise InputError("it needs vectors (--embedding E --wordlist W), not distances")
-        if "two classes" in self.needs:
-            settings["classes"] = classes
-        source = (table,) if vectors is None else (vectors, words)
-        own = {key.removeprefix(f"{name}_"): value for key, value in settings.items()}
-        result = function(*source, **own)
+            raise InputError(
+                "expected vectors, got distances", hint="give --embedding and --wordlist"
+            )
+        source = (table,) if vectors is None else (vectors, wordlist)
+        known = inspect.signature(function).parameters
+        result = function(*source, **{key: x for key, x in options.items() if key in known})
         return [result] if isinstance(result, Score) else list(result.values())
 
-
-_SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
-_SAMPLES = Setting(
-    "samples", 99_999, "Partitions or signs to draw.", least=1, most=checks.MOST_SAMPLES
-)
-_SEED = Setting("seed", None, "Seed for what is drawn.", kind=int, least=0, most=checks.MOST_SEED)
-_PROB = Setting("prob", 0.89, "Probability of the intervals.", least=0, most=1, ends=False)
-_RESAMPLES = Setting(
-    "resamples", 999, "Bootstrap draws of RIPA, ECT and RNSB.", least=99, most=checks.MOST_RESAMPLES
-)
-_BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
 
 SCORES: Mapping[str, Declared] = {
     "weat": Declared(
         needs=("two classes",),
         title="WEAT",
         function="association:weat",
+        reads="+ as expected",
         about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
-        known="the attributes count as fixed, so p says nothing of others; the effect size divides by the SD of the words' "
-        "own means, so a small association that all words share makes a large one; it has no interval",
-        settings=(
-            Setting(
-                "p",
-                "auto",
-                "How WEAT's p-value is found.",
-                choices=("auto", "exact", "bounds", "montecarlo", "normal"),
-            ),
-            _SIDES,
-            Setting(
-                "denominator",
-                "union_n_minus_1",
-                "Of WEAT's effect size.",
-                choices=("union_n_minus_1", "union_n", "pooled"),
-            ),
-            _SAMPLES,
-            _SEED,
-        ),
+        known="The attributes count as fixed, so p says nothing of others. The effect size divides by the SD of the words' "
+        "own means, so a small association that all words share makes a large one. It has no interval.",
     ),
     "sc_weat": Declared(
         needs=("two classes",),
         title="SC-WEAT",
         function="association:sc_weat",
+        reads="+ closer to A",
         about="Are the words of one class nearer to the attributes A or to B?",
         source="Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), interval by Hartigan (1969)",
-        known="the attributes count as fixed, so p and interval say nothing of others, and are too sure",
-        settings=(_SIDES, _PROB, _SAMPLES, _SEED),
+        known="The attributes count as fixed, so p and interval say nothing of others and are too narrow.",
     ),
     "mac": Declared(
         title="MAC",
         function="association:mac",
+        reads="1 is unrelated",
         about="How far are words from attributes, on average?",
         source="Manzini, Lim, Tsvetkov and Black (2019)",
-        known="a mean of means without an interval; nothing says how near ordinary words are; the t-test treats averages over "
-        "the same attributes as independent",
-        settings=(
-            Setting(
-                "against", None, "A second table, for MAC and its paired t-test.", metavar="FILE"
-            ),
-            Setting(
-                "convention",
-                "class_means",
-                "What MAC averages.",
-                choices=("class_means", "all_pairs"),
-            ),
-            Setting(
-                "mac_words",
-                "evaluation",
-                "MAC over the list's evaluation sets or all words.",
-                choices=("evaluation", "all"),
-            ),
-        ),
+        known="A mean of means without an interval. It does not say how near ordinary words are. The t-test treats averages over "
+        "the same attributes as independent.",
     ),
     "direct_bias": Declared(
         needs=("vectors", "definitional pairs"),
         title="direct bias",
         function="vectors:direct_bias",
+        reads="0 is none",
         about="How much of the words lies along the direction of word pairs?",
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
-        known="above zero for any vectors, since it averages absolute values; no interval; it sees one direction only",
-        settings=(Setting("strictness", 1.0, "The c of direct bias.", least=0),),
+        known="Above zero for any vectors, since it averages absolute values. It has no interval and sees one direction only.",
     ),
     "relative_norm_distance": Declared(
         needs=("vectors", "two classes"),
         title="relative norm distance",
         function="vectors:relative_norm_distance",
+        reads="- closer to X",
         about="Are words nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
-        known="a sum that grows with the list, without an interval; a class whose words scatter has a shorter mean vector, "
-        "which is nearer to any word",
+        known="A sum that grows with the list, without an interval. A class whose words scatter has a shorter mean vector, "
+        "which is nearer to any word.",
     ),
     "ripa": Declared(
         needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",
+        reads="+ toward X",
         about="How much further along the direction of word pairs are the attributes of X than those of Y?",
         source="Ethayarajh, Duvenaud and Hirst (2019)",
-        known="an inner product with raw vectors grows with their length, and so with word frequency; it has no scale",
-        settings=_BOOTSTRAP,
+        known="An inner product with raw vectors grows with their length, and so with word frequency. It has no scale.",
     ),
     "ect": Declared(
         needs=("vectors", "two classes"),
         title="ECT",
         function="vectors:ect",
+        reads="1 is same order",
         about="Do the mean vectors of X and Y order the attributes alike?",
         source="Dev and Phillips (2019)",
-        known="it compares orders only: it misses a shift of all words toward one class, and does not say which class is nearer",
-        settings=_BOOTSTRAP,
+        known="It compares orders only: it misses a shift of all words toward one class, and does not say which class is nearer.",
     ),
     "rnsb": Declared(
         needs=("vectors", "two classes", "own attributes"),
         title="RNSB",
         function="vectors:rnsb",
+        reads="0 is equal",
         about="How unequally does a classifier of attributes judge the protected words?",
         source="Sweeney and Najafian (2019)",
-        known="above zero for any vectors, more so for few attributes, and so is its interval; it rises with the length of "
-        "vectors; differences within a class count as those between classes",
-        settings=(
-            Setting(
-                "shrinkage",
-                1.0,
-                "C of RNSB's classifier.",
-                least=checks.LEAST_SHRINKAGE,
-                most=checks.MOST_SHRINKAGE,
-            ),
-            *_BOOTSTRAP,
-        ),
+        known="Above zero for any vectors, more so for few attributes, and so is its interval. It rises with the length of "
+        "vectors. Differences within a class count as those between classes.",
     ),
 }

@@ -17,6 +17,7 @@ from bayesbias.scores.inputs import Array, Vectors, classes_of_list, defining_pa
 from bayesbias.scores.resampling import RESAMPLES, percentile_interval
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.wordlist import WordClass, WordList
 
 
 def direct_bias(
@@ -47,8 +48,8 @@ def direct_bias(
     Score
         The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained``
         (the share of the pair differences' sum of squares along g), ``direction`` (g, of length 1,
-        toward the first words of the pairs), ``towards, away, words``. Its ``pairs()`` have ``word,
-        cosine, contribution``.
+        toward the first words of the pairs), ``towards, away``. Its ``pairs()`` have ``word, cosine,
+        contribution``.
 
     Raises
     ------
@@ -78,19 +79,16 @@ def direct_bias(
         sets = listed.definitional_sets if sets is None else sets
     wanted = list(dict.fromkeys(words or ()))
     if not wanted:
-        raise InputError(
-            "no words are given to measure", where=where, valid="a word list, or words=[...]"
-        )
+        hint = "give a word list, or words=[...]"
+        raise InputError("expected words to measure, got none", where=where, hint=hint)
     couples = defining_pairs(sets, where)
-    held = vectors_of(embedding, [*(w for couple in couples for w in couple), *wanted])
+    held = vectors_of(embedding, [*sum(couples, ()), *wanted])
     present = held.known(wanted, f"word of {len(wanted)}")
     differences, used, direction = _differences(held, couples)
-    explained = float(np.sum((differences @ direction) ** 2) / np.sum(differences**2))
     notes = list(held.notes)
     if against := [(m, f) for m, f in used if (held.of[m] - held.of[f]) @ direction < 0]:
-        notes.append(
-            f"against the direction of the others: {some('/'.join(pair) for pair in against)}"
-        )
+        pairs = some("/".join(pair) for pair in against)
+        notes.append(f"against the direction of the others: {pairs}")
     cosines = held.rows(present) @ direction
     cosines[np.abs(cosines) <= ROUNDING] = 0.0
     parts = np.where(cosines == 0, 0.0, np.minimum(np.abs(cosines), 1.0) ** strictness)
@@ -104,10 +102,9 @@ def direct_bias(
         notes=tuple(notes),
         details={
             "strictness": strictness,
-            "explained": explained,
+            "explained": float(np.sum((differences @ direction) ** 2) / np.sum(differences**2)),
             "towards": tuple(m for m, _ in used),
             "away": tuple(f for _, f in used),
-            "words": tuple(present),
             "direction": direction,
         },
         table=pd.DataFrame({"word": present, "cosine": cosines, "contribution": parts}),
@@ -141,8 +138,8 @@ def relative_norm_distance(
     -------
     Score
         The value is the sum over words of the distance to the mean vector of X minus that to the
-        mean vector of Y; below zero: nearer to X. Details: ``mean`` (per word), ``x, y, words``.
-        Its ``pairs()`` have ``word, distance_x, distance_y, difference``.
+        mean vector of Y; below zero: nearer to X. Details: ``mean`` (per word). Its
+        ``pairs()`` have ``word, distance_x, distance_y, difference``.
 
     Raises
     ------
@@ -163,38 +160,24 @@ def relative_norm_distance(
     import pandas as pd
 
     listed = load_wordlist(wordlist, controls="none")
-    x, y = classes_of_list(listed, classes)
+    pair = x, y = classes_of_list(listed, classes)
     wanted = [*x.attributes, *y.attributes] if words is None else words
     held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
-    own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
+    own = held.of_classes(pair)
     present = held.known(wanted, "word")
-    far = [
-        np.linalg.norm(held.rows(present) - held.rows(sorted(side)).mean(axis=0), axis=1)
-        for side in own
-    ]
-    value = math.fsum(far[0] - far[1])
+    rows = held.rows(present)
+    far = [np.linalg.norm(rows - held.rows(sorted(side)).mean(axis=0), axis=1) for side in own]
+    table = pd.DataFrame({"word": present, "distance_x": far[0], "distance_y": far[1]})
+    table["difference"] = far[0] - far[1]
+    value = math.fsum(table["difference"])
     return Score(
         name="relative_norm_distance",
-        data=f"{listed.name} in {held.name}",
         label="sum of differences",
         value=value,
         n={"x": len(own[0]), "y": len(own[1]), "words": len(present)},
-        classes=(x.name, y.name),
-        dropped=held.missing,
-        notes=tuple(held.notes),
-        details={
-            "mean": value / len(present),
-            "nearer": "X where negative",
-            **{"x": tuple(own[0]), "y": tuple(own[1]), "words": tuple(present)},
-        },
-        table=pd.DataFrame(
-            {
-                "word": present,
-                "distance_x": far[0],
-                "distance_y": far[1],
-                "difference": far[0] - far[1],
-            }
-        ),
+        details={"mean": value / len(present)},
+        table=table,
+        **_about(listed, pair, held),
     )
 
 
@@ -226,7 +209,7 @@ def ripa(
     -------
     Score
         The value is the mean RIPA of the attributes of X minus that of Y's. Details: ``mean`` (by
-        class), ``mean_absolute, direction, towards, away, resamples, seed``. Its ``pairs()`` have
+        class), ``mean_absolute, direction, towards, away``. Its ``pairs()`` have
         ``word, attribute_of, score``.
 
     Raises
@@ -251,64 +234,52 @@ def ripa(
     import pandas as pd
 
     listed = load_wordlist(wordlist, controls="none")
-    sides = classes_of_list(listed, classes)
+    pair = x, y = classes_of_list(listed, classes)
     couples = defining_pairs(
         listed.definitional_sets if sets is None else sets, f"word list {listed.name}"
     )
-    held = vectors_of(
-        embedding,
-        [*(w for couple in couples for w in couple), *(v for c in sides for v in c.attributes)],
-        unit=False,
-    )
+    wanted = [*sum(couples, ()), *x.attributes, *y.attributes]
+    held = vectors_of(embedding, wanted, unit=False)
     differences, used, direction = _differences(held, couples)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
-    own = [
-        sorted(held.known(c.attributes, f"attribute of the protected class {c.name!r}"))
-        for c in sides
-    ]
-    vectors = [held.rows(words) for words in own]
+    own = held.of_classes(pair, "attributes")
+    vectors = [held.rows(sorted(words)) for words in own]
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
         found = _main_direction(np.repeat(differences, pairs.astype(int), axis=0))
         if found is None:
             return None
-        means = [
+        a, b = (
             np.average(v @ found, weights=n) for v, n in zip(vectors, (first, second), strict=True)
-        ]
-        return float(means[0] - means[1])
+        )
+        return float(a - b)
 
-    low, high, seed, notes = percentile_interval(
+    drawn, notes = percentile_interval(
         difference, [len(used), *map(len, own)], prob=prob, resamples=resamples, seed=seed
     )
     if both := [w for w in own[0] if w in set(own[1])]:
         notes = [f"attributes of both classes: {some(both)}", *notes]
-    scores = [v @ direction for v in vectors]
-    rows = [
-        (w, c.name, float(held.of[w] @ direction))
-        for c in sides
-        for w in held.known(c.attributes, "")
-    ]
+    words = [*own[0], *own[1]]
+    names = np.repeat([c.name for c in pair], [len(side) for side in own])
+    table = pd.DataFrame(
+        {"word": words, "attribute_of": names, "score": held.rows(words) @ direction}
+    )
+    means = [float((v @ direction).mean()) for v in vectors]
     return Score(
         name="ripa",
-        data=f"{listed.name} in {held.name}",
         label="difference",
-        value=float(scores[0].mean() - scores[1].mean()),
-        low=low,
-        high=high,
-        prob=prob,
+        value=means[0] - means[1],
         n={"pairs": len(used), "a": len(own[0]), "b": len(own[1])},
-        classes=(sides[0].name, sides[1].name),
-        dropped=held.missing,
-        notes=(*held.notes, *notes),
         details={
-            "mean": {c.name: float(each.mean()) for c, each in zip(sides, scores, strict=True)},
-            "mean_absolute": math.fsum(abs(row[2]) for row in rows) / len(rows),
+            "mean": dict(zip((x.name, y.name), means, strict=True)),
+            "mean_absolute": float(table["score"].abs().mean()),
             "direction": direction,
             "towards": tuple(m for m, _ in used),
             "away": tuple(f for _, f in used),
-            **{"resamples": resamples, "seed": seed},
         },
-        table=pd.DataFrame(rows, columns=["word", "attribute_of", "score"]),
+        table=table,
+        **_about(listed, pair, held, notes),
+        **drawn,
     )
 
 
@@ -341,8 +312,7 @@ def ect(
     -------
     Score
         The value is Spearman's correlation, in [-1, 1], of the attributes' cosines with the mean
-        vectors of X and of Y; 1 where both order them alike. Details: ``x, y, words, resamples,
-        seed``. Its ``pairs()`` have ``word, cosine_x, cosine_y, rank_x, rank_y``.
+        vectors of X and of Y; 1 where both order them alike. Its ``pairs()`` have ``word, cosine_x, cosine_y, rank_x, rank_y``.
 
     Raises
     ------
@@ -364,15 +334,14 @@ def ect(
     import pandas as pd
 
     listed = load_wordlist(wordlist, controls="none")
-    x, y = classes_of_list(listed, classes)
+    pair = x, y = classes_of_list(listed, classes)
     wanted = [*x.attributes, *y.attributes]
     held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
-    own = [held.known(c.protected, f"word of the protected class {c.name!r}") for c in (x, y)]
+    own = held.of_classes(pair)
     present = held.known(wanted, "attribute")
     if len(present) < 3:
-        raise InputError(
-            "fewer than three attributes are in the vocabulary", where=held.name, found=present
-        )
+        problem = f"expected three attributes or more, got {some(present)}"
+        raise InputError(problem, where=held.name)
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
     sides = [held.rows(sorted(words)) for words in own]
     in_order = sorted(present)
@@ -387,7 +356,7 @@ def ect(
         return [attributes @ mean / length for mean, length in zip(means, lengths, strict=True)]
 
     if (cosines := cosines_of([np.ones(len(side)) for side in sides])) is None:
-        problem = "the mean vector of a class is zero, so it has no direction"
+        problem = "expected classes whose mean vector has a direction, got one of length 0"
         raise InputError(problem, where=held.name)
     value = _spearman(*cosines)
 
@@ -397,7 +366,7 @@ def ect(
         a, b = (np.repeat(x, drawn.astype(int)) for x in found)
         return _spearman(a, b)
 
-    low, high, seed, notes = percentile_interval(
+    drawn, notes = percentile_interval(
         correlation, [*map(len, own), len(present)], prob=prob, resamples=resamples, seed=seed
     )
     if value is None:
@@ -406,21 +375,12 @@ def ect(
     numbers = dict(zip(columns, [*cosines, *map(_ranks, cosines)], strict=True))
     return Score(
         name="ect",
-        data=f"{listed.name} in {held.name}",
         label="rank correlation",
         value=value,
-        low=low,
-        high=high,
-        prob=prob,
         n={"x": len(own[0]), "y": len(own[1]), "words": len(present)},
-        classes=(x.name, y.name),
-        dropped=held.missing,
-        notes=(*held.notes, *notes),
-        details={
-            **{"x": tuple(own[0]), "y": tuple(own[1]), "words": tuple(present)},
-            **{"resamples": resamples, "seed": seed},
-        },
         table=pd.DataFrame(numbers, index=in_order).loc[present].rename_axis("word").reset_index(),
+        **_about(listed, pair, held, notes),
+        **drawn,
     )
 
 
@@ -455,7 +415,7 @@ def rnsb(
     Score
         The value is the Kullback-Leibler divergence of the words' shares from equal ones, in nats.
         Details: ``largest`` (log n, which it cannot exceed), ``mean_probability`` (of a negative
-        attribute, by class), ``shrinkage, x, y, a, b, resamples, seed``. Its ``pairs()`` have
+        attribute, by class), ``shrinkage``. Its ``pairs()`` have
         ``protected_word, protected_class, probability, share``.
 
     Raises
@@ -482,30 +442,22 @@ def rnsb(
 
     shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
     listed = load_wordlist(wordlist, controls="none")
-    x, y = classes_of_list(listed, classes)
+    pair = x, y = classes_of_list(listed, classes)
     if both := [w for w in x.attributes if w in set(y.attributes)]:
-        raise InputError(
-            "attributes of both classes cannot be told apart",
-            where=f"word list {listed.name}",
-            found=both,
-        )
-    held = vectors_of(
-        embedding, [*x.protected, *y.protected, *x.attributes, *y.attributes], unit=False
-    )
+        problem = f"expected attributes of one class each, got {some(both)} in both"
+        raise InputError(problem, where=f"word list {listed.name}")
+    wanted = [*x.protected, *y.protected, *x.attributes, *y.attributes]
+    held = vectors_of(embedding, wanted, unit=False)
+    sets = [*held.of_classes(pair), *held.of_classes(pair, "attributes")]
+    sizes = [len(side) for side in sets]
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
-    sets = [
-        held.known(words, f"{noun} of the protected class {c.name!r}")
-        for words, noun, c in (
-            (x.protected, "word", x), (y.protected, "word", y), (x.attributes, "attribute", x), (y.attributes, "attribute", y),
-        )
-    ]  # fmt: skip
     words = [*sorted(sets[0]), *sorted(sets[1])]
     trained = held.rows([*sorted(sets[2]), *sorted(sets[3])])
     # Weights that lie outside the span of the attributes would only add to their length.
     _, lengths, axes = np.linalg.svd(trained, full_matrices=False)
     axes = axes[lengths > lengths[0] * 1e-12]
     trained, judged = trained @ axes.T, held.rows(words) @ axes.T
-    negative = np.repeat([0.0, 1.0], [len(sets[2]), len(sets[3])])
+    negative = np.repeat([0.0, 1.0], sizes[2:])
 
     def log_probabilities(counts: Array) -> Array:
         coefficients, intercept = _fit_logistic(trained, negative, shrinkage * counts)
@@ -516,42 +468,40 @@ def rnsb(
             log_probabilities(np.concatenate([a, b])), np.concatenate([first, second])
         )
 
-    sizes = [len(side) for side in sets]
-    low, high, seed, notes = percentile_interval(
-        divergence, sizes, prob=prob, resamples=resamples, seed=seed
-    )
+    drawn, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
     logs, every = log_probabilities(np.ones(len(trained))), np.ones(len(words))
-    table = pd.DataFrame(
-        {
-            "protected_word": words,
-            "protected_class": np.repeat([x.name, y.name], sizes[:2]),
-            "probability": np.exp(logs),
-            "share": np.exp(_log_shares(logs, every)),
-        }
-    )
-    order = [(x.name, w) for w in sets[0]] + [(y.name, w) for w in sets[1]]
-    table = table.set_index(["protected_class", "protected_word"]).loc[order].reset_index()
+    columns = ["protected_word", "protected_class", "probability", "share"]
+    names = np.repeat([x.name, y.name], sizes[:2])
+    numbers = (words, names, np.exp(logs), np.exp(_log_shares(logs, every)))
+    table = pd.DataFrame(dict(zip(columns, numbers, strict=True))).set_index(columns[1::-1])
+    order = [(c.name, w) for c, side in zip(pair, sets, strict=False) for w in side]
+    table = table.loc[order].reset_index()
     return Score(
         name="rnsb",
-        data=f"{listed.name} in {held.name}",
         label="divergence",
         value=_divergence(logs, every),
-        low=low,
-        high=high,
-        prob=prob,
         n=dict(zip("xyab", sizes, strict=True)),
-        classes=(x.name, y.name),
-        dropped=held.missing,
-        notes=(*held.notes, *notes),
         details={
             "largest": math.log(len(words)),
             "mean_probability": dict(table.groupby("protected_class")["probability"].mean()),
             "shrinkage": shrinkage,
-            **dict(zip("xyab", map(tuple, sets), strict=True)),
-            **{"resamples": resamples, "seed": seed},
         },
-        table=table[["protected_word", "protected_class", "probability", "share"]],
+        table=table[columns],
+        **_about(listed, pair, held, notes),
+        **drawn,
     )
+
+
+def _about(
+    listed: WordList, pair: Iterable[WordClass], held: Vectors, notes: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return what a score says of its data."""
+    return {
+        "data": f"{listed.name} in {held.name}",
+        "classes": tuple(c.name for c in pair),
+        "dropped": held.missing,
+        "notes": (*held.notes, *notes),
+    }
 
 
 def _differences(
@@ -560,13 +510,14 @@ def _differences(
     """Return the differences of the pairs with vectors, these pairs, and the direction of the differences."""
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     if not used:
-        raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=held.name)
+        problem = f"expected both words of a pair, got none of {len(couples)} pairs"
+        raise InputError(problem, where=held.name)
     differences = np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
     if (direction := _main_direction(differences)) is None:
         raise InputError(
-            "the differences of the pairs cancel, so no direction is theirs",
+            "expected pairs whose differences share a direction, got some that cancel",
             where=held.name,
-            hint="is the first word of every pair of the same class?",
+            hint="put the words of one class first in every pair",
         )
     return differences, used, direction
 
@@ -631,9 +582,8 @@ def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array,
         try:
             step = np.linalg.solve(curvature, gradient)
         except np.linalg.LinAlgError:
-            raise InputError(
-                "the classifier cannot be fitted to vectors of such lengths", where="rnsb"
-            ) from None
+            problem = "expected vectors of moderate length, got some too long for the classifier"
+            raise InputError(problem, where="rnsb") from None
         if float(gradient @ step) < 1e-20:
             break
         size = 1.0

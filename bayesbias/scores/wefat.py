@@ -5,8 +5,6 @@ score of a word is ``(mean cosine with A - mean cosine with B) / SD of its cosin
 n - 1 in the standard deviation.
 """
 
-import dataclasses
-import itertools
 import math
 import secrets
 from collections.abc import Mapping, Sequence
@@ -27,7 +25,7 @@ from bayesbias.wordlists.listfile import load_wordlist
 SAMPLES = 99_999
 """Permutations drawn for a p-value."""
 _LEAST = 4  # words; Fisher's z needs more than three
-_ALL_ORDERS = 8  # words of which every order is taken
+_MOST_ORDERS = math.factorial(8)  # of which every one is taken
 
 
 def wefat_score(
@@ -69,8 +67,8 @@ def wefat_score(
         The value is Pearson's r of score and covariate, its interval by Fisher's z. `p_value` is
         two-sided: how often the covariates, dealt to the words anew, correlate as strongly.
         Details: ``covariate, r_undivided`` (r of the differences of mean cosines, not divided by
-        each word's SD), ``samples, seed, missing`` (scored words without a vector), ``scores,
-        covariates, a, b``. Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
+        each word's SD), ``missing`` (scored words without a vector), ``scores, covariates, a, b``.
+        Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, covariate``.
 
     Raises
     ------
@@ -95,65 +93,51 @@ def wefat_score(
 
     prob = checks.probability(prob)
     listed = load_wordlist(sets, controls="none")
-    both_classes = classes_of_list(listed, classes)
+    pair = classes_of_list(listed, classes)
     chosen = _chosen({} if covariates is None else covariates, covariate)
-    own = [list(dict.fromkeys(c.protected)) for c in both_classes]
-    both = {*own[0], *own[1]}
-    wanted = [word for word in chosen.values if word not in both]
+    in_sets = list(dict.fromkeys(word for c in pair for word in c.protected))
+    wanted = [word for word in chosen.values if word not in in_sets]
     notes = []
-    if len(wanted) < len(chosen.values):
-        notes.append(
-            f"words of the two sets are not scored: {some(w for w in chosen.values if w in both)}"
-        )
+    if both := [word for word in chosen.values if word in in_sets]:
+        notes.append(f"words of the two sets are not scored: {some(both)}")
     if chosen.without:
         notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
-        raise InputError("no word has the covariate", where=chosen.source, found=chosen.name)
-    every = [*own[0], *own[1], *wanted]
+        problem = f"expected words with the covariate {chosen.name!r}, got none"
+        raise InputError(problem, where=chosen.source)
+    every = [*in_sets, *wanted]
     loaded = (
         embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
     )
     held = vectors_of(loaded, every)
-    if pieces := [word for word in dict.fromkeys(every) if word in set(loaded.composed)]:
+    if pieces := [word for word in every if word in set(loaded.composed)]:
         notes.append(f"built from subwords: {some(pieces)}")
-    kept, doubled = _once(held.known(wanted, "word"), held.of, chosen)
-    sides = [
-        held.known(words, f"word of the protected class {c.name!r}")
-        for words, c in zip(own, both_classes, strict=True)
-    ]
-    a, b = (held.rows(sorted(side)) for side in sides)
-    rows, still = [], []
-    for word in kept:
-        near, far = a @ held.of[word], b @ held.of[word]
-        mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
-        sd = float(np.std(np.concatenate([near, far]), ddof=1))
-        if sd > ROUNDING:
-            rows.append(
-                (word, mean_a, mean_b, sd, (mean_a - mean_b) / sd, float(chosen.values[word]))
-            )
-        else:
-            still.append(word)
-    if still:
-        notes.append(f"no score, since their cosines do not vary: {some(still)}")
-    if len(rows) < _LEAST:
-        raise InputError(
-            f"fewer than {_LEAST} words have a vector, the covariate and a score",
-            where=held.name,
-            found=[row[0] for row in rows] or "none",
-        )
+    kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of, chosen)
+    sides = held.of_classes(pair)
+    near, far = (held.rows(kept) @ held.rows(sorted(side)).T for side in sides)
+    table = pd.DataFrame({"word": kept, "mean_a": near.mean(axis=1), "mean_b": far.mean(axis=1)})
+    table["sd"] = np.hstack([near, far]).std(axis=1, ddof=1)
+    table["score"] = (table["mean_a"] - table["mean_b"]) / table["sd"]
+    table["covariate"] = [float(chosen.values[word]) for word in kept]
+    if (still := table["sd"] <= ROUNDING).any():
+        notes.append(f"no score, since their cosines do not vary: {some(table['word'][still])}")
+        table = table[~still].reset_index(drop=True)
+    if len(table) < _LEAST:
+        got = some(table["word"]) or "none"
+        problem = f"expected {_LEAST} words or more with a vector, the covariate and a score"
+        raise InputError(f"{problem}, got {got}", where=held.name)
     # In alphabetical order, so that one seed draws the same orders whatever that of the covariates.
-    away, scores, values = (
-        np.array(column)
-        for column in zip(*((r[1] - r[2], r[4], r[5]) for r in sorted(rows)), strict=True)
-    )
+    ordered = table.sort_values("word")
+    scores, values = (ordered[name].to_numpy() for name in ("score", "covariate"))
+    away = (ordered["mean_a"] - ordered["mean_b"]).to_numpy()
     for what, numbers in ((f"the covariate {chosen.name!r}", values), ("the score", scores)):
         if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
-            raise InputError(
-                f"{what} is the same for all words", where=chosen.source, found=float(numbers[0])
-            )
+            problem = f"expected words that differ in {what}, got {numbers[0]:g} for all"
+            raise InputError(problem, where=chosen.source)
     r = _correlation(scores, values)
     p, method, seed = _permutation_p(scores, values, samples, seed)
-    low, high = fisher_interval(r, len(rows), prob)
+    low, high = fisher_interval(r, len(table), prob)
+    by_word = table.set_index("word")
     return Score(
         name="wefat",
         data=f"{listed.name} in {held.name}",
@@ -164,21 +148,20 @@ def wefat_score(
         prob=prob,
         p_value=p,
         p_method=method,
-        n={"words": len(rows), "a": len(a), "b": len(b)},
-        classes=(both_classes[0].name, both_classes[1].name),
-        dropped=tuple(w for w in held.missing if w in both),
+        seed=seed,
+        n={"words": len(table), "a": len(sides[0]), "b": len(sides[1])},
+        classes=(pair[0].name, pair[1].name),
+        dropped=tuple(w for w in held.missing if w in in_sets),
         notes=(*notes, *held.notes, *doubled),
         details={
             "covariate": chosen.name,
             "r_undivided": _correlation(away, values) if np.ptp(away) > ROUNDING else None,
-            "samples": samples if method == "montecarlo" else None,
-            "seed": seed,
-            "missing": tuple(w for w in held.missing if w not in both),
-            "scores": {row[0]: row[4] for row in rows},
-            "covariates": {row[0]: row[5] for row in rows},
+            "missing": tuple(w for w in held.missing if w not in in_sets),
+            "scores": by_word["score"].to_dict(),
+            "covariates": by_word["covariate"].to_dict(),
             **{"a": tuple(sides[0]), "b": tuple(sides[1])},
         },
-        table=pd.DataFrame(rows, columns=["word", "mean_a", "mean_b", "sd", "score", "covariate"]),
+        table=table,
     )
 
 
@@ -186,25 +169,21 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
     """Return the one covariate to correlate with."""
     given = {each.name: each for each in covariates_given(covariates)}
     if not given:
-        raise InputError("there is no covariate to correlate with", where="covariates")
+        raise InputError("expected a covariate of words, got none", where="covariates")
     if covariate is None and len(given) > 1:
-        raise InputError("name the covariate", where="covariate", valid=list(given))
+        raise InputError(f"expected the name of one of {some(given)}, got none", where="covariate")
     name = checks.choice(covariate or next(iter(given)), given, "covariate", "covariate")
-    chosen = given[name]
-    if not chosen.numeric:
-        found = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
-        problem = f"the covariate {name!r} is not a number"
-        raise InputError(problem, where=chosen.source, found=found)
-    return chosen
+    if not given[name].numeric:
+        found = next(v for v in given[name].values.values() if isinstance(v, str))
+        problem = f"expected numbers as the covariate {name!r}, got {found!r}"
+        raise InputError(problem, where=given[name].source)
+    return given[name]
 
 
 def _once(
     words: Sequence[str], vectors: Mapping[str, Array], covariate: Given
 ) -> tuple[list[str], list[str]]:
-    """Keep one of the spellings of a word that have the same vector.
-
-    Their covariates must agree.
-    """
+    """Keep one of the spellings of a word that have the same vector; their covariates must agree."""
     first: dict[tuple[str, bytes], str] = {}
     notes = []
     for word in words:
@@ -212,20 +191,11 @@ def _once(
         if known == word:
             continue
         if covariate.values[known] != covariate.values[word]:
-            raise InputError(
-                f"{known!r} and {word!r} have one vector and two values of {covariate.name}",
-                where=covariate.source,
-                found=(covariate.values[known], covariate.values[word]),
-            )
+            problem = f"expected one value for {known!r} and {word!r}, which have one vector"
+            got = f"{covariate.values[known]} and {covariate.values[word]}"
+            raise InputError(f"{problem}, got {got}", where=covariate.source)
         notes.append(f"{word} and {known} are one word of the vectors, which counts once")
     return list(first.values()), notes
-
-
-def at_prob(score: Score, prob: float) -> Score:
-    """Return the score with an interval of another probability."""
-    assert score.value is not None
-    low, high = fisher_interval(score.value, score.n["words"], prob)
-    return dataclasses.replace(score, prob=prob, low=low, high=high)
 
 
 def _correlation(first: Array, second: Array) -> float:
@@ -240,19 +210,27 @@ def _permutation_p(
 
     All orders of few words.
     """
+    from scipy.stats import permutation_test
+
     a, b = (x - x.mean() for x in (scores, values))
-    a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
-    least = abs(float(a @ b)) - ROUNDING
-    if len(a) <= _ALL_ORDERS:
-        orders = np.array(list(itertools.permutations(range(len(a)))))
-        return float(np.mean(np.abs(b[orders] @ a) >= least)), "exact", None
-    seed = secrets.randbits(32) if seed is None else seed
-    random = np.random.default_rng(seed)
-    hits = 0
-    for first in range(0, samples, 10_000):
-        drawn = random.permuted(np.tile(b, (min(10_000, samples - first), 1)), axis=1)
-        hits += int(np.count_nonzero(np.abs(drawn @ a) >= least))
-    return (hits + 1) / (samples + 1), "montecarlo", seed
+    scale = np.linalg.norm(a) * np.linalg.norm(b)
+
+    def strength(order: Array, axis: int = -1) -> Array:
+        return np.round(np.abs(order @ b) / scale, 12)
+
+    few = math.factorial(len(a)) <= _MOST_ORDERS
+    seed = None if few else secrets.randbits(32) if seed is None else seed
+    test = permutation_test(
+        (a,),
+        strength,
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=_MOST_ORDERS if few else samples,
+        batch=10_000,
+        vectorized=True,
+        rng=seed,
+    )
+    return float(test.pvalue), "exact" if few else "montecarlo", seed
 
 
 def fisher_interval(r: float, n: int, prob: float) -> tuple[float, float]:

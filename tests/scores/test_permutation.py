@@ -85,7 +85,6 @@ def test_exact_p_is_that_of_exact_fractions(sides, most_enumerated, monkeypatch)
         )
         assert result.p_lower == result.p_value == result.p_upper
         assert result.method == "exact"
-        assert ("was looked at" if most_enumerated else "halves") in result.note
 
 
 @pytest.mark.parametrize("sides", [1, 2])
@@ -164,7 +163,6 @@ def test_bounds_hold_the_exact_p() -> None:
         assert bounds.p_lower <= exact.p_value <= bounds.p_upper
         assert bounds.p_lower <= bounds.p_value <= bounds.p_upper
         assert bounds.p_value == pytest.approx(math.sqrt(bounds.p_lower * bounds.p_upper))
-        assert bounds.rigorous
         assert bounds.ties is None
 
 
@@ -268,7 +266,7 @@ def test_sampling_finds_the_exact_p(n_x, n_y, sides) -> None:
     ends = stats.binomtest(hits, 50_000).proportion_ci(0.99, method="exact")
     assert (sampled.p_lower, sampled.p_upper) == pytest.approx((ends.low, ends.high), rel=1e-9)
     assert sampled.p_lower < sampled.p_value < sampled.p_upper
-    assert (sampled.seed, sampled.samples, sampled.ties) == (shifted(2), 50_000, None)
+    assert (sampled.seed, sampled.ties) == (shifted(2), None)
 
 
 def test_normal_has_the_mean_and_variance_of_all_partitions() -> None:
@@ -282,7 +280,7 @@ def test_normal_has_the_mean_and_variance_of_all_partitions() -> None:
     z = (x.sum() - y.sum() - np.mean(values)) / np.std(values)
     one = p_of(x, y, method="normal")
     assert one.p_value == pytest.approx(0.5 * math.erfc(z / math.sqrt(2)), rel=1e-9)
-    assert (one.p_lower, one.p_upper, one.rigorous, one.ties) == (None, None, False, None)
+    assert (one.p_lower, one.p_upper, one.ties) == (None, None, None)
     two = p_of(x, y, method="normal", sides=2)
     assert two.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-9)
 
@@ -326,9 +324,8 @@ def test_all_ten_weat_p_values_are_exact(weat_scores) -> None:
     exact = {number: p_of(*scores) for number, scores in weat_scores.items()}
     assert exact[7].p_value == 202 / 12870  # as published
     sizes = [25, 25, 32, 16, 16, 8, 8, 8, 6, 8]
-    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [
-        ("exact", n, n) for n in sizes
-    ]
+    assert [result.method for result in exact.values()] == ["exact"] * 10
+    assert [len(x) for x, _ in weat_scores.values()] == sizes
     for number, (x, y) in weat_scores.items():
         bounds = p_of(x, y, method="bounds")
         assert bounds.p_lower <= exact[number].p_value <= bounds.p_upper

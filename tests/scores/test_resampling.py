@@ -115,19 +115,20 @@ def test_of_many_scores_subsets_are_drawn() -> None:
 def test_the_bootstrap_of_a_mean_is_as_wide_as_theory_has_it() -> None:
     values = np.random.default_rng(0).normal(size=300)
     resamples = 2000
-    low, high, seed, notes = percentile_interval(
+    found, notes = percentile_interval(
         lambda counts: float(counts @ values / counts.sum()),
         [300],
         prob=0.89,
         resamples=resamples,
         seed=shifted(1),
     )
+    low, high = found["low"], found["high"]
     sd = values.std() / math.sqrt(300)
     z = stats.norm.ppf(0.945)
     error = sd * math.sqrt(0.055 * 0.945 / resamples) / stats.norm.pdf(z)
     assert abs(low - (values.mean() - z * sd)) < 5 * error
     assert abs(high - (values.mean() + z * sd)) < 5 * error
-    assert (seed, notes) == (shifted(1), [])
+    assert (found["seed"], notes) == (shifted(1), [])
 
 
 @pytest.mark.slow

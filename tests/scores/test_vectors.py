@@ -127,7 +127,7 @@ def test_ripa_takes_the_principal_component_of_vectors_as_they_are() -> None:
     assert result.low <= result.high
     with pytest.raises(InputError, match="cancel"):
         ripa({**v, "x2": v["y1"], "y2": v["x1"]}, LIST, sets=PAIRS[:2], **FEW)
-    with pytest.raises(InputError, match="no pairs define a direction"):
+    with pytest.raises(InputError, match="define a direction"):
         ripa(v, LIST, **FEW)
 
 
@@ -154,7 +154,7 @@ def test_ect_shares_the_ranks_of_ties() -> None:
     assert (ranks["a1"], ranks.sum()) == (ranks["a2"], 15)
     none = ect({**v, **{w: v["a1"] for w in [*A, *B]}}, LIST, **FEW)
     assert (none.value, none.low) == (None, None)
-    with pytest.raises(InputError, match="fewer than three attributes"):
+    with pytest.raises(InputError, match="three attributes"):
         ect({w: v[w] for w in [*X, *Y, *A]}, LIST, **FEW)
 
 
@@ -189,15 +189,14 @@ def test_every_score_is_computed_of_vectors_and_some_of_a_table() -> None:
     held = bb.load_embedding(v)
     table = distance_table(held, words)
     for name, row in SCORES.items():
-        settings = {setting.name: setting.default for setting in row.settings}
-        settings |= {"resamples": 99} if "resamples" in settings else {}
+        settings = {"resamples": 99}
         if "vectors" in row.needs:
-            with pytest.raises(InputError, match="needs vectors"):
+            with pytest.raises(InputError, match="expected vectors"):
                 row.compute(table, **settings)
         else:
             assert row.compute(table, **settings)
         if "definitional pairs" not in row.needs:  # the list has none
-            scores = row.compute(table, words, held, **settings)
+            scores = row.compute(table, held, words, **settings)
             assert {score.name for score in scores} == {name}
     assert SCORES["weat"].compute(table)[0].value == weat(v, LIST).value
 

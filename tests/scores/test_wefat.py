@@ -61,7 +61,7 @@ def test_of_many_words_orders_are_drawn() -> None:
     assert (
         abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
     )
-    assert (result.p_method, result.samples, result.seed) == ("montecarlo", samples, shifted(3))
+    assert (result.p_method, result.seed) == ("montecarlo", shifted(3))
     assert bb.scores.wefat_score(held, LIST, {"f": values}, samples=500).seed is not None
 
 
@@ -77,11 +77,11 @@ def test_the_order_of_the_classes_is_the_sign() -> None:
 @pytest.mark.parametrize(
     ("covariates", "covariate", "said"),
     [
-        ({"f": VALUES, "g": VALUES}, None, "name the covariate"),
+        ({"f": VALUES, "g": VALUES}, None, "the name of one of f, g"),
         ({"covariate": VALUES}, "covarate", "did you mean 'covariate'"),
-        ({"f": dict.fromkeys(JOBS, "a")}, None, "is not a number"),
-        ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all words"),
-        ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
+        ({"f": dict.fromkeys(JOBS, "a")}, None, "expected numbers"),
+        ({"f": dict.fromkeys(JOBS, 2.0)}, None, "got 2 for all"),
+        ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "4 words or more"),
     ],
 )
 def test_what_cannot_be_correlated(covariates, covariate, said: str) -> None:
