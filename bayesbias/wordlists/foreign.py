@@ -18,8 +18,9 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded, read_json, read_text
 from bayesbias.core.formatting import Shortened, join_words, number_of, some
+from bayesbias.wordlists.published import list_of_manzini, read_weathub
 
-FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
+FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 FORMS = (
     "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or .tsv "
     "table with the columns word, class, kind, or one column a set"
@@ -45,8 +46,15 @@ _MOST_BLANKS = 2  # in a word; a sentence has more
 type _Sets = tuple[str, list[tuple[str, Any, Any]]]
 
 
-def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Read a word list that is not a TOML file: the mapping that `load_wordlist` takes, and notes."""
+def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read a word list that is not a TOML file: the mapping that `load_wordlist` takes, and notes.
+
+    `which` names a list in a file of several.
+    """
+    if (test := read_weathub(path, which)) is not None:
+        about = {key: test.pop(key) for key in ("name", "language", "source")}
+        read, notes = _as_mapping(_sets_of_test(test, str(path)), str(path))
+        return {**read, **about}, notes
     if path.suffix.lower() not in (".json", ".jsonl"):
         return _as_mapping(_sets_of_table(path), str(path))
     data = read_json(path)
@@ -70,6 +78,10 @@ def foreign_mapping(
     """Return a mapping in the form of another program as one of ours; None if it has no such form."""
     if _is_ours(data):
         return None
+    if "analogy_templates" in data and "definite_sets" in data:
+        read = list_of_manzini(data, where)
+        classes = join_words(c["name"] for c in read["class"])
+        return read, (f"Read as a vocabulary of Manzini et al.: {classes}.",)
     forms = (
         ("target_sets", "attribute_sets", _sets_of_query),
         ("targ1", "attr1", _sets_of_test),

@@ -23,6 +23,7 @@ from bayesbias.wordlists import listchecks
 from bayesbias.wordlists.controls import resolved_controls, settled_controls
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
 from bayesbias.wordlists.listchecks import LIST_SCHEMA, Problems
+from bayesbias.wordlists.published import split_list
 from bayesbias.wordlists.wordlist import CONTROLS, Controls, WordClass, WordList
 
 __all__ = ["check_wordlist", "list_wordlists", "load_wordlist", "wordlist_template"]
@@ -75,7 +76,8 @@ def load_wordlist(
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
         short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the
         form of another program: a query of WEFE, a test of May et al. with ``targ1`` to
-        ``attr2``, PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv``
+        ``attr2``, a vocabulary of Manzini et al., one list of WEATHub
+        (``weathub.parquet:de/WEAT7``), PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv``
         or ``.tsv`` table with columns ``word, class, kind`` (``protected``, ``attribute``,
         ``human``, ``neutral``), or with one column a set. The notes of the list say how it was
         understood.
@@ -230,9 +232,10 @@ def _read(
             data, remarks = foreign_mapping(data) or (data, remarks)
             has_schema = False
         elif isinstance(x, str | os.PathLike):
-            path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
+            text, which = split_list(os.fspath(x))
+            path = find_toml(text, "wordlists", "word list", others=FOREIGN_ENDINGS)
             foreign = path.suffix.lower() in FOREIGN_ENDINGS
-            data, remarks = foreign_file(path) if foreign else (read_toml(path), remarks)
+            data, remarks = foreign_file(path, which) if foreign else (read_toml(path), remarks)
             where = str(path)
             origin = f"wordlists/{path.name}" if path.parent == data_dir("wordlists") else where
             has_schema = not foreign
