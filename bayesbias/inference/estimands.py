@@ -62,14 +62,22 @@ def asked_rows(
     Labels of a group other than connections are contrasted in the order in which they come in
     `shown`.
     """
-    group = design.spec.results.group
-    pairs = contrasted_groups(
-        group, labels_of((table if shown is None else shown)[group], group)[0]
-    )
-    if estimand in PREDICTIVE:
-        return new_rows(design, table, estimand, pairs if contrasted else None)
-    means = mean_rows(design, table, estimand)
-    return contrast_rows(means, pairs) if contrasted else means
+    results, shown = design.spec.results, table if shown is None else shown
+    labels = labels_of(shown[results.group], results.group)[0]
+    pairs = contrasted_groups(results.group, labels)
+    new = estimand in PREDICTIVE
+    if new and (results.between or not contrasted):
+        means = new_rows(design, table, estimand)
+    elif not new:
+        means = mean_rows(design, table, estimand)
+    if not contrasted:
+        return means
+    rows = new_rows(design, table, estimand, pairs) if new else contrast_rows(means, pairs)
+    if not results.between:
+        return rows
+    by = results.levels[results.between].by
+    names = labels_of(shown[by], by)[0]
+    return together(rows, between_rows(means, results.between, names, labels, pairs))
 
 
 def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
@@ -109,14 +117,80 @@ def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
     return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
 
 
-def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, str]:
+def between_rows(
+    means: Rows,
+    level: str,
+    names: Sequence[str],
+    labels: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+) -> Rows:
+    """Return differences between the names of a level, of contrasts and of single labels.
+
+    Names are compared in pairs, and, where there are more than two, each with the mean of the
+    others, which all weigh the same. New words are compared in pairs only, and where each mean is
+    that of one kind of word.
+    """
+    from scipy import sparse
+
+    parts = np.bincount(means.row, minlength=len(means.keys))  # of which a row is a mixture
+    at = {
+        (name, label): int(np.flatnonzero(means.row == row)[0])
+        for row, (own, name, label) in enumerate(means.keys)
+        if own == level and parts[row] == 1
+    }
+    sides = {f"{a} - {b}": {a: 1.0, b: -1.0} for a, b in pairs} | {x: {x: 1.0} for x in labels}
+    against = {
+        ("between", f"{a} - {b}"): {a: 1.0, b: -1.0} for a, b in itertools.combinations(names, 2)
+    }
+    if len(names) > 2 and not means.linear.shared:
+        rest = dict.fromkeys(names, -1 / (len(names) - 1))
+        against |= {("others", f"{name} - others"): {**rest, name: 1.0} for name in names}
+    keys, sums = [], []
+    for (kind, name), of in against.items():
+        for contrast, side in sides.items():
+            cells = {(n, s): w * v for n, w in of.items() for s, v in side.items()}
+            if set(cells) <= set(at):
+                keys.append((kind, name, contrast))
+                sums.append({at[cell]: weight for cell, weight in cells.items()})
+    weights = sparse.csr_array(
+        (
+            [weight for each in sums for weight in each.values()],
+            [row for each in sums for row in each],
+            np.cumsum([0, *map(len, sums)]),
+        ),
+        shape=(len(keys), len(means.row)),
+    )
+    known = None if means.known is None else weights @ means.known
+    linear = means.linear.combined(weights)
+    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
+
+
+def together(first: Rows, second: Rows) -> Rows:
+    """Return the rows of two tables of one model, one after the other."""
+    known = None
+    if first.known is not None and second.known is not None:
+        known = np.concatenate([first.known, second.known])
+    return Rows(
+        [*first.keys, *second.keys],
+        joined([first.linear, second.linear]),
+        np.concatenate([first.row, second.row + len(first.keys)]),
+        np.concatenate([first.weight, second.weight]),
+        known,
+    )
+
+
+def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
     """Return the two labels whose contrast is called ``a - b``; a label may contain such a dash itself.
+
+    A difference on one label is called as that label.
 
     Examples
     --------
     >>> sides_of("m1 - small - m2", ["m1 - small", "m2"])
     ('m1 - small', 'm2')
     """
+    if contrast in labels:
+        return (contrast,)
     parts = contrast.split(" - ")
     cuts = ((" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts)))
     return next(both for both in cuts if set(both) <= set(labels))
@@ -133,7 +207,7 @@ def level_means(
 def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
     """Refuse a level or an estimand that a model does not have."""
     if level is not None:
-        checks.choice(level, ("overall", *spec.results.levels), "level", spec.label)
+        checks.choice(level, spec.results.contrast_levels, "level", spec.label)
     if estimand is not None:
         checks.choice(estimand, (*ESTIMANDS, *PREDICTIVE, *spec.results.estimands), "estimand")
 
@@ -270,7 +344,7 @@ def new_rows(
         normal.
     """
     spec, single = design.spec, estimand == "one_new_pair"
-    if not {_WORD, _ATTRIBUTE} <= set(spec.units) or spec.results.group != "connection":
+    if not about_pairs(spec):
         raise FitError(f"{estimand} needs pairs of a word and an attribute, unlike {spec.label}")
     if single and spec.likelihood != "Normal":
         raise FitError(f"{estimand} needs normal noise, and {spec.label} has another")
@@ -293,7 +367,7 @@ def new_rows(
         cells, group = combinations([codes, kind, connection, which_list])
         counts = np.bincount(group)
         linear = _with_new(
-            design, averaged(design, known, group, counts), known, group, counts, single
+            design, averaged(design, known, group, counts), known, group, counts, single, kind
         )
         for code, label in enumerate(labels):
             for sides in [(name,) for name in connections] if pairs is None else pairs:
@@ -350,6 +424,7 @@ def _with_new(
     group: np.ndarray,
     counts: np.ndarray,
     single: bool,
+    kind: np.ndarray,
 ) -> Linear:
     """Add the effects of a new word and, for a single pair, of its attribute and its noise.
 
@@ -372,12 +447,13 @@ def _with_new(
         new = set(parameter.dims) & set(spec.units)
         if new != {_WORD} and not single:
             continue  # averaged over new attributes
-        # The entry less what is new of it: two rows of one new word share an effect where all else is the same.
+        # The entry less what is new of it: two rows of one new word share an effect where all else is the same. Words of two
+        # kinds are two words.
         at = zip(
             parameter.dims, np.unravel_index(design.index[name], design.shape(name)), strict=True
         )
         rest = [codes for dim, codes in at if dim not in spec.units]
-        codes = [design.parent[name, "sigma"][design.index[name]], *rest]
+        codes = [design.parent[name, "sigma"][design.index[name]], *rest, kind]
         own = design.lever(name)
         lever = 1.0 if own is None else own
         if new == {_WORD}:
@@ -491,7 +567,10 @@ def same_for_all_words(spec: ModelSpec) -> bool:
 
 def has_new_words(spec: ModelSpec) -> bool:
     """Say whether a model can be asked for a single new word: it is of words and attributes, and words scatter."""
-    pairs = {"protected_word", "attribute"} <= set(
-        spec.units
-    ) and spec.results.group == "connection"
-    return pairs and not same_for_all_words(spec)
+    return about_pairs(spec) and not same_for_all_words(spec)
+
+
+def about_pairs(spec: ModelSpec) -> bool:
+    """Say whether a model is of words and attributes, and its results are about kinds or sets of attributes."""
+    group = spec.results.group
+    return {_WORD, _ATTRIBUTE} <= set(spec.units) and group in ("connection", "attribute_class")

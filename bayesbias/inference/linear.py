@@ -99,6 +99,18 @@ class Linear:
         ]
         return Linear(self.constant - other.constant, *groups)
 
+    def combined(self, weights: Any) -> Linear:
+        """Return sums of the rows by sparse weights, shape (sums, rows); what each row has for itself adds up by its squares."""
+        groups: list[Any] = [
+            tuple(replace(each, weights=by @ each.weights) for each in group)
+            for group, by in (
+                (self.parts, weights),
+                (self.shared, weights),
+                (self.apart, weights.power(2)),
+            )
+        ]
+        return Linear(weights @ self.constant, *groups)
+
     def draws(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the quantities for draws of the parameters, shape (n, rows), new effects at their mean of zero."""
         n = len(next(iter(draws.values())))

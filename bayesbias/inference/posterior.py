@@ -30,7 +30,7 @@ from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
 from bayesbias.inference.sampling import Engine
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.models.design import Design, labels_of
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import BETWEEN, ModelSpec
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,12 +68,15 @@ class BiasFit:
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
     """
 
-    study = "association"  # whose sections show it, see bayesbias.output
-
     idata: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
+
+    @property
+    def study(self) -> str:
+        """Whose sections show it, see `bayesbias.output`."""
+        return "groups" if self.spec.results.between else "association"
 
     @functools.cached_property
     def design(self) -> Design:
@@ -182,7 +185,8 @@ class BiasFit:
             Or one that the model declares. By default the first two, one after the other. Under
             ``listed_words`` the mean is the observed difference, and the interval the model's.
         level : str, optional
-            ``overall`` or a level of the model; by default all.
+            ``overall`` or a level of the model; by default all. The model `groups` also has
+            ``between`` (two groups) and ``others`` (a group and the mean of all others).
 
         Returns
         -------
@@ -534,16 +538,21 @@ class BiasFit:
         source = self.provenance.get("table", {}).get("name", "a table")
         head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
         lines = [f"{head}, {chains} x {draws} draws"]
-        label = "contrast" if self.spec.results.group == "connection" else self.spec.results.group
+        results = self.spec.results
+        label = (
+            "contrast" if results.group == "connection" or results.between else results.group
+        )
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
-            asked: Any = {"estimand": "population", "level": "overall"}
+            level = "between" if results.between else "overall"
+            asked: Any = {"estimand": "population", "level": level}
             whole = self.contrasts(**asked) if label == "contrast" else self.summary()
             digits = decimals(whole["sd"])
             shown = whole if len(whole) <= _MOST_SHOWN else whole.head(_MOST_SHOWN - 1)
             for row in shown.itertuples():
                 ends = f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
                 estimate = f"{row.mean:+.{digits}f}  {row.prob:.0%} HPDI {ends}"
-                lines.append(f"  {getattr(row, label):<24} {estimate}")
+                name = f"{row.name}: {row.contrast}" if results.between else getattr(row, label)
+                lines.append(f"  {name:<24} {estimate}")
             if len(shown) < len(whole):
                 lines.append(f"  and {len(whole) - len(shown)} more")
         found = self.diagnostics()
@@ -620,7 +629,7 @@ class BiasFit:
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         check_asked(self.spec, level, estimand)
-        levels = ("overall", *self.spec.results.levels) if level is None else (level,)
+        levels = self.spec.results.contrast_levels if level is None else (level,)
         about = self.spec.results.levels.get(level or "")
         if about and not about.population and estimand not in (None, "listed_words"):
             raise InputError(
@@ -663,10 +672,12 @@ class BiasFit:
     def order_of(self, rows: Rows) -> list[int]:
         """Return the numbers of rows in the order in which their labels come in the table."""
         results, places = self.spec.results, self._places
-        levels = ["overall", *results.levels]
+        levels = results.contrast_levels
 
         def at(row: int) -> tuple[int, int, int, int]:
             level, name, label = rows.keys[row]
+            if level in BETWEEN:  # made in that order
+                return levels.index(level), row, 0, row
             by = {"all": 0} if level == "overall" else places[results.levels[level].by]
             return levels.index(level), by[name], places[results.group].get(label, 0), row
 
@@ -723,7 +734,7 @@ class BiasFit:
         found = spreads.standardized(*pieces, *answer[:3])
         frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
         name = "probability_of_superiority"
-        if estimand in PREDICTIVE:
+        if estimand in PREDICTIVE or rows.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
             own = estimates.estimates(spreads.superiority_draws(*pieces, answer.draws), view.prob)

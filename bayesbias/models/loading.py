@@ -14,7 +14,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, read_bytes, sha256_of
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
-from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
+from bayesbias.models.spec import BETWEEN, RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
 __all__ = ["DEFAULT_MODEL", "list_models", "load_model"]
 
@@ -159,14 +159,17 @@ def _column(value: Any, where: str, of: str = "") -> str:
 
 def _results(table: Any, at: str) -> Results:
     checks.known_keys(
-        checks.table(table, at), ("group", "fixed", "level", "estimand"), at, needed=("group",)
+        checks.table(table, at),
+        ("group", "fixed", "level", "estimand", "between"),
+        at,
+        needed=("group",),
     )
 
     def entries(kind: str, *keys: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
         found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
         for name, entry in found.items():
             here = f"{at[:-1]}.{kind}.{name}]"
-            taken = name in ("overall", "population", "listed_words")
+            taken = name in ("overall", "population", "listed_words", *BETWEEN)
             _refuse(taken, "this name is taken", here, name)
             checks.known_keys(checks.table(entry, here), (*keys, *more), here, needed=keys)
             _strings(entry["held"], f"{here}, key held")
@@ -181,7 +184,10 @@ def _results(table: Any, at: str) -> Results:
     }
     estimands = {name: tuple(own["held"]) for name, own in entries("estimand", "held").items()}
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
-    return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands)
+    between = table.get("between", "")
+    if between:
+        checks.choice(between, levels, "level", f"{at}, key between")
+    return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands, between)
 
 
 def _parameter(name: str, table: Any, at: str) -> Parameter:

@@ -48,6 +48,10 @@ class Level:
     population: bool = True
 
 
+BETWEEN = ("between", "others")
+"""Levels of contrasts between the labels of another level."""
+
+
 @dataclass(frozen=True)
 class Results:
     """What the results of a model are about.
@@ -62,12 +66,21 @@ class Results:
         Below ``overall``.
     estimands : Mapping of str to tuple of str
         Beyond ``population`` and ``listed_words``: the columns that are held.
+    between : str
+        The level whose labels are compared with each other, in pairs (level ``between``) and each
+        with the mean of the rest (level ``others``); empty where none are.
     """
 
     group: str
     fixed: tuple[str, ...]
     levels: Mapping[str, Level]
     estimands: Mapping[str, tuple[str, ...]]
+    between: str = ""
+
+    @property
+    def contrast_levels(self) -> tuple[str, ...]:
+        """The levels at which contrasts are given."""
+        return ("overall", *self.levels, *(BETWEEN if self.between else ()))
 
 
 _WORD_AND_CLASS = ("protected_word", "protected_class")

@@ -18,6 +18,7 @@ STUDIES = {
     "debiasing": "bayesbias.studies.debiasing.sections",
     "sentences": "bayesbias.studies.sentences.sections",
     "sentiment": "bayesbias.studies.sentiment.sections",
+    "groups": "bayesbias.studies.groups.sections",
     "wefat": "bayesbias.studies.wefat.sections",
     "sweep": "bayesbias.sweeps.sections",
 }
@@ -31,7 +32,7 @@ def study_of(result: Any) -> Study:
     InputError
         If `result` is none of the results of this package.
     """
-    name = getattr(type(result), "study", None)
+    name = getattr(result, "study", None)
     if not isinstance(name, str):
         raise InputError(
             "expected a result, such as a fit or a comparison",
