@@ -15,14 +15,17 @@ DEMO = ("minilm-static", "religion")
 @shared.options(*shared.VECTORS, "model")
 @click.option("--compare-models", is_flag=True, help="Fit the other models of distances too.")
 @shared.options(*shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, *shared.OUTPUT)
-def fit(model: str, compare_models: bool, **given: Any) -> None:
+def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     import bayesbias as bb
+    from bayesbias.inference.fitting import model_for
     from bayesbias.studies.association.sections import models_section
 
-    shared.check_out(given, "association")
-    spec = bb.load_model(model)  # before minutes are spent on vectors
+    if model is not None:
+        bb.load_model(model)  # before minutes are spent on vectors
     table = shared.table_of(given)
+    spec = bb.load_model(model or model_for(table))
+    shared.check_out(given, "groups" if spec.results.between else "association")
     if given["slope"]:
         spec = shared.with_slopes(spec, table, given["slope"])
     result = bb.fit(table, spec, **shared.sampling_of(given))

@@ -80,9 +80,7 @@ OPTIONS: dict[str, Option] = {
         "--counts", metavar="FILE", help="Word frequencies: a file, order or wordfreq."
     ),
     "language": click.option("--language", default="en", metavar="L", help="Language of wordfreq."),
-    "model": click.option(
-        "--model", default="default", metavar="M", help="A shipped model or a TOML file."
-    ),
+    "model": click.option("--model", metavar="M", help="A shipped model or a TOML file."),
     "seed": click.option(
         "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", help="Seed of all random numbers."
     ),

@@ -117,6 +117,37 @@ def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
     return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
 
 
+def between_cells(
+    names: Sequence[str],
+    labels: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    others: bool = True,
+) -> dict[tuple[str, str, str], dict[tuple[str, str], float]]:
+    """Return differences between names, of contrasts and of single labels, as weights of their means.
+
+    Names are compared in pairs and, where there are more than two, each with the mean of the
+    others, which all weigh the same.
+
+    Examples
+    --------
+    >>> cells = between_cells(["women", "men"], ["family", "career"], [("family", "career")])
+    >>> [(name, contrast) for _, name, contrast in cells]
+    [('women - men', 'family - career'), ('women - men', 'family'), ('women - men', 'career')]
+    """
+    sides = {f"{a} - {b}": {a: 1.0, b: -1.0} for a, b in pairs} | {x: {x: 1.0} for x in labels}
+    against = {
+        ("between", f"{a} - {b}"): {a: 1.0, b: -1.0} for a, b in itertools.combinations(names, 2)
+    }
+    if others and len(names) > 2:
+        rest = dict.fromkeys(names, -1 / (len(names) - 1))
+        against |= {("others", f"{name} - others"): {**rest, name: 1.0} for name in names}
+    return {
+        (*key, contrast): {(n, x): w * v for n, w in of.items() for x, v in side.items()}
+        for key, of in against.items()
+        for contrast, side in sides.items()
+    }
+
+
 def between_rows(
     means: Rows,
     level: str,
@@ -124,12 +155,7 @@ def between_rows(
     labels: Sequence[str],
     pairs: Sequence[tuple[str, str]],
 ) -> Rows:
-    """Return differences between the names of a level, of contrasts and of single labels.
-
-    Names are compared in pairs, and, where there are more than two, each with the mean of the
-    others, which all weigh the same. New words are compared in pairs only, and where each mean is
-    that of one kind of word.
-    """
+    """Return the differences of `between_cells` as rows; new words are compared in pairs only."""
     from scipy import sparse
 
     parts = np.bincount(means.row, minlength=len(means.keys))  # of which a row is a mixture
@@ -138,31 +164,15 @@ def between_rows(
         for row, (own, name, label) in enumerate(means.keys)
         if own == level and parts[row] == 1
     }
-    sides = {f"{a} - {b}": {a: 1.0, b: -1.0} for a, b in pairs} | {x: {x: 1.0} for x in labels}
-    against = {
-        ("between", f"{a} - {b}"): {a: 1.0, b: -1.0} for a, b in itertools.combinations(names, 2)
-    }
-    if len(names) > 2 and not means.linear.shared:
-        rest = dict.fromkeys(names, -1 / (len(names) - 1))
-        against |= {("others", f"{name} - others"): {**rest, name: 1.0} for name in names}
-    keys, sums = [], []
-    for (kind, name), of in against.items():
-        for contrast, side in sides.items():
-            cells = {(n, s): w * v for n, w in of.items() for s, v in side.items()}
-            if set(cells) <= set(at):
-                keys.append((kind, name, contrast))
-                sums.append({at[cell]: weight for cell, weight in cells.items()})
-    weights = sparse.csr_array(
-        (
-            [weight for each in sums for weight in each.values()],
-            [row for each in sums for row in each],
-            np.cumsum([0, *map(len, sums)]),
-        ),
-        shape=(len(keys), len(means.row)),
-    )
+    cells = between_cells(names, labels, pairs, others=not means.linear.shared)
+    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
+    weights = sparse.lil_array((len(cells), len(means.row)))
+    for row, own in enumerate(cells.values()):
+        for cell, weight in own.items():
+            weights[row, at[cell]] = weight
     known = None if means.known is None else weights @ means.known
-    linear = means.linear.combined(weights)
-    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
+    linear = means.linear.combined(weights.tocsr())
+    return Rows(list(cells), linear, np.arange(len(cells)), np.ones(len(cells)), known)
 
 
 def together(first: Rows, second: Rows) -> Rows:

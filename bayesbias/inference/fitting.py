@@ -23,13 +23,14 @@ from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.models.design import Design, refuse_labels_of_no_row
-from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
+from bayesbias.models.loading import DEFAULT_MODEL, GROUPS_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import trimmed
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
 from bayesbias.tables.rows import with_repeats_noted
+from bayesbias.wordlists.pairing import SHARED
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -104,7 +105,7 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
 
 def fit(
     table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
+    model: str | os.PathLike[str] | ModelSpec | None = None,
     *,
     draws: int = 1000,
     tune: int = 1000,
@@ -129,7 +130,9 @@ def fit(
         its fit remember (``frame.attrs``). Simulated distances may lie beyond 0 and 2 where
         ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
-        A shipped name (see `bayesbias.models.list_models`) or the path of your own TOML file.
+        A shipped name (see `bayesbias.models.list_models`) or the path of your own TOML file. By
+        default ``default``, or ``groups`` where the table has attribute sets that belong to no
+        class.
     draws, tune, chains : int
         Kept draws and tuning steps per chain, and chains.
     seed : int, optional
@@ -195,7 +198,7 @@ def fit(
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     started = time.perf_counter()
     _refuse_no_table(table)
-    spec = load_model(model)
+    spec = load_model(model_for(table) if model is None else model)
     checked = _table_to_fit(table, spec)
     repeats = str(checked.provenance.get("repeats", "once"))
     frame = with_repeats_noted(checked.frame.reset_index(drop=True), repeats)
@@ -249,6 +252,13 @@ def fit(
     }
     result = BiasFit(idata=idata, table=frame, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result
+
+
+def model_for(table: Any) -> str:
+    """Return the model that a table is fitted with unless another is named."""
+    frame = table.frame if isinstance(table, PairTable) else table
+    shared = isinstance(frame, pd.DataFrame) and SHARED in set(frame.get("connection", ()))
+    return GROUPS_MODEL if shared else DEFAULT_MODEL
 
 
 def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:

@@ -539,9 +539,7 @@ class BiasFit:
         head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
         lines = [f"{head}, {chains} x {draws} draws"]
         results = self.spec.results
-        label = (
-            "contrast" if results.group == "connection" or results.between else results.group
-        )
+        label = "contrast" if results.group == "connection" or results.between else results.group
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
             level = "between" if results.between else "overall"
             asked: Any = {"estimand": "population", "level": level}

@@ -28,6 +28,8 @@ Examples
 >>> bb.models.DEFAULT_MODEL in bb.models.list_models()
 True
 """
+GROUPS_MODEL = "groups"
+"""The same where attribute sets belong to no class."""
 _LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 

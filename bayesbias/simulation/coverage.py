@@ -30,10 +30,12 @@ from bayesbias.inference.fitting import Repeated, repeated
 from bayesbias.inference.sampling import ENGINES
 from bayesbias.inference.view import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
+from bayesbias.models.spec import BETWEEN
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import YARDSTICKS, Key
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
+from bayesbias.wordlists.pairing import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,14 +174,17 @@ def analyse_table(
     `laid` is the model on the pairs of the table, where many tables have the same.
     """
     prob = settings["prob"]
+    shared = SHARED in set(table["connection"])
+    if shared and method in ("weat", "pairs_t"):
+        return []
     if method == "weat":
         classes = list(dict.fromkeys(map(str, table["protected_class"])))[:2]
         # WEAT gives no interval of a distance; the contrast it stands for is associated - different.
         key = ("overall", "all", "associated - different")
         return [_row(key, p_value=weat(table, classes=classes, sides=2, seed=0).p_value)]
-    if method in AVERAGED:
+    if method in AVERAGED and not shared:
         return _by_t(table, method, prob)
-    if method in YARDSTICKS:
+    if method in (*YARDSTICKS, "averages_t"):
         grid = grids.grid_of(table, "the simulated table")
         weights = grids.contrast_weights(grid, *grid.sizes())
         ends = grids.by_yardstick(grid, method, weights, prob, seed)
@@ -196,6 +201,8 @@ def analyse_table(
         for level, about in fit.spec.results.levels.items()
         if level in grids.LEVEL_COLUMNS and about.population
     ]
+    if fit.spec.results.between:
+        levels += BETWEEN if table["protected_class"].nunique() > 2 else BETWEEN[:1]
     about = {"converged": fit.diagnostics()["ok"], "quick": fit.engine.name == "quick"}
     answers = answers_of_fit(fit, prob, ["overall", *levels])
     return [_row(key, **answer, **about) for key, answer in answers]

@@ -9,6 +9,7 @@ are, as the models do. They have no prior and shrink nothing.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.inference.estimands import CONTRASTS, between_cells
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,6 +186,8 @@ def contrast_weights(
         Of each class and list: how many a table has, by which its blocks count.
     """
     pairs = np.outer(words, attributes).astype(float)
+    if SHARED in grid.kinds:
+        return _weights_of_sets(grid, words)
     connections = np.array(grid.connections)
     places = [("overall", "all", np.ones_like(pairs))]
     for k, name in enumerate(grid.classes):
@@ -198,6 +201,48 @@ def contrast_weights(
             if totals[a].any() and totals[b].any():
                 first, second = totals[a] / totals[a].sum(), totals[b] / totals[b].sum()
                 out[level, name, f"{a} - {b}"] = first - second
+    return out
+
+
+def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
+    """Return the contrasts of classes on sets of attributes as weights of blocks."""
+    pairs = list(itertools.combinations(grid.lists, 2))
+    shares = {("overall", "all"): words / words.sum()}
+    shares |= {("class", c): np.eye(len(grid.classes))[k] for k, c in enumerate(grid.classes)}
+    place = {name: np.eye(len(grid.lists))[j] for j, name in enumerate(grid.lists)}
+    out = {
+        (*key, f"{a} - {b}"): np.outer(share, place[a] - place[b])
+        for key, share in shares.items()
+        for a, b in pairs
+    }
+    for key, cells in between_cells(grid.classes, grid.lists, pairs).items():
+        out[key] = sum(
+            (w * np.outer(shares["class", c], place[x]) for (c, x), w in cells.items()),
+            np.zeros((len(grid.classes), len(grid.lists))),
+        )
+    return out
+
+
+def by_averages(
+    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
+) -> dict[Key, tuple[float, float, float]]:
+    """Return estimates with t intervals that take each word's averages over attributes for its data, as WEAT does.
+
+    Welch's test of words of different classes, with Satterthwaite's degrees of freedom.
+    """
+    from scipy import stats
+
+    averages = grid.distances @ grid.averaging()[1]
+    out = {}
+    for key, w in weights.items():
+        scores = [averages[grid.class_of == k] @ w[k] for k in range(len(w)) if w[k].any()]
+        errors = np.array([np.var(own, ddof=1) / len(own) for own in scores])
+        freedom = errors.sum() ** 2 / sum(
+            e**2 / (len(own) - 1) for e, own in zip(errors, scores, strict=True)
+        )
+        half = float(stats.t.ppf((1 + prob) / 2, freedom) * np.sqrt(errors.sum()))
+        estimate = float(sum(own.mean() for own in scores))
+        out[key] = (estimate, estimate - half, estimate + half)
     return out
 
 
@@ -273,6 +318,8 @@ def by_yardstick(
     """
     if min(size.min() for size in grid.sizes()) < 2:
         return {}
+    if method == "averages_t":
+        return by_averages(grid, weights, prob)
     return (
         by_moments(grid, weights, prob)
         if method == "moments"

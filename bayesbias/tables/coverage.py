@@ -12,6 +12,7 @@ import pandas as pd
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.tables.rows import labels_within
+from bayesbias.wordlists.pairing import SHARED
 from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
 
 __all__ = ["Coverage"]
@@ -159,11 +160,13 @@ def thin_classes(
     stereotypes = labels_within(own, "protected_class", "attribute")
     protected = labels_within(frame, "protected_class", "protected_word")
     notes = []
-    for name in stereotypes:
+    sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
+    for name in dict.fromkeys([*protected, *sets]):
         few = []
         for words, kept_as, noun in (
-            (protected[name], same[0], "protected word"),
-            (stereotypes[name], same[1], "stereotype"),
+            (protected.get(name, []), same[0], "protected word"),
+            (stereotypes.get(name, []), same[1], "stereotype"),
+            (sets.get(name, []), same[1], "attribute"),
         ):
             distinct = len({kept_as.get(word, word) for word in words if known[word]})
             few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
@@ -195,11 +198,24 @@ def without_lost_classes(
     InputError
         Where fewer than two classes have words and stereotypes left, or no pair is left.
     """
+    shared = set(frame.loc[frame["connection"] == SHARED, "attribute_class"].astype(str))
+    lost = {name: group for name, group in groups[1].items() if not group["found"]}
     notes = [
         f"no {name} control word was found ({group['listed']} listed): no contrasts with them"
-        for name, group in groups[1].items()
-        if name in CONTROLS and not group["found"]
+        for name, group in lost.items()
+        if name in CONTROLS
     ]
+    notes += [
+        f"LEFT OUT: {name}, since none of its attributes was found"
+        for name in lost
+        if name in shared
+    ]
+    if len(lost) == len(groups[1]):
+        raise InputError(
+            "no attribute is in the vocabulary",
+            where=source,
+            found=some([word for group in lost.values() for word in group["missing"]], 8),
+        )
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
     silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]

@@ -27,7 +27,7 @@ from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist
-from bayesbias.wordlists.pairing import CONNECTIONS, pairs
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED, pairs
 from bayesbias.wordlists.wordlist import WordList
 
 __all__ = ["distance_table"]
@@ -176,7 +176,7 @@ def _one_row_a_vector(
     frame = frame[~frame["protected_word"].isin(same[0])]
     frame = frame.assign(attribute=frame["attribute"].replace(same[1]))
     # Of rows that become one pair the connection decides, as it does for an attribute of two classes.
-    rank = frame["connection"].map({name: i for i, name in enumerate(CONNECTIONS)})
+    rank = frame["connection"].map({name: i for i, name in enumerate((*CONNECTIONS, SHARED))})
     rows = frame.assign(rank=rank).sort_values("rank", kind="stable")
     once = rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()
     return frame.loc[once], same

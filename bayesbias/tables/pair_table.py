@@ -17,7 +17,7 @@ from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.rows import COLUMNS
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 
 __all__ = ["COLUMNS", "PairTable"]
 
@@ -93,7 +93,7 @@ def holds_pairs(x: Any) -> bool:
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
     frame = frame[[*COLUMNS, *own]].copy()
-    present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
+    present = [c for c in (*CONNECTIONS, SHARED) if (frame["connection"] == c).any()]
     known = frame["connection"]
     if isinstance(known.dtype, pd.CategoricalDtype):  # a million rows of a few labels stay numbers
         frame["connection"] = known.cat.set_categories(present, ordered=False)

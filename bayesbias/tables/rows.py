@@ -15,7 +15,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import Shortened, some
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 from bayesbias.wordlists.wordlist import CONTROLS
 
 COLUMNS = (
@@ -160,10 +160,10 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
 
 
 def check_connections(
-    connection: Codes, source: Source, valid: Sequence[str] = CONNECTIONS
+    connection: Codes, source: Source, valid: Sequence[str] = (*CONNECTIONS, SHARED)
 ) -> None:
     """Refuse a connection that is none of ours."""
-    unknown = connection.where(lambda label: label not in CONNECTIONS)
+    unknown = connection.where(lambda label: label not in (*CONNECTIONS, SHARED))
     if unknown.any():
         at = first_of(unknown)
         where = source.at(at, "connection")
@@ -247,7 +247,9 @@ def checked_numbers(
 
 def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the kind of each attribute, which follows from the connection."""
-    kinds = Codes.of(frame["connection"]).categories(lambda c: c if c in CONTROLS else "stereotype")
+    kinds = Codes.of(frame["connection"]).categories(
+        lambda c: c if c in (*CONTROLS, SHARED) else "stereotype"
+    )
     return frame.assign(attribute_kind=kinds)
 
 

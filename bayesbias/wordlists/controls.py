@@ -118,22 +118,23 @@ def settled_controls(
         for word in dict.fromkeys(c.attributes):
             owners.setdefault(word, []).append(c.name)
     several = [word for word, names in owners.items() if len(names) > 1]
+    has_stereotypes = bool(owners)
+    for name, listed in words.attribute_sets.items():
+        owners |= {word: [name] for word in listed}
     notes = []
     if several:
         notes.append(f"Stereotypes of several classes, associated with each: {some(several)}.")
-    if len(words.classes) == 1:
+    if len(words.classes) == 1 and has_stereotypes:
         notes.append("The list has one class, so no pair is 'different'.")
     elif several and all(len(names) == len(words.classes) for names in owners.values()):
         notes.append("All classes have the same attributes, so no pair is 'different'.")
 
-    if controls is None:
+    if controls is None and has_stereotypes:
         notes.append("There are no control words: stereotypes cannot be compared with others.")
-    else:
+    elif controls is not None:
         if taken := [w for w in (*controls.human, *controls.neutral) if w in owners]:
             dropped = some(taken, 20)
-            notes.append(
-                f"Dropped from the controls, because they are stereotypes here: {dropped}."
-            )
+            notes.append(f"Dropped from the controls, because they are attributes here: {dropped}.")
         human = tuple(w for w in controls.human if w not in owners)
         if both := [w for w in controls.neutral if w in set(human)]:
             notes.append(f"Human and neutral at once, kept as human: {some(both, 20)}.")

@@ -2,10 +2,12 @@
 
 Read are the queries of WEFE (``target_sets``, ``attribute_sets``), the tests of May et al. (2019;
 ``targ1`` to ``attr2``), the arguments and the tables of R's PsychWordVec (``T1`` to ``A2``;
-``Target, Attrib, T_word, A_word``), and plain tables, with one column a set or one row a word.
+``Target, Attrib, T_word, A_word``), the arguments of R's sweater (``S_words`` to ``B_words``), and
+plain tables, with one column a set or one row a word.
 
 The first set of targets goes with the first set of attributes and so on, unless their names say
-otherwise. The notes of the list say so.
+otherwise. Where their numbers differ, and in queries of WEFE with more than two of either, sets of
+attributes belong to no class. The notes of the list say so.
 """
 
 import csv
@@ -36,8 +38,16 @@ _KIND = ("kind", "role", "type")
 _KINDS = {
     **dict.fromkeys(("protected", "target", "targets", "t"), "target"),
     **dict.fromkeys(("attribute", "attributes", "attrib", "stereotype", "a"), "attribute"),
+    **dict.fromkeys(("set", "attribute_set", "attribute set", "shared"), "set"),
     "human": "human",
     "neutral": "neutral",
+}
+_QUERY = "a WEFE query"
+_SWEATER = {
+    "S_words": "target",
+    "T_words": "target",
+    "A_words": "attribute",
+    "B_words": "attribute",
 }
 _MOST_BLANKS = 2  # in a word; a sentence has more
 
@@ -86,6 +96,7 @@ def foreign_mapping(
         ("target_sets", "attribute_sets", _sets_of_query),
         ("targ1", "attr1", _sets_of_test),
         ("T1", "A1", _sets_of_arguments),
+        ("S_words", "A_words", _sets_of_sweater),
     )
     for first, second, read in forms:
         if first in data and second in data:
@@ -117,7 +128,7 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
             problem = f"must be {number_of(len(sets), 'name')}, one a set"
             raise InputError(problem, where=f"{where}, {role}_sets_names", found=Shortened(names))
         out += [(role, name, words) for name, words in zip(names, sets, strict=True)]
-    return "a WEFE query", out
+    return _QUERY, out
 
 
 def _sets_of_test(data: Mapping[Any, Any], where: str) -> _Sets:
@@ -146,6 +157,15 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> _Sets:
             words = [word.strip() for word in re.split("[,;\n]", words) if word.strip()]
         out.append(("target" if key[0] == "T" else "attribute", labels.get(key, key), words))
     return "the arguments of PsychWordVec", out
+
+
+def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> _Sets:
+    """Return the sets that the functions of sweater take."""
+    for key in data:
+        if key not in _SWEATER:
+            raise checks.unknown(str(key), tuple(_SWEATER), "key", where)
+    sets = [(role, key[0], data[key]) for key, role in _SWEATER.items() if key in data]
+    return "the arguments of sweater", sets
 
 
 def _place(name: str) -> tuple[str, int]:
@@ -263,7 +283,9 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
 def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return sets as the mapping that `load_wordlist` takes, and notes on what was made of them."""
     form, sets = read
-    by_role: dict[str, dict[str, Sequence[Any]]] = {"target": {}, "attribute": {}, "control": {}}
+    by_role: dict[str, dict[str, Sequence[Any]]] = {
+        role: {} for role in ("target", "attribute", "set", "control")
+    }
     every: list[Any] = []
     again: list[Any] = []
     for role, name, words in sets:
@@ -278,13 +300,11 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
         again += checks.repeated(words)
         every += words
     targets, attributes = list(by_role["target"]), list(by_role["attribute"])
-    if not targets or len(targets) != len(attributes):
-        problem = "each set of targets needs its own set of attributes"
-        hint = "repeat the one set of attributes for every set of targets"
+    shared = dict(by_role["set"])
+    if not targets or not (attributes or shared):
         found = f"{some(targets) or 'no targets'} | {some(attributes) or 'no attributes'}"
-        raise InputError(
-            problem, where=where, found=found, hint=hint if len(attributes) == 1 else None
-        )
+        problem = "each set of targets needs its own set of attributes"
+        raise InputError(problem, where=where, found=found)
     long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
     if len(long) > len(every) / 2:
         hint = "a test of sentences is for `bayesbias seat`"
@@ -292,20 +312,32 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
         targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
     if by_name := set(targets) == set(attributes):
-        attributes = targets
+        owned = {name: name for name in targets}
+    elif len(targets) == len(attributes) and not (form == _QUERY and len(targets) > 2):
+        owned = dict(zip(targets, attributes, strict=True))
+    else:
+        owned = {name: name for name in targets if name in attributes}
+    shared = {name: by_role["attribute"][name] for name in attributes} | shared
     classes = [
-        {
-            "name": target,
-            "protected": by_role["target"][target],
-            "attribute_class": other,
-            "attributes": by_role["attribute"][other],
-        }
-        for target, other in zip(targets, attributes, strict=True)
+        {"name": target, "protected": by_role["target"][target]}
+        | (
+            {"attribute_class": owned[target], "attributes": shared.pop(owned[target])}
+            if target in owned
+            else {}
+        )
+        for target in targets
     ]
-    together = join_words(f"{c['name']} with {c['attribute_class']}" for c in classes)
-    how = "attributes by the name of their class" if by_name else f"{together}, in their order"
+    pairs = [f"{target} with {other}" for target, other in owned.items()]
+    if by_name:
+        how = "attributes by the name of their class"
+    else:
+        how = f"{join_words(pairs)}, in their order" if pairs else ""
+    if shared:
+        scope = f"on the attribute sets {join_words(shared)}, which belong to no class"
+        how = f"{join_words(targets)} {scope}{f'; {how}' if how else ''}"
     notes = [f"Read as {form}: {how}."]
     if again:
         notes.append(f"Listed more than once in a set, and counted once: {some(again)}.")
     controls = {"controls": by_role["control"]} if by_role["control"] else {}
-    return {"schema": 1, "class": classes, **controls}, tuple(notes)
+    sets = {"attribute_sets": shared} if shared else {}
+    return {"schema": 1, "class": classes, **sets, **controls}, tuple(notes)

@@ -9,7 +9,7 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import Shortened
-from bayesbias.wordlists.wordlist import NOT_STATED, WordClass
+from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
 ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
@@ -18,6 +18,7 @@ MISPLACED = {
     key: f"move {key!r} above the first [[class]] or [controls]"
     for key in (*ABOUT_KEYS, "definitional_sets", "evaluation_sets", "controls")
 }
+MISPLACED["attribute_sets"] = "write [attribute_sets] as a table of its own, below the classes"
 
 
 class Problems(list[InputError]):
@@ -104,6 +105,24 @@ def checked_sets(
     )
 
 
+def checked_attribute_sets(
+    value: Any, classes: Iterable[WordClass], where: str, problems: Problems
+) -> dict[str, tuple[str, ...]]:
+    """Check the sets of attributes that belong to no class."""
+    if not isinstance(value, Mapping):
+        valid = 'lines such as warm = ["kind", "friendly"]'
+        problems.add("must be a table", where, value, valid=valid)
+        return {}
+    taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
+    for name in value:
+        if name in taken or not is_line(name):
+            problems.add("is the name of a class or of controls", where, name, valid="another name")
+    return {
+        str(name): checked_words(words, f"{where}, {name}", problems, "a set", "words")
+        for name, words in value.items()
+    }
+
+
 def checked_spellings(value: Any, where: str, problems: Problems) -> dict[str, str]:
     """Check the spellings of words in published vectors."""
     if not isinstance(value, Mapping):
@@ -116,7 +135,11 @@ def checked_spellings(value: Any, where: str, problems: Problems) -> dict[str, s
 
 
 def checked_covariates(
-    value: Any, classes: Iterable[WordClass], where: str, problems: Problems
+    value: Any,
+    classes: Iterable[WordClass],
+    shared: Mapping[str, Iterable[str]],
+    where: str,
+    problems: Problems,
 ) -> dict[str, dict[str, float | str]]:
     """Check the covariates of the words of a list."""
     if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
@@ -124,6 +147,7 @@ def checked_covariates(
         problems.add("must hold tables", where, value, valid=valid)
         return {}
     known = {word for c in classes for word in (*c.protected, *c.attributes)}
+    known |= {word for words in shared.values() for word in words}
     out: dict[str, dict[str, float | str]] = {}
     for name, words in value.items():
         here = f"{where}.{name}"

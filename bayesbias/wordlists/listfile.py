@@ -18,7 +18,7 @@ from bayesbias.core.files import (
     sha256_file,
     sha256_of,
 )
-from bayesbias.core.formatting import join_words, number_of
+from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists import listchecks
 from bayesbias.wordlists.controls import resolved_controls, settled_controls
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
@@ -30,7 +30,13 @@ __all__ = ["check_wordlist", "list_wordlists", "load_wordlist", "wordlist_templa
 
 _LIST_KEYS = (
     *(*listchecks.ABOUT_KEYS, "controls", "definitional_sets", "evaluation_sets"),
-    *("published_spellings", "covariates", "kinds", "class"),  # sentence tests check the kinds
+    *(
+        "published_spellings",
+        "covariates",
+        "attribute_sets",
+        "kinds",
+        "class",
+    ),  # sentence tests check the kinds
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
 
@@ -177,7 +183,10 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
         checks.known_keys(data, _LIST_KEYS, where, problems=problems)
         name = Path(where).stem if origin != "mapping" else "custom"
         about = listchecks.read_about(data, name, where, problems)
-        classes = _read_classes(data.get("class"), where, problems, short_form)
+        shared = data.get("attribute_sets", {})
+        classes = _read_classes(data.get("class"), where, problems, short_form, bool(shared))
+        key = f"{where}, attribute_sets"
+        shared = listchecks.checked_attribute_sets(shared, classes, key, problems)
         key, value = f"{where}, published_spellings", data.get("published_spellings", {})
         spellings = listchecks.checked_spellings(value, key, problems)
         key, value = f"{where}, covariates", data.get("covariates", {})
@@ -192,7 +201,8 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
             origin=origin,
             digests=(),
             notes=(),
-            covariates=listchecks.checked_covariates(value, classes, key, problems),
+            covariates=listchecks.checked_covariates(value, classes, shared, key, problems),
+            attribute_sets=shared,
         )
         written = json.dumps(plain(data), ensure_ascii=False, default=repr)
         own_digest = (origin, sha256_of(written) if origin == "mapping" else sha256_file(where))
@@ -207,7 +217,9 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
             if word not in known:
                 here, hint = f"{where}, published_spellings", nearest(word, known)
                 problems.add("is not a word of this list", here, word, hint=hint)
-    if len(words.classes) == 1 and settled is None:
+    words, more = _settled_sets(words, problems)
+    sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
+    if len(words.classes) == 1 and settled is None and sets < 2:
         problem = "one class and no controls leave nothing to compare its words with"
         problems.add(problem, words.origin, valid="two or more classes, or control words")
     if problems:
@@ -216,8 +228,33 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
     digests = (own_digest,) if digest is None else (own_digest, digest)
     joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
     return dataclasses.replace(
-        words, controls=kept, notes=(*remarks, *notes), digests=digests, sha256=joined
+        words, controls=kept, notes=(*remarks, *more, *notes), digests=digests, sha256=joined
     )
+
+
+def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, tuple[str, ...]]:
+    """Drop from the sets of no class what several of them hold, or a class, and note it."""
+    sets = words.attribute_sets
+    owned = {word for c in words.classes for word in c.attributes}
+    several = checks.repeated(word for held in sets.values() for word in held)
+    mine = dict.fromkeys(word for held in sets.values() for word in held if word in owned)
+    kept = {
+        name: tuple(word for word in held if word not in (*several, *mine))
+        for name, held in sets.items()
+    }
+    for name, held in kept.items():
+        if len(held) < 2 <= len(sets[name]):
+            problem = "too few words are left of the set, since other sets hold the rest"
+            problems.add(problem, f"{words.origin}, attribute_sets, {name}", list(held))
+    notes = [
+        f"{said}: {some(words_of, 20)}."
+        for said, words_of in (
+            ("In several attribute sets, and left out of all", several),
+            ("Left out of the attribute sets, because they are stereotypes of a class", mine),
+        )
+        if words_of
+    ]
+    return dataclasses.replace(words, attribute_sets=kept), tuple(notes)
 
 
 def _read(
@@ -251,20 +288,21 @@ def _read(
     short_form = not has_schema and "schema" not in data and "class" not in data
     if short_form:  # {class: {"protected": ..., "attributes": ...}}
         classes = []
+        shared = data.pop("attribute_sets", {})
         for name, words in data.items():
             if isinstance(words, Mapping):
                 classes.append({**words, "name": name})
             else:
                 problem = "must be a mapping with the keys 'protected' and 'attributes'"
                 problems.add(problem, f"mapping, class {name!r}", words)
-        data = {"class": classes}
+        data = {"class": classes, **({"attribute_sets": shared} if shared else {})}
     if not has_schema:
         data = {"schema": LIST_SCHEMA, **data}
     return data, where, origin, short_form, remarks
 
 
 def _read_classes(
-    tables: Any, where: str, problems: Problems, short_form: bool
+    tables: Any, where: str, problems: Problems, short_form: bool, shared: bool
 ) -> tuple[WordClass, ...]:
     if not tables:
         problems.add("the list has no class", f"{where}, class", valid="one [[class]] or more")
@@ -289,7 +327,11 @@ def _read_classes(
         valid, hints = _CLASS_KEYS[short_form:], listchecks.MISPLACED
         checks.known_keys(stated, valid, here, problems=problems, hints=hints)
         protected, attributes = (
-            listchecks.checked_words(table.get(key), f"{here}, {key}", problems, "a class", noun)
+            ()
+            if shared and key == "attributes" and key not in table
+            else listchecks.checked_words(
+                table.get(key), f"{here}, {key}", problems, "a class", noun
+            )
             for key, noun in (("protected", "protected words"), ("attributes", "attributes"))
         )
         attribute_class = table.get("attribute_class", name)
@@ -315,7 +357,7 @@ def _check_across_classes(classes: list[WordClass], where: str, problems: Proble
     first: dict[str, WordClass] = {}
     for c in classes:
         other = first.setdefault(c.attribute_class, c)
-        if set(other.attributes) != set(c.attributes) and other.name != c.name:
+        if set(other.attributes) != set(c.attributes) and other.name != c.name and c.attributes:
             both = f"the classes {other.name!r} and {c.name!r}"
             problem = f"{both} give one name to two sets of attributes"
             problems.add(problem, f"{where}, class {c.name!r}, attribute_class", c.attribute_class)

@@ -19,7 +19,8 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
 
     * One row for each distinct protected word and attribute. A pair of words has one distance, so a
       second row for it would be the same observation counted twice.
-    * A pair is ``associated`` if the attribute is a stereotype of the protected word's own class, else
+    * A pair with an attribute of a set that belongs to no class is ``shared``.
+    * Otherwise a pair is ``associated`` if the attribute is a stereotype of the protected word's own class, else
       ``different`` if it is one of another class, else ``human`` or ``neutral``. The own
       class comes first: whoever else a stereotype is told of, for this word it is its own.
     * An attribute listed for two classes is one word. It has one row with each protected word; its
@@ -41,10 +42,10 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
     dict of str to list of str
         Columns of equal length, ready for ``pandas.DataFrame``: ``protected_word``,
         ``protected_class``, ``attribute``, ``attribute_class`` (``human`` and ``neutral`` for
-        control words), ``attribute_kind`` (``stereotype``, ``human``, ``neutral``) and
-        ``connection`` (``associated``, ``different``, ``human``, ``neutral``). Rows run over the
-        protected words in the order of the list; within one, over stereotypes, human and neutral
-        words in the order of the list.
+        control words), ``attribute_kind`` (``stereotype``, ``shared``, ``human``, ``neutral``) and
+        ``connection`` (``associated``, ``different``, ``shared``, ``human``, ``neutral``). Rows run
+        over the protected words in the order of the list; within one, over stereotypes, sets of no
+        class, human and neutral words in the order of the list.
 
     Examples
     --------
@@ -59,12 +60,13 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
     for c in wordlist.classes:
         for word in c.attributes:
             first_class.setdefault(word, c.attribute_class)
-    attributes = [*first_class, *wordlist.control_words]
-    controls = wordlist.controls
-    control_kinds = (
-        ["human"] * len(controls.human) + ["neutral"] * len(controls.neutral) if controls else []
-    )
-    kinds = ["stereotype"] * len(first_class) + control_kinds
+    others = [(w, name, SHARED) for name, words in wordlist.attribute_sets.items() for w in words]
+    if controls := wordlist.controls:
+        others += [(word, "human", "human") for word in controls.human]
+        others += [(word, "neutral", "neutral") for word in controls.neutral]
+    attributes = [*first_class, *(word for word, _, _ in others)]
+    other_classes, other_kinds = [name for _, name, _ in others], [kind for _, _, kind in others]
+    kinds = ["stereotype"] * len(first_class) + other_kinds
     position = {word: i for i, word in enumerate(attributes)}
 
     names = ("protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind")
@@ -74,7 +76,7 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
         own = set(c.attributes)
         classes = [c.attribute_class if w in own else first for w, first in first_class.items()]
         connections = ["associated" if w in own else "different" for w in first_class]
-        rows = (attributes, [*classes, *control_kinds], kinds, [*connections, *control_kinds])
+        rows = (attributes, [*classes, *other_classes], kinds, [*connections, *other_kinds])
         for word in c.protected:
             itself = position.get(word)
             kept = rows if itself is None else tuple(r[:itself] + r[itself + 1 :] for r in rows)
@@ -86,3 +88,5 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
 
 
 CONNECTIONS = ("associated", "different", "human", "neutral")
+SHARED = "shared"
+"""Connection and kind of attributes that belong to no class."""

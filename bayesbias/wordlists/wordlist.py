@@ -95,6 +95,9 @@ class WordList:
         ``{word in this list: its spelling in the published distance tables}``.
     covariates : dict
         ``{covariate: {word: number or text}}``: what the list says of its words.
+    attribute_sets : dict
+        ``{name: words}``: sets of attributes that belong to no class, on which all classes are
+        compared. A class of such a list may have no stereotypes.
     sha256 : str
         SHA-256 of the file; of the two digests, one after the other, where the control words come
         from a file of their own. For a mapping, of its canonical JSON.
@@ -130,6 +133,7 @@ class WordList:
     digests: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     covariates: dict[str, dict[str, float | str]] = field(default_factory=dict, hash=False)
+    attribute_sets: dict[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -141,8 +145,9 @@ class WordList:
 
     @property
     def attribute_words(self) -> tuple[str, ...]:
-        """All stereotype words, each once, in the order of the list; control words are not among them."""
-        return distinct_words(word for c in self.classes for word in c.attributes)
+        """All attributes, each once: stereotypes, then those of no class; control words are not among them."""
+        sets = (*(c.attributes for c in self.classes), *self.attribute_sets.values())
+        return distinct_words(word for words in sets for word in words)
 
     @property
     def control_words(self) -> tuple[str, ...]:
@@ -160,9 +165,13 @@ class WordList:
         out = []
         for c in self.classes:
             sets = ((c.protected, "protected word"), (c.attributes, "attribute"))
-            if few := [number_of(len(w), noun) for w, noun in sets if len(w) < FEW_WORDS]:
+            if few := [number_of(len(w), noun) for w, noun in sets if 0 < len(w) < FEW_WORDS]:
                 said = f"The class {c.name!r} has {join_words(few)}"
                 out.append(f"{said}: how far its words vary is weakly known.")
+        for name, words in self.attribute_sets.items():
+            if len(words) < FEW_WORDS:
+                said = f"The attribute set {name!r} has {number_of(len(words), 'word')}"
+                out.append(f"{said}: how far they vary is weakly known.")
         return tuple(out)
 
     def __repr__(self) -> str:
