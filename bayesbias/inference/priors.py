@@ -265,7 +265,9 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     To first order in the logarithm of the weight: derivatives of importance-weighted moments are
     covariances with the log prior.
     """
-    rows = fit.rows_of("overall", "population", "contrast")
+    levels = ("between", "overall") if fit.spec.results.between else ("overall",)
+    asked = (fit.rows_of(level, "population", "contrast") for level in levels)
+    rows = next(rows for rows in asked if rows.keys)
     widths = _fixed_widths(fit.spec)
     draws = fit.draws_for({*widths, *(part.name for part in rows.linear.parts)})
     values = rows.linear.draws(draws)[:, fit.order_of(rows)[0]]

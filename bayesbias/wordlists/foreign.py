@@ -300,7 +300,7 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
         again += checks.repeated(words)
         every += words
     targets, attributes = list(by_role["target"]), list(by_role["attribute"])
-    shared = dict(by_role["set"])
+    shared: dict[str, Sequence[Any]] = dict(by_role["set"])
     if not targets or not (attributes or shared):
         found = f"{some(targets) or 'no targets'} | {some(attributes) or 'no attributes'}"
         problem = "each set of targets needs its own set of attributes"
@@ -318,15 +318,12 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     else:
         owned = {name: name for name in targets if name in attributes}
     shared = {name: by_role["attribute"][name] for name in attributes} | shared
-    classes = [
-        {"name": target, "protected": by_role["target"][target]}
-        | (
-            {"attribute_class": owned[target], "attributes": shared.pop(owned[target])}
-            if target in owned
-            else {}
-        )
-        for target in targets
-    ]
+    classes: list[dict[str, Any]] = []
+    for target in targets:
+        classes.append({"name": target, "protected": by_role["target"][target]})
+        if target in owned:
+            own = owned[target]
+            classes[-1] |= {"attribute_class": own, "attributes": shared.pop(own)}
     pairs = [f"{target} with {other}" for target, other in owned.items()]
     if by_name:
         how = "attributes by the name of their class"
@@ -339,5 +336,5 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     if again:
         notes.append(f"Listed more than once in a set, and counted once: {some(again)}.")
     controls = {"controls": by_role["control"]} if by_role["control"] else {}
-    sets = {"attribute_sets": shared} if shared else {}
-    return {"schema": 1, "class": classes, **sets, **controls}, tuple(notes)
+    without_owner = {"attribute_sets": shared} if shared else {}
+    return {"schema": 1, "class": classes, **without_owner, **controls}, tuple(notes)

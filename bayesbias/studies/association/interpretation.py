@@ -27,7 +27,7 @@ from bayesbias.studies.common import (
     plural,
     verdict_of,
 )
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,33 +131,7 @@ def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
 
 def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out = []
-    coverage = fit.provenance.get("coverage") or {}
-    thin = [
-        name
-        for side in ("protected", "attributes")
-        for name, group in coverage.get(side, {}).items()
-        if 2 * len(group["missing"]) > group["listed"]
-    ]
-    for names, what in (
-        ([name for name in thin if name not in CONTROLS], "add words"),
-        ([name for name in thin if name in CONTROLS], "choose other controls (--controls)"),
-    ):
-        if names:
-            out.append(
-                f"More than half of the words of {listing(names)} are missing: {what} that the vectors have."
-            )
-    if cosine := _mean_cosine(fit):
-        out.append(
-            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one direction, which hides differences. "
-            "Center them (--postprocess center)."
-        )
-    if {"protected_class", "protected_word"} <= set(fit.table.columns):
-        words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
-        out += [
-            f"{name} has one word: how far its words vary is unknown. Add words that the vectors have."
-            for name in words[words == 1].index
-        ]
+    out = data_warnings(fit)
     out += [
         f"{row.name}: may reflect its attribute set, not the class (interval of the set {interval(sets[row.name])} includes 0)."
         for sets in [_own_sets(fit, frame)]
@@ -171,7 +145,7 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
             f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
-    out += [*misfit_warnings(fit), *_prior_warning(fit), *_interval_warning(fit, frame, view)]
+    out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, frame, view)]
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
         moved = frequency.moved(view.rope)
@@ -200,19 +174,51 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     return out
 
 
+def data_warnings(fit: BiasFit) -> list[str]:
+    """Return what may be wrong with the words and vectors of a table."""
+    out = []
+    coverage = fit.provenance.get("coverage") or {}
+    thin = [
+        name
+        for side in ("protected", "attributes")
+        for name, group in coverage.get(side, {}).items()
+        if 2 * len(group["missing"]) > group["listed"]
+    ]
+    for names, what in (
+        ([name for name in thin if name not in CONTROLS], "add words"),
+        ([name for name in thin if name in CONTROLS], "choose other controls (--controls)"),
+    ):
+        if names:
+            out.append(
+                f"More than half of the words of {listing(names)} are missing: {what} that the vectors have."
+            )
+    if cosine := _mean_cosine(fit):
+        out.append(
+            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one direction, which hides differences. "
+            "Center them (--postprocess center)."
+        )
+    if {"protected_class", "protected_word"} <= set(fit.table.columns):
+        words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
+        out += [
+            f"{name} has one word: how far its words vary is unknown. Add words that the vectors have."
+            for name in words[words == 1].index
+        ]
+    return out
+
+
 def _mean_cosine(fit: BiasFit) -> float | None:
     """Return the mean cosine of protected words and controls where it is large; without controls of the least related attributes."""
     table = fit.table
     if fit.spec.outcome != "distance" or "connection" not in table:
         return None
     means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
-    name = next((name for name in reversed(CONNECTIONS) if name in means), None)
+    name = next((name for name in (*reversed(CONNECTIONS), SHARED) if name in means), None)
     if name is None or means[name] <= (MEAN_COSINE if name in CONTROLS else MEAN_COSINE_RELATED):
         return None
     return float(means[name])
 
 
-def _prior_warning(fit: BiasFit) -> list[str]:
+def prior_warning(fit: BiasFit) -> list[str]:
     """Warn of a first difference that would be another with priors of twice the weight."""
     mean, sd = prior_shift(fit)
     if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:

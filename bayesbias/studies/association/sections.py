@@ -71,16 +71,8 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     import pandas as pd
 
     frame = fit.contrasts(view.prob, view.rope)
-    if has_variance(fit.spec):
-        keys = ["level", "name", "contrast", "estimand"]
-        shown = frame["level"].isin(LEVEL_NAMES) & (frame["estimand"] == "population")
-        blocks = frame.loc[shown | (frame["level"] == "overall"), ["estimand", "level"]]
-        parts = [
-            fit.standardized(view.prob, view.standard_rope, *block)[[*keys, "mean"]]
-            for block in blocks.drop_duplicates().itertuples(index=False)
-        ]
-        standard = pd.concat(parts).rename(columns={"mean": "d"})
-        frame = frame.merge(standard, on=keys, how="left")
+    shown = frame["level"].isin(LEVEL_NAMES) & (frame["estimand"] == "population")
+    frame = with_d(fit, view, frame, shown | (frame["level"] == "overall"))
     population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
     overall = frame[population & (frame["level"] == "overall")]
     parts = [overall.assign(label=overall["contrast"])]
@@ -99,6 +91,22 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     if groups:
         parts += [pd.DataFrame({"label": [f"{first}, by"], "is_heading": [True]}), *groups]
     return pd.concat(parts, ignore_index=True)
+
+
+def with_d(fit: BiasFit, view: View, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
+    """Add to contrasts ``d``, the mean in SDs of single pairs; at the levels of the rows that are shown."""
+    import pandas as pd
+
+    if not has_variance(fit.spec):
+        return frame
+    keys = ["level", "name", "contrast", "estimand"]
+    parts = [
+        fit.standardized(view.prob, view.standard_rope, *block)[[*keys, "mean"]]
+        for block in frame.loc[shown, ["estimand", "level"]]
+        .drop_duplicates()
+        .itertuples(index=False)
+    ]
+    return frame.merge(pd.concat(parts).rename(columns={"mean": "d"}), on=keys, how="left")
 
 
 def sections(fit: BiasFit, view: View) -> list[Section]:
@@ -201,8 +209,14 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 figure=lambda: bb.plot_words(fit, prob=prob),
             )
         )
+    return [*out, *closing_sections(fit, view)]
+
+
+def closing_sections(fit: BiasFit, view: View) -> list[Section]:
+    """Return what is shown last of any fit: checks, priors, parameters, words found, and pairs."""
+    import bayesbias as bb
+
     return [
-        *out,
         Section(
             "predictive",
             "Posterior predictive check",
@@ -219,7 +233,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         Section(
             "parameters",
             "Parameters of the model",
-            lambda: fit.parameters(prob),
+            lambda: fit.parameters(view.prob),
             (
                 text("name"),
                 text("index"),

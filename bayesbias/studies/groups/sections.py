@@ -1,0 +1,235 @@
+"""What is shown of groups of words on shared attribute sets: tables, figures, and the answer in sentences."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.estimands import sides_of
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.studies.association.interpretation import data_warnings, prior_warning, subject_of
+from bayesbias.studies.association.sections import closing_sections, with_d
+from bayesbias.studies.common import (
+    CONTRAST_COLUMNS,
+    HPDI,
+    MEAN,
+    MEAN_COLUMNS,
+    about_fit,
+    convergence,
+    in_words,
+    listing,
+    misfit_warnings,
+    missing_notes,
+    not_converged,
+    plural,
+    slope_sections,
+    text,
+    title_line,
+    verdict_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+MOST_ROWS = 20  # of the first table
+MOST_PAIRED = (
+    3  # groups that the first table compares in pairs; more are each compared with the others
+)
+
+
+def header(fit: BiasFit, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    table = fit.table.astype({"attribute_class": str})
+    sizes = table.groupby("attribute_class", sort=False)["attribute"].nunique()
+    sets = ", ".join(f"{name} {n}" for name, n in sizes.items())
+    n = {name: table[name].nunique() for name in ("protected_class", "protected_word", "attribute")}
+    return [
+        title_line(fit, subject_of(fit)),
+        f"{len(table):,} pairs: {plural(n['protected_class'], 'group')}, {n['protected_word']} words x "
+        f"{n['attribute']} attributes ({sets})",
+        convergence(fit),
+    ]
+
+
+def worded(contrast: str) -> str:
+    """Return a contrast of sets as a reader says it."""
+    return contrast.replace(" - ", " minus ")
+
+
+def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
+    """Return the first table: each contrast of sets and each set, within and between groups, for new words.
+
+    Returns
+    -------
+    DataFrame
+        ``label``, the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of single pairs.
+        ``is_heading`` marks a row without numbers. What does not fit is left out, but for the first
+        contrast.
+    """
+    import pandas as pd
+
+    frame = fit.contrasts(view.prob, view.rope)
+    several = fit.table["protected_class"].nunique() > MOST_PAIRED
+    levels = ["class", "others" if several else "between"]
+    shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
+    frame = with_d(fit, view, frame, shown)[shown.to_numpy()]
+    parts: list[pd.DataFrame] = []
+    for contrast in labels(fit, frame):
+        rows = frame[frame["contrast"] == contrast]
+        if parts and sum(map(len, parts)) + 1 + len(rows) > MOST_ROWS:
+            break
+        head = pd.DataFrame({"label": [worded(contrast)], "is_heading": [True]})
+        parts += [head, rows.assign(label="  " + rows["name"])]
+    return pd.concat(parts, ignore_index=True)
+
+
+def labels(fit: BiasFit, frame: pd.DataFrame) -> list[str]:
+    """Return contrasts of sets, then sets."""
+    sets = set(fit.table["attribute_class"].astype(str))
+    return sorted(dict.fromkeys(frame["contrast"]), key=lambda name: name in sets)
+
+
+def sections(fit: BiasFit, view: View) -> list[Section]:
+    """Return all tables and figures, in the order in which they are read."""
+    import bayesbias as bb
+
+    prob = view.prob
+    keys = (text("level"), text("name"), text("contrast"), text("estimand"))
+    level = "between" if fit.table["protected_class"].nunique() > 1 else "class"
+    out = [
+        Section(
+            "result",
+            f"Difference in cosine {fit.spec.outcome}, new words (negative: closer to the first)",
+            lambda: main_table(fit, view),
+            (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
+            figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope, level=level),
+            show_on=("terminal", "page"),
+        ),
+        Section(
+            "contrasts",
+            "All differences, overall, within and between groups, and by word",
+            partial(fit.contrasts, prob, view.rope),
+            (*keys, *CONTRAST_COLUMNS),
+            note="others: a group and the mean of all other groups, each with the same weight.",
+            show_on=("detail", "fold", "files"),
+        ),
+        Section(
+            "means",
+            "Mean distance of each group to each set, new words",
+            lambda: fit.means("class", prob),
+            (
+                text("name", "group"),
+                text("attribute_class", "set"),
+                *MEAN_COLUMNS,
+                Column("n_pairs", "pairs", "count"),
+            ),
+            show_on=("detail", "page", "files"),
+        ),
+    ]
+    if has_variance(fit.spec):
+        out.append(
+            Section(
+                "standardized",
+                "The same differences in standard deviations of single pairs",
+                lambda: fit.standardized(prob, view.standard_rope),
+                (*keys, *CONTRAST_COLUMNS),
+            )
+        )
+    if fit.spec.covariates():
+        out += slope_sections(
+            partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
+        )
+    return [
+        *out,
+        Section(
+            "new_words",
+            "One new word, or one of each group: predictive interval, averaged over new attributes",
+            lambda: fit.new_words(prob),
+            (*keys[:3], MEAN, HPDI, Column("opposite", "opposite sign", "percent")),
+        ),
+        Section(
+            "words",
+            "Mean distance of each word to each set",
+            lambda: fit.words(prob),
+            (
+                text("protected_word", "word"),
+                text("protected_class", "group"),
+                text("attribute_class", "set"),
+                *MEAN_COLUMNS,
+            ),
+        ),
+        *closing_sections(fit, view),
+    ]
+
+
+def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
+    """Say which group lies nearer to which set; nothing is concluded from a fit that has not converged."""
+    notes = missing_notes(fit.provenance.get("coverage"))
+    state, subject = fit.diagnostics(), subject_of(fit)
+    if not state["ok"]:
+        return not_converged(subject, state["problems"], notes)
+    frame = fit.contrasts(view.prob, view.rope, estimand="population")
+    between, within = (frame[frame["level"] == level] for level in ("between", "class"))
+    said = [
+        f"{row.name}: {worded(row.contrast)} {row.mean:+.3f}, {in_words(row)}."
+        for row in within.itertuples(index=False)
+    ]
+    details = said
+    if len(between):
+        named = labels(fit, between)
+        sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
+        chosen = named if len(sets) <= 2 else sets
+        groups = set(fit.table["protected_class"].astype(str))
+        said = [compared(between[between["contrast"] == name], groups) for name in chosen]
+    n = between["name"].nunique()
+    if n > 1:
+        notes.append(
+            f"{n} pairs of groups: read each difference by itself. Intervals do not allow for their number."
+        )
+    warnings = [*data_warnings(fit), *misfit_warnings(fit), *prior_warning(fit)]
+    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), tuple(details))
+
+
+def compared(rows: pd.DataFrame, groups: set[str]) -> str:
+    """Say which group lies nearer than which, by one contrast of sets or on one set."""
+    found: dict[str, list[str]] = {"closer": [], "equal": [], "open": [], "close": []}
+    for row in rows.itertuples(index=False):
+        first, second = sides_of(row.name, groups)
+        where = verdict_of(row)
+        if row.verdict == TOO_CLOSE:
+            found["close"].append(f"{first} and {second}")
+        elif where is Verdict.INCONCLUSIVE:
+            found["open"].append(f"{first} and {second}")
+        elif where is Verdict.NEGLIGIBLE:
+            found["equal"].append(f"{first} and {second}")
+        else:
+            below = where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW)
+            near, far = (first, second) if below else (second, first)
+            found["closer"].append(f"{near} than {far}")
+    contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
+    parts = [
+        f"{word}{listing(found[kind])}"
+        for kind, word in (
+            ("closer", ""),
+            ("equal", "practically equal: "),
+            ("open", "inconclusive: "),
+            ("close", "too close to call (raise --draws): "),
+        )
+        if found[kind]
+    ]
+    return f"Closer to {contrast}: {'; '.join(parts)}."
+
+
+STUDY = Study(
+    kind="groups",
+    question="Which group of words lies closer to which set of attributes, and how certain is that?",
+    header=header,
+    sections=sections,
+    interpret=interpret_groups,
+    about=about_fit,
+    fits=lambda fit: {"": fit},
+)
