@@ -89,8 +89,8 @@ def weat(
     import pandas as pd
 
     checks.choice(denominator, DENOMINATORS, "denominator")
-    grid = grid_of(source, wordlist)
-    chosen = x_class, y_class = grid.two_classes(classes)
+    grid, (x_class, y_class) = grid_of(source, wordlist).two_classes(classes)
+    chosen = x_class, y_class
     blocks = []
     for side, c in zip("XY", chosen, strict=True):
         for letter, of in zip("AB", chosen, strict=True):
@@ -281,8 +281,7 @@ def sc_weat(
     """
     import pandas as pd
 
-    grid = grid_of(source, wordlist)
-    chosen = grid.two_classes(classes)
+    grid, chosen = grid_of(source, wordlist).two_classes(classes)
     n = {letter: len(grid.own(c)) for letter, c in zip("ab", chosen, strict=True)}
     out = {}
     # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.pairing import SHARED
 from bayesbias.wordlists.wordlist import WordClass, WordList
 
 if TYPE_CHECKING:
@@ -35,15 +36,26 @@ class Grid:
     coverage: Coverage
     notes: list[str]
 
-    def two_classes(self, classes: Sequence[str] | None) -> tuple[str, str]:
-        """Return the two classes to compare, both with attributes of their own."""
-        chosen = _pair(self.frame["protected_class"].unique(), classes, self.name)
+    def two_classes(self, classes: Sequence[str] | None) -> "tuple[Grid, tuple[str, str]]":
+        """Return the pairs, and the two classes to compare, both with attributes of their own.
+
+        Of two attribute sets that belong to no class the first becomes that of X, the second of Y.
+        """
+        grid, frame = self, self.frame
+        chosen = _pair(frame["protected_class"].unique(), classes, self.name)
+        sets = frame["attribute_class"].unique()
+        if (frame["connection"] == SHARED).all() and len(sets) == 2:
+            owner = frame["attribute_class"].map(dict(zip(sets, chosen, strict=True)))
+            own = np.where(owner == frame["protected_class"], "associated", "different")
+            grid = replace(self, frame=frame.assign(connection=own))
         for c in chosen:
-            if not self.own(c):
+            if not grid.own(c):
                 raise InputError(
-                    f"expected attributes associated with {c!r}, got none", where=self.name
+                    f"expected attributes associated with {c!r}, got none",
+                    where=self.name,
+                    hint="give each class its own, or the list two attribute sets",
                 )
-        return chosen
+        return grid, chosen
 
     def own(self, c: str, column: str = "attribute") -> list[str]:
         """Return the attributes, or attribute sets, associated with a class."""
@@ -89,7 +101,7 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
     else:
         table = distance_table(source, load_wordlist(wordlist, controls="none"))
     name, coverage = str(table.provenance.get("name", "pairs")), table.coverage
-    frame = table.frame[table.frame["connection"].isin(["associated", "different"])]
+    frame = table.frame[table.frame["connection"].isin(["associated", "different", SHARED])]
     if frame.empty:
         raise InputError("expected pairs of protected words and stereotypes, got none", where=name)
     repeated = frame.duplicated(["protected_word", "attribute"])
@@ -126,10 +138,18 @@ def _pair(names: Sequence[str], classes: Sequence[str] | None, where: str) -> tu
 
 
 def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
-    """Return the two classes of a list that are chosen, or the only two there are."""
+    """Return the two classes of a list that are chosen, or the only two there are.
+
+    Of attribute sets that belong to no class the first becomes that of X, and the others those of
+    Y.
+    """
     by_name = {c.name: c for c in listed.classes}
-    x, y = _pair(list(by_name), classes, f"word list {listed.name}")
-    return by_name[x], by_name[y]
+    x, y = (by_name[c] for c in _pair(list(by_name), classes, f"word list {listed.name}"))
+    if listed.attribute_sets and not (x.attributes or y.attributes):
+        first, *rest = listed.attribute_sets.values()
+        others = tuple(word for words in rest for word in words)
+        x, y = replace(x, attributes=first), replace(y, attributes=others)
+    return x, y
 
 
 @dataclass(frozen=True, eq=False)

@@ -394,7 +394,7 @@ def rnsb(
     resamples: int = RESAMPLES,
     seed: int | None = None,
 ) -> Score:
-    """Compute the relative negative sentiment bias of the words of two classes.
+    """Compute the relative negative sentiment bias of the words of classes.
 
     Parameters
     ----------
@@ -402,7 +402,9 @@ def rnsb(
     wordlist
         What `load_wordlist` takes.
     classes : pair of str, optional
-        As in `weat`. The attributes of the second count as the negative ones.
+        As in `weat`. The attributes of the second count as the negative ones. Of a list with two
+        attribute sets that belong to no class, all classes are judged, and the second set counts as
+        negative.
     shrinkage : float, default 1
         C of the logistic regression, from 1e-6 to 1e6, as in scikit-learn: C times the loss of
         every attribute, plus half the squared length of the weights; the intercept is not shrunk.
@@ -442,52 +444,58 @@ def rnsb(
 
     shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
     listed = load_wordlist(wordlist, controls="none")
-    pair = x, y = classes_of_list(listed, classes)
+    shared = [] if any(c.attributes for c in listed.classes) else list(listed.attribute_sets)
+    if len(shared) > 2:
+        got = f"expected two attribute sets, got {some(shared)}"
+        raise InputError(got, where=f"word list {listed.name}")
+    together = classes is None and len(shared) == 2
+    x, y = classes_of_list(listed, [c.name for c in listed.classes[:2]] if together else classes)
+    groups = listed.classes if together else (x, y)
     if both := [w for w in x.attributes if w in set(y.attributes)]:
         problem = f"expected attributes of one class each, got {some(both)} in both"
         raise InputError(problem, where=f"word list {listed.name}")
-    wanted = [*x.protected, *y.protected, *x.attributes, *y.attributes]
+    wanted = [word for c in groups for word in c.protected] + [*x.attributes, *y.attributes]
     held = vectors_of(embedding, wanted, unit=False)
-    sets = [*held.of_classes(pair), *held.of_classes(pair, "attributes")]
+    sets = [*held.of_classes(groups), *held.of_classes((x, y), "attributes")]
     sizes = [len(side) for side in sets]
     # In alphabetical order, so that one seed draws the same words whatever their order in the list.
-    words = [*sorted(sets[0]), *sorted(sets[1])]
-    trained = held.rows([*sorted(sets[2]), *sorted(sets[3])])
+    words = [word for own in sets[:-2] for word in sorted(own)]
+    trained = held.rows([*sorted(sets[-2]), *sorted(sets[-1])])
     # Weights that lie outside the span of the attributes would only add to their length.
     _, lengths, axes = np.linalg.svd(trained, full_matrices=False)
     axes = axes[lengths > lengths[0] * 1e-12]
     trained, judged = trained @ axes.T, held.rows(words) @ axes.T
-    negative = np.repeat([0.0, 1.0], sizes[2:])
+    negative = np.repeat([0.0, 1.0], sizes[-2:])
 
     def log_probabilities(counts: Array) -> Array:
         coefficients, intercept = _fit_logistic(trained, negative, shrinkage * counts)
         return -np.logaddexp(0.0, -(judged @ coefficients + intercept))
 
-    def divergence(first: Array, second: Array, a: Array, b: Array) -> float:
-        return _divergence(
-            log_probabilities(np.concatenate([a, b])), np.concatenate([first, second])
-        )
+    def divergence(*counts: Array) -> float:
+        logs = log_probabilities(np.concatenate(counts[-2:]))
+        return _divergence(logs, np.concatenate(counts[:-2]))
 
     drawn, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
     logs, every = log_probabilities(np.ones(len(trained))), np.ones(len(words))
     columns = ["protected_word", "protected_class", "probability", "share"]
-    names = np.repeat([x.name, y.name], sizes[:2])
+    names = np.repeat([c.name for c in groups], sizes[:-2])
     numbers = (words, names, np.exp(logs), np.exp(_log_shares(logs, every)))
     table = pd.DataFrame(dict(zip(columns, numbers, strict=True))).set_index(columns[1::-1])
-    order = [(c.name, w) for c, side in zip(pair, sets, strict=False) for w in side]
+    order = [(c.name, w) for c, side in zip(groups, sets, strict=False) for w in side]
     table = table.loc[order].reset_index()
+    letters = "xy" if len(groups) == 2 else [c.name for c in groups]
     return Score(
         name="rnsb",
         label="divergence",
         value=_divergence(logs, every),
-        n=dict(zip("xyab", sizes, strict=True)),
+        n=dict(zip([*letters, "a", "b"], sizes, strict=True)),
         details={
             "largest": math.log(len(words)),
             "mean_probability": dict(table.groupby("protected_class")["probability"].mean()),
             "shrinkage": shrinkage,
         },
         table=table[columns],
-        **_about(listed, pair, held, notes),
+        **_about(listed, groups, held, notes),
         **drawn,
     )
 
