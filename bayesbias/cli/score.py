@@ -10,6 +10,7 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
+from bayesbias.wordlists.pairing import SHARED
 
 COLUMNS = (
     Column("score", "score"),
@@ -107,8 +108,11 @@ def _screen(
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
     lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]
-    if two := next((result.classes for result in results if result.classes), None):
-        lines.append("X: {0}, Y: {1}, A: attributes of {0}, B: attributes of {1}".format(*two))
+    if two := next((result.classes for result in results if len(result.classes) == 2), None):
+        owned = table.frame["connection"] != SHARED
+        sets = table.frame.loc[~owned, "attribute_class"].unique()
+        a, b = (f"attributes of {name}" for name in two) if owned.any() else (*sets, "-")[:2]
+        lines.append("X: {}, Y: {}, A: {}, B: {}".format(*two, a, b))
     lines += ["", *table_lines(frame, COLUMNS, View(prob=given["prob"])), ""]
     notes: dict[str, list[str]] = {}
     for name, error in left_out.items():
