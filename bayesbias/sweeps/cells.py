@@ -96,6 +96,8 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     with ThreadPoolExecutor(4) as pool:
         digests = list(pool.map(digest_of, [location for _, _, location in sources]))
     settings = {name: getattr(plan, name) for name in (*_SETTINGS, *READING)}
+    if plan.common_words:  # then every cell depends on all embeddings
+        settings["common_words"] = digests[: len(plan.embeddings)]
     groups = []
     for (source, entry, location), digest in zip(sources, digests, strict=True):
         cells = []

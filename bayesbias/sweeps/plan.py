@@ -52,8 +52,9 @@ class SweepPlan:
         The file with the words of a matrix of vectors, for all embeddings.
     key : str or None
         The form in which files write their words, such as ``{word}_NOUN``.
-    allow_pickle, keep_fits : bool
-        Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF.
+    allow_pickle, keep_fits, common_words : bool
+        Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF;
+        whether only the words that all embeddings have are kept.
 
     Examples
     --------
@@ -83,6 +84,7 @@ class SweepPlan:
     key: str | None = None
     allow_pickle: bool = False
     keep_fits: bool = False
+    common_words: bool = False
 
     def __len__(self) -> int:
         sources = len(self.embeddings) * len(self.wordlists) * len(self.controls) + len(
@@ -116,6 +118,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         vocab = "vocab.txt"                     # the words of a matrix of vectors
         key = "{word}_NOUN"                     # the form in which files write their words
         allow_pickle = false
+        common_words = false                    # true: keep the words that all embeddings have
         keep_fits = false                       # true: also save each fit as netCDF
 
     A name that is shipped is that; anything else is a path, relative to the folder of the plan.
@@ -194,7 +197,7 @@ def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[st
 def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the settings of a plan, checked; `seed` is one or several."""
     texts = {"repeats": ("once", "keep"), "bad_lines": ("skip", "error")}
-    counts, truths = ("draws", "tune", "chains"), ("allow_pickle", "keep_fits")
+    counts, truths = ("draws", "tune", "chains"), ("allow_pickle", "keep_fits", "common_words")
     known = (*counts, "seed", "prob", "rope", "standard_rope", *texts, *truths, "vocab", "key")
     checks.known_keys(raw, known, where)
     out = {key: value for key, value in raw.items() if key != "seed"}

@@ -12,8 +12,9 @@ from bayesbias.core import checks
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
+from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.inference.estimates import COLUMNS, beside
+from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
 from bayesbias.sweeps.cells import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -171,6 +172,66 @@ class SweepResult:
         out["verdict"] = out["verdict"].where(out["trusted"].fillna(False).astype(bool))
         return out
 
+    def differences(self, contrast: str | None = None) -> pd.DataFrame:
+        """Subtract the first vectors of the plan from the others, for the same list, model and seed.
+
+        The draws of two fits are subtracted (`bayesbias.difference`), in standard deviations of
+        single pairs where both have them. Cells that have not converged are left out.
+
+        Parameters
+        ----------
+        contrast : str, optional
+            As in `compared`.
+
+        Returns
+        -------
+        DataFrame
+            ``vectors, minus, wordlist, controls, model, seed, contrast, unit``, and the columns of
+            `bayesbias.inference.estimates`.
+
+        Notes
+        -----
+        Vectors count as independent. For the same words the intervals are too wide, since what
+        words have in common does not cancel: `bayesbias.compare` cancels it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bayesbias as bb
+        >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "models": ["crossed"],
+        ...         "settings": {"draws": 200, "chains": 2, "seed": 1}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     len(bb.run_sweep(plan, folder, workers=1, progress=False).differences())
+        0
+        """
+        import pandas as pd
+
+        frame = self.compared(contrast)
+        order = self.cells.set_index("cell").index
+        frame = frame[frame["trusted"].fillna(False).astype(bool)].set_index("cell")
+        frame = frame.loc[[cell for cell in order if cell in frame.index]]
+        frame["vectors"] = frame["embedding"].fillna(frame["distances"])
+        same, rows = ["wordlist", "controls", "model", "seed"], []
+        for _, own in frame.groupby(same, sort=False, dropna=False):
+            first = own.index[0]
+            for cell in own.index[1:]:
+                units = own.loc[[cell, first], "unit"]
+                alike = units.notna().all() and units.nunique() == 1
+                quantity = "standardized" if alike else "contrast"
+                results = [_Cell(self, key, quantity) for key in (cell, first)]
+                if not all(each.file.is_file() for each in results):
+                    continue
+                about = results[0].contrasts().iloc[0]
+                asked: Any = {"prob": float(about["prob"]), "rope": float(about["rope"])}
+                table = difference(*results, **asked).table
+                labels = own.loc[[cell], ["vectors", *same, "contrast"]].iloc[0].to_dict()
+                labels |= {"minus": own.at[first, "vectors"], "unit": about["unit"]}
+                row = table[table["contrast"] == labels["contrast"]].drop(columns="contrast")
+                rows.append(row.assign(**labels))
+        columns = ["vectors", "minus", *same, "contrast", "unit"]
+        whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+        return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
+
     def __repr__(self) -> str:
         cells, failures = self.cells, self.failures
         lines = [
@@ -181,6 +242,33 @@ class SweepResult:
         for (_, labels), error in zip(named.head(4).iterrows(), failures["error"], strict=False):
             lines.append(f"  failed: {', '.join(map(str, labels.dropna()))}: {error}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """The overall contrasts of new words of one cell, as `difference` asks for them."""
+
+    result: SweepResult
+    key: str
+    quantity: str
+
+    @property
+    def file(self) -> Path:
+        """Where its draws are."""
+        return self.result.out / "draws" / f"{self.key}.npz"
+
+    def draws_of(self, *_: Any, **__: Any) -> Any:
+        import numpy as np
+
+        with np.load(self.file, allow_pickle=False) as kept:
+            draws, terms = kept[self.quantity].astype(float), kept["terms"].tolist()
+        return labelled_draws(draws, {"contrast": terms})
+
+    def contrasts(self, *_: Any, **__: Any) -> pd.DataFrame:
+        frame = self.result.frame
+        mine = (frame["cell"] == self.key) & (frame["quantity"] == self.quantity)
+        mine &= (frame["level"] == "overall") & (frame["estimand"] == "population")
+        return frame[mine.fillna(False)]
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import View, disagreement
 from bayesbias.studies.common import listing, plural, text
 from bayesbias.sweeps.cells import LABELS
@@ -65,6 +65,19 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                 show_on=("terminal", "page", "files"),
             )
         )
+        if len(apart := result.differences(contrast)):
+            same = [name for name in LABELS if name in apart and apart[name].nunique() <= 1]
+            units = listing([unit.replace("sd of", "SDs of") for unit in apart["unit"].unique()])
+            out.append(
+                Section(
+                    "differences",
+                    f"{contrast}: vectors minus the first of their list, in {units}",
+                    lambda: apart.drop(columns=same),
+                    (text("vectors"), text("minus"), *labels, *CONTRAST_COLUMNS),
+                    note="Vectors count as independent. For the same words the intervals are too wide: see compare.",
+                    show_on=("terminal", "page", "files"),
+                )
+            )
     return [
         *out,
         Section(
@@ -118,28 +131,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
         notes.append(f"{plural(lacking, 'cell')} without this contrast.")
     if result.others:
         notes.append(f"{plural(result.others, 'cell')} of earlier plans kept in the folder.")
-    details = [_farthest(of) for _, of in known.groupby("unit", sort=False) if len(of) > 1]
-    details += _classes_differ(result, known)
-    return Interpretation(subject, headline, tuple(warnings), tuple(notes), tuple(details))
-
-
-def _farthest(cells: pd.DataFrame) -> str:
-    """Name the lowest and the highest cell, and say whether the interval of their difference excludes 0.
-
-    The intervals of two results that know nothing of each other give that of the difference: its
-    lower end is d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008).
-    """
-    low, high = cells.iloc[0], cells.iloc[-1]
-    names = _names(cells)
-    half = math.hypot(
-        low["standardized_high"] - low["standardized"],
-        high["standardized"] - high["standardized_low"],
-    )
-    apart = high["standardized"] - low["standardized"] > half
-    return (
-        f"Lowest: {names.iloc[0]} ({low['standardized']:+.2f} SDs). Highest: {names.iloc[-1]} ({high['standardized']:+.2f} SDs). The "
-        f"interval of their difference {'excludes' if apart else 'includes'} 0."
-    )
+    details = tuple(_classes_differ(result, known))
+    return Interpretation(subject, headline, tuple(warnings), tuple(notes), details)
 
 
 def _names(cells: pd.DataFrame) -> pd.Series:

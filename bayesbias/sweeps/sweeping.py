@@ -10,7 +10,7 @@ import dataclasses
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from bayesbias.sweeps.cells import READING, CellGroup, SweepCell, group_cells
 from bayesbias.sweeps.plan import SweepPlan, load_plan
 from bayesbias.sweeps.result import SweepResult, collect_results
 from bayesbias.sweeps.work import fit_cell, make_tables
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import PairTable, keep_common
 
 __all__ = ["run_sweep"]
 
@@ -44,9 +44,10 @@ def run_sweep(
     """Fit every model of a plan to every table of it.
 
     Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage,
-    provenance, timing) and, at the end, the tidy table ``results.csv`` and ``results.parquet`` and
-    the times ``timing.csv``. The results are in the order of the plan and do not depend on how the
-    work was divided, killed or resumed.
+    provenance, timing) and ``draws/KEY.npz`` with the draws of its overall contrasts. At the end it
+    writes the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The
+    results are in the order of the plan and do not depend on how the work was divided, killed or
+    resumed.
 
     In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1,
     since every worker process imports the script.
@@ -121,7 +122,7 @@ def _open_folder(out: Path, plan: SweepPlan, resume: bool) -> None:
         raise InputError("the output folder is not empty", where=out, found=found[:5], hint=hint)
     if found and MARKER not in found:
         raise InputError("the folder holds no sweep", where=out, found=found[:5], valid=MARKER)
-    for name in ("cells", "fits") if plan.keep_fits else ("cells",):
+    for name in ("cells", "draws", *(["fits"] if plan.keep_fits else [])):
         (out / name).mkdir(parents=True, exist_ok=True)
     about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
     _write_json(out / MARKER, {"bayesbias": own_version(), "plan": about})
@@ -147,10 +148,15 @@ def _tasks(
 ) -> deque[Task]:
     """Return one task per file to read; each adds the fits of its tables when it is done."""
     tasks: deque[Task] = deque()
+    # With common words, tables wait until all embeddings are read.
+    together = plan.common_words and [group for group in groups if group.source == "embedding"]
+    waiting = len(together or ())
+    arrived: list[tuple[PairTable, list[SweepCell], float]] = []
 
     def fail(cells: Sequence[SweepCell], error: str) -> None:
-        failed.update({cell.key: error for cell in cells})
-        tick(len(cells))
+        mine = [cell for cell in cells if cell.key in wanted]
+        failed.update({cell.key: error for cell in mine})
+        tick(len(mine))
 
     def read_task(group: CellGroup, cells: list[SweepCell]) -> Task:
         by_list: dict[Any, list[SweepCell]] = {}
@@ -159,17 +165,49 @@ def _tasks(
         lists = [own[0].words for own in by_list.values()]
 
         def then(result: tuple[list[PairTable | str], float]) -> None:
-            fits = []
+            made = []
             for table, own in zip(result[0], by_list.values(), strict=True):
                 if isinstance(table, str):
                     fail(own, table)
                 else:
-                    fits += [fit_task(table, cell, result[1]) for cell in own]
-            tasks.extendleft(reversed(fits))
+                    made.append((table, own, result[1]))
+            if together and group in together:
+                arrived.extend(made)
+                one_less()
+            else:
+                start(made)
+
+        def lost(error: str) -> None:
+            fail(cells, error)
+            if together and group in together:
+                one_less()
 
         options = {key: getattr(plan, key) for key in READING}
         arguments = (group.location, None if group.source == "distances" else lists, options)
-        return Task(make_tables, arguments, then, lambda error: fail(cells, error), tables=True)
+        return Task(make_tables, arguments, then, lost, tables=True)
+
+    def one_less() -> None:
+        nonlocal waiting
+        waiting -= 1
+        by_list: dict[Any, list[tuple[PairTable, list[SweepCell], float]]] = {}
+        for each in arrived if not waiting else ():
+            labels = each[1][0].labels
+            by_list.setdefault((labels["wordlist"], labels["controls"]), []).append(each)
+        for members in by_list.values():
+            tables, own, seconds = zip(*members, strict=True)
+            try:
+                start(zip(keep_common(tables), own, seconds, strict=True))
+            except InputError as error:
+                fail([cell for cells in own for cell in cells], str(error))
+
+    def start(made: Iterable[tuple[PairTable, list[SweepCell], float]]) -> None:
+        fits = [
+            fit_task(table, cell, seconds)
+            for table, own, seconds in made
+            for cell in own
+            if cell.key in wanted
+        ]
+        tasks.extendleft(reversed(fits))
 
     def fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
         assert isinstance(cell.spec, ModelSpec)  # the others have failed already
@@ -184,9 +222,13 @@ def _tasks(
             if version != own_version():
                 return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
             result["timing"] = {"load_s": round(load_s, 4), **result["timing"]}
-            if (fit := result.pop("netcdf", None)) is not None:
-                with whole_file(out / "fits" / f"{cell.key}.nc") as temporary:
-                    temporary.write_bytes(fit)
+            for kept, file in (
+                ("netcdf", f"fits/{cell.key}.nc"),
+                ("draws", f"draws/{cell.key}.npz"),
+            ):
+                if (content := result.pop(kept, None)) is not None:
+                    with whole_file(out / file) as temporary:
+                        temporary.write_bytes(content)
             about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
             _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
             tick(1)
@@ -196,6 +238,11 @@ def _tasks(
         )
 
     for group in groups:
-        if cells := [cell for cell in group.cells if cell.key in wanted]:
+        # An embedding whose cells are finished still decides which words are common.
+        all_of = together and group in together
+        cells = [cell for cell in group.cells if cell.error is None] if all_of else group.cells
+        if cells := [cell for cell in cells if all_of or cell.key in wanted]:
             tasks.append(read_task(group, cells))
+        elif all_of:
+            waiting -= 1
     return tasks

@@ -6,11 +6,14 @@ cell and does not end the sweep.
 
 from __future__ import annotations
 
+import io
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bayesbias.core.errors import FitError
 from bayesbias.core.files import plain, records
@@ -83,16 +86,19 @@ def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any])
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
     unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
     rows: list[dict[str, Any]] = []
+    drawn, overall = {}, {"level": "overall", "estimand": "population"}
     for estimand in ("population", "listed_words"):
         means = result.summary(prob, estimand=estimand).rename(columns={spec.results.group: "term"})
         rows += records(means.assign(quantity="mean", level="overall", name="all", unit=unit))
     try:
         contrasts = result.contrasts(prob, rope).rename(columns={"contrast": "term"})
         rows += records(contrasts.assign(quantity="contrast", unit=unit))
+        drawn["contrast"] = result.draws_of("contrasts", **overall)
         if has_variance(spec):
             standard = result.standardized(prob, settings["standard_rope"])
             standard = standard.rename(columns={"contrast": "term"})
             rows += records(standard.assign(quantity="standardized"))
+            drawn["standardized"] = result.draws_of("standardized", **overall)
     except FitError:  # no two connections to contrast; the means stand for themselves
         pass
     out = {
@@ -108,6 +114,11 @@ def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any])
             "summarise_s": round(time.perf_counter() - fitted, 4),
         },
     }
+    if drawn:
+        buffer = io.BytesIO()
+        arrays: Any = {name: each.to_numpy().astype(np.float32) for name, each in drawn.items()}
+        np.savez_compressed(buffer, terms=drawn["contrast"]["contrast"].to_numpy(), **arrays)
+        out["draws"] = buffer.getvalue()
     if settings["keep_fits"]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "fit.nc"

@@ -5,13 +5,14 @@ Distances are float64 and lie in [0, 2].
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from bayesbias.core import checks
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.core.frames import write_csv
@@ -89,6 +90,50 @@ def holds_pairs(x: Any) -> bool:
     return isinstance(x, PairTable) or (
         isinstance(columns, Iterable) and "protected_word" in columns
     )
+
+
+def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
+    """Keep the words that all tables have; the others are missing in their coverage.
+
+    Raises
+    ------
+    InputError
+        If they have no pair of words in common.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> whole = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> part = bb.distance_table({"rabbi": [1, 0], "imam": [1, 1], "pope": [0, 1], "greedy": [2, 1]}, "religion", controls="none")
+    >>> [len(table) for table in keep_common([whole, part])] == [len(part)] * 2
+    True
+    """
+    sides = (
+        ("protected", "protected_word", "protected_class"),
+        ("attributes", "attribute", "attribute_class"),
+    )
+    common = {
+        word: set.intersection(*(set(table.frame[word].astype(str)) for table in tables))
+        for _, word, _ in sides
+    }
+    out = []
+    for table in tables:
+        frame, accounts = table.frame, dict[str, Any]()
+        for side, word, group in sides:
+            lost = frame.loc[~table.frame[word].isin(common[word]), [group, word]].astype(str)
+            accounts[side] = {name: dict(of) for name, of in getattr(table.coverage, side).items()}
+            for name, own in lost.groupby(group):
+                of, words = accounts[side][str(name)], own[word].unique().tolist()
+                of |= {"found": of["found"] - len(words), "missing": [*of["missing"], *words]}
+        keep = frame["protected_word"].isin(common["protected_word"])
+        frame = frame[keep & frame["attribute"].isin(common["attribute"])]
+        if frame.empty:
+            names = [str(each.provenance.get("name", "pairs")) for each in tables]
+            raise InputError("the tables have no pair of words in common", found=names)
+        own = [column for column in frame if column not in COLUMNS]
+        coverage = replace(table.coverage, **accounts)
+        out.append(replace(table, frame=as_pair_columns(frame, own), coverage=coverage))
+    return out
 
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:

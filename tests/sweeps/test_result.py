@@ -1,9 +1,14 @@
 """Cells are compared in standard deviations, and never on cosine distance alone."""
 
+import dataclasses
+
+import numpy as np
 import pytest
+from helpers.seeds import shifted
 from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
+from bayesbias.inference.estimates import shortest_interval
 
 CELLS = [
     {"embedding": "wide", "standardized": -0.05, "distance": -0.2},
@@ -46,12 +51,34 @@ def test_the_interpretation_counts_verdicts_failures_and_units():
     assert any("several units" in text for text in bb.interpret(made_up_sweep(other)).warnings)
 
 
-@pytest.mark.parametrize(("higher", "word"), [(0.01, "excludes"), (-0.01, "includes")])
-def test_the_difference_of_the_two_farthest_cells_has_an_interval(higher, word):
-    """Both intervals reach 0.3 to either side, and that of their difference 0.3 times the root of 2."""
-    at = -0.5 + 0.3 * 2**0.5 + higher
-    cells = [{"embedding": "a", "standardized": -0.5}, {"embedding": "b", "standardized": at}]
-    assert f"difference {word} 0" in bb.interpret(made_up_sweep(cells)).details[0]
+def test_vectors_are_subtracted_draw_by_draw_from_the_first_of_their_list(tmp_path):
+    rng = np.random.default_rng(shifted(1))
+    (tmp_path / "draws").mkdir()
+    cells = [
+        {"embedding": name, "wordlist": of, "standardized": mean}
+        for of in ("pets.toml", "meals.toml")
+        for name, mean in (("a", -0.5), ("b", 0.5), ("c", None))
+    ]
+    drawn = {}
+    for at, cell in enumerate(cells):
+        draws = rng.normal(0.0, 0.3, (4, 500, 1)) + (cell["standardized"] or -0.05)
+        drawn[at] = draws.astype(np.float32).astype(float)
+        terms = np.array(["associated - different"])
+        kept = {"terms": terms, "standardized": drawn[at], "contrast": drawn[at]}
+        np.savez(tmp_path / "draws" / f"{at}.npz", **kept)
+    result = dataclasses.replace(made_up_sweep(cells), out=tmp_path)
+    frame = result.differences()
+    assert frame[["vectors", "minus", "wordlist"]].to_numpy().tolist() == [
+        [name, "a", of] for of in ("pets.toml", "meals.toml") for name in "bc"
+    ]
+    assert frame["unit"].tolist() == ["sd of neutral pairs", "cosine distance"] * 2
+    apart = (drawn[1] - drawn[0]).ravel()
+    ends = shortest_interval(apart, 0.89)
+    row = frame.iloc[0]
+    assert row["mean"] == pytest.approx(1.0)  # the means of the fits, as difference has them
+    assert row[["hpdi_low", "hpdi_high"]].tolist() == pytest.approx([*map(float, ends)])
+    assert row["p_below_zero"] == pytest.approx((apart < 0).mean())
+    assert made_up_sweep(CELLS).differences().empty
 
 
 def test_cells_whose_classes_point_different_ways_are_named():

@@ -56,6 +56,30 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
 
 
 @pytest.mark.slow
+def test_common_words_keeps_what_all_vectors_have(tmp_path):
+    plan = write_inputs(tmp_path)
+    held = np.load(tmp_path / "e1.npz")
+    rest = {name: values[held["words"] != "cat"] for name, values in held.items()}
+    np.savez(tmp_path / "e1.npz", **rest)
+    how = {"wordlists": ["pets.toml"], "models": ["crossed"]}
+    write_plan(tmp_path, **how, settings={"common_words": True})
+    found = run_sweep(plan, tmp_path / "out", workers=1)
+    assert found.cells["n_pairs"].tolist() == [30, 30]
+    assert found.cells["missing_words"].tolist() == [1, 1]
+    # A finished cell is read again, since it decides which words are common.
+    gone = found.cells["cell"].iloc[0]
+    (tmp_path / "out" / "cells" / f"{gone}.json").unlink()
+    again = run_sweep(plan, tmp_path / "out", workers=1, resume=True)
+    assert again.reused == 1
+    pd.testing.assert_frame_equal(again.frame, found.frame)
+    # Vectors that cannot be read leave the others as they are.
+    (tmp_path / "e1.npz").write_bytes(b"no vectors")
+    alone = run_sweep(plan, tmp_path / "out2", workers=1)
+    assert alone.cells["status"].tolist() == ["ok", "failed"]
+    assert alone.cells["n_pairs"].iloc[0] == 36
+
+
+@pytest.mark.slow
 def test_the_rest_of_the_plan_changes_no_cell(done, tmp_path):
     write_inputs(tmp_path)
     changes = {"embeddings": ["e1.npz"], "wordlists": ["meals.toml"]}
