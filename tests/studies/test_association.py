@@ -111,3 +111,13 @@ def test_mostly_missing_controls_have_a_warning(fit):
     less = dataclasses.replace(fit, provenance={**fit.provenance, "coverage": coverage})
     assert "--controls" in warned(less, "neutral")[0]
     assert not warned(fit, "missing")
+
+
+def test_contrasts_have_the_names_of_the_list(fit):
+    """Only where sets have names of their own: those of gender are called like the classes."""
+    named = bb.distance_table("minilm-static", "weat6", controls="2021")
+    text = to_text(bb.fit(named, **QUICK))
+    assert "female_names: family - career" in text
+    assert "attributes of career" in text  # its own name would be too wide
+    assert "class a" in to_text(fit)
+    assert max(map(len, text.splitlines())) <= 80

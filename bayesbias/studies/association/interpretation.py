@@ -245,17 +245,37 @@ def _interval_warning(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str
     ]
 
 
-def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
-    """Return the row of its attribute set for each class that has one set of its own."""
+def _owned(fit: BiasFit) -> dict[str, str]:
+    """Return the attribute set of each class that has one set of its own."""
     if not {"protected_class", "attribute_class", "connection"} <= set(fit.table.columns):
         return {}
-    own = fit.table.loc[
-        fit.table["connection"] == "associated", ["protected_class", "attribute_class"]
-    ].drop_duplicates()
-    own = own[~own["protected_class"].duplicated(keep=False)]
+    columns = ["protected_class", "attribute_class"]
+    own = fit.table.loc[fit.table["connection"] == "associated", columns].drop_duplicates()
+    own = own[~own["protected_class"].duplicated(keep=False)].astype(str)
+    return dict(own.itertuples(index=False, name=None))
+
+
+def own_names(fit: BiasFit) -> dict[tuple[str, str], str]:
+    """Return (level, name) -> the first contrast there in the words of the list, such as ``family - career``.
+
+    Only for two classes with a set each, whose names are others than those of the classes.
+    """
+    owned = _owned(fit)
+    if len(owned) != 2 or len({*owned, *owned.values()}) != 4:
+        return {}
+    (one, its), (two, other) = owned.items()
+    return {
+        ("class", one): f"{its} - {other}",
+        ("class", two): f"{other} - {its}",
+        ("attribute_set", its): f"{one} - {two}",
+        ("attribute_set", other): f"{two} - {one}",
+    }
+
+
+def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return the row of its attribute set for each class that has one set of its own."""
     rows = {row.name: row for row in rows_of(frame, "attribute_set").itertuples(index=False)}
-    pairs = zip(own["protected_class"].astype(str), own["attribute_class"].astype(str), strict=True)
-    return {name: rows[listed] for name, listed in pairs if listed in rows}
+    return {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
 
 
 def _variance_ratio(fit: BiasFit) -> float | None:
@@ -292,6 +312,11 @@ def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     out = []
     first = frame["contrast"].iloc[0]
     a, b = first.split(" - ") if " - " in first else (first, "")
+    names = own_names(fit)
+    for row in rows_of(frame, "class").itertuples(index=False):
+        if own := names.get(("class", row.name)):
+            said = own.replace(" - ", " minus ")
+            out.append(f"{row.name}: {said} {row.mean:+.3f} {interval(row)}.")
     if has_variance(fit.spec):
         row = fit.standardized(
             view.prob, view.standard_rope, level="overall", estimand="population"

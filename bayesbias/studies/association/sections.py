@@ -12,7 +12,12 @@ from bayesbias.inference.estimands import has_new_words, words_scatter
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
 from bayesbias.studies.association.frequency import Frequency, frequency_of
-from bayesbias.studies.association.interpretation import has_contrasts, interpret_fit, subject_of
+from bayesbias.studies.association.interpretation import (
+    has_contrasts,
+    interpret_fit,
+    own_names,
+    subject_of,
+)
 from bayesbias.studies.common import (
     BELOW,
     CONTRAST_COLUMNS,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
+LONGEST = 31  # label in a table of 80 columns
 LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 
 
@@ -76,11 +82,14 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
     overall = frame[population & (frame["level"] == "overall")]
     parts = [overall.assign(label=overall["contrast"])]
-    groups = []
+    groups, names = [], own_names(fit)
     for level, name in LEVEL_NAMES.items():
         rows = frame[population & (frame["level"] == level) & (frame["contrast"] == first)]
         if 1 < len(rows) <= MOST_ROWS:
-            groups.append(rows.assign(label="  " + name + " " + rows["name"].astype(str)))
+            own = [f"  {each}: {names.get((level, each))}" for each in rows["name"]]
+            if not names or max(map(len, own)) > LONGEST:
+                own = [f"  {name} {each}" for each in rows["name"]]
+            groups.append(rows.assign(label=own))
     if words_scatter(fit.spec):
         listed = frame[
             (frame["estimand"] == "listed_words")
