@@ -58,6 +58,9 @@ CONTRAST_COLUMNS = (MEAN, HPDI, BELOW, IN_ROPE)
 MEAN_COLUMNS = (
     Column("mean", "mean", "number"),
     Column("hpdi_low", "{prob} HPDI", "range", upper="hpdi_high"),
+)
+# Of parameters alone: other tables come from mixtures, of which draws say less.
+CONVERGENCE_COLUMNS = (
     Column("ess_bulk", "ESS", "count"),
     Column("r_hat", "R-hat", "number", digits=3),
 )

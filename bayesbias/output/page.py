@@ -175,7 +175,7 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
     rows = [
         [
             {"text": text[i].replace("-", "\N{MINUS SIGN}") if column.is_number and text[i] != "-" else text[i],
-             "number": column.is_number, "key": key[i], "long": len(text[i]) > LONG}
+             "number": column.is_number, "key": key[i], "long": len(text[i]) > LONG, "inner": text[i].startswith(" ")}
             for column, text, key in zip(columns, texts, keys, strict=True)
         ]
         for i in range(0 if frame is None else len(frame))
@@ -185,7 +185,7 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "title": section.title,
         "text": section.text,
         "note": section.note,
-        "folded": "page" not in section.show_on,
+        "sortable": frame is not None and "is_heading" not in frame,
         "picture": None if section.figure is None else svg_of(section.draw(), section.name),
         "heads": [
             {"text": c.heading.format(prob=f"{view.prob:.0%}"), "number": c.is_number}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.estimands import has_new_words, words_scatter
+from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
 from bayesbias.studies.association.frequency import Frequency, frequency_of
@@ -159,7 +160,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             lambda: fit.summary(prob),
             (text("connection"), *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
             figure=lambda: bb.plot_connections(fit, prob=prob),
-            show_on=("detail", "page", "files"),
+            show_on=("detail", "fold", "files"),
         )
     )
     if has_contrasts(fit) and has_variance(fit.spec):
@@ -248,7 +249,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
                 text("index"),
                 Column("mean", "mean", "number"),
                 HPDI,
-                *MEAN_COLUMNS[2:],
+                *CONVERGENCE_COLUMNS,
             ),
         ),
         Section(
