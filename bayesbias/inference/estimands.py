@@ -31,7 +31,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, labels_of
-from bayesbias.models.spec import ModelSpec, Results
+from bayesbias.models.spec import BETWEEN, ModelSpec, Results
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
 
@@ -530,7 +530,7 @@ def holds_for(
     if estimand != "population":
         return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
     scatter = isinstance(model, Results) or words_scatter(model)
-    if level == "overall":
+    if level in ("overall", *BETWEEN):
         return "new words" if scatter else "the listed words"
     about = (model if isinstance(model, Results) else model.results).levels[level]
     if not scatter:

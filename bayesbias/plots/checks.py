@@ -43,7 +43,7 @@ def ridge_height(n: int) -> float:
 def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
-    Of a fit to distances there is a row for each connection, of one to sentiment for each
+    Of a fit to distances there is a row for each connection or, of groups, each attribute set, of one to sentiment for each
     classifier.
 
     Parameters
@@ -68,7 +68,10 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
-    column = "classifier" if "classifier" in getattr(fit, "table", ()) else "connection"
+    forests.need_fit(fit)
+    results = fit.spec.results
+    column = "classifier" if "classifier" in fit.table else "connection"
+    column = results.group if results.between else column
     forests.need_fit(fit, column)
     checks.count(replicates, "replicates", 1, 200)
     values = fit.table[column].astype(str).to_numpy()

@@ -38,6 +38,8 @@ _FITS = (
 _LEVELS = {
     "overall": "",
     "class": ", per protected class",
+    "between": " and between groups",
+    "others": " and between a group and the others",
     "attribute_set": ", per attribute set",
     "word": ", per protected word",
 }
@@ -384,8 +386,8 @@ def plot_contrasts(
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
         Half-width of the ROPE, drawn as a gray band.
-    level : {"overall", "class", "attribute_set", "word"}
-        The last three as far as the model has them.
+    level : {"overall", "class", "between", "others", "attribute_set", "word"}
+        Those after the first as far as the model has them.
     contrasts : sequence of str, optional
         Such as ``"associated - different"``; by default all, and at level ``word`` the first.
     ax : matplotlib Axes, optional
@@ -446,7 +448,7 @@ def plot_contrasts(
     }
     groups: dict[str, list[tuple[Hashable, str]]] = {}
     for contrast, name in dict.fromkeys(frame["key"]):
-        head, label = with_minus(contrast), str(name)
+        head, label = with_minus(contrast), with_minus(str(name))
         if level == "overall":
             head, label = "", head
         elif level == "word":
@@ -472,6 +474,7 @@ def plot_contrasts(
         at = 32.0 + 30 * place
         texts = by_key(part, p_text, "p_below_zero")
         columns.append(Beside(texts, "" if several else short, at, color, "right"))
+    title = f"Contrasts between {'attribute sets' if spec.results.between else 'connections'}"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     nearer = "lies nearer" if distance else "is smaller"
@@ -489,7 +492,7 @@ def plot_contrasts(
         tight=0.12,
         rope=rope,
         beside=columns,
-        title=(with_minus(names[0]) if alone else "Contrasts between connections") + _LEVELS[level],
+        title=(with_minus(names[0]) if alone else title) + _LEVELS[level],
         note=note,
         xlabel=f"difference in {of} (below 0: the first of the two {nearer})",
         data=frame.drop(columns=["key"] if several else ["key", "fit"]),

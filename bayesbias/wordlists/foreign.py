@@ -330,8 +330,8 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     else:
         how = f"{join_words(pairs)}, in their order" if pairs else ""
     if shared:
-        scope = f"on the attribute sets {join_words(shared)}, which belong to no class"
-        how = f"{join_words(targets)} {scope}{f'; {how}' if how else ''}"
+        own = f" ({how})" if how else ""
+        how = f"{join_words(targets)}{own}; attribute sets of no class: {join_words(shared)}"
     notes = [f"Read as {form}: {how}."]
     if again:
         notes.append(f"Listed more than once in a set, and counted once: {some(again)}.")

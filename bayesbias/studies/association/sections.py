@@ -226,6 +226,16 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     """Return what is shown last of any fit: checks, priors, parameters, words found, and pairs."""
     import bayesbias as bb
 
+    priors = []
+    if fit.spec.results.group == "connection":
+        priors.append(
+            Section(
+                "priors",
+                "Prior and posterior",
+                figure=lambda: bb.plot_priors(fit),
+                show_on=("fold",),
+            )
+        )
     return [
         Section(
             "predictive",
@@ -234,12 +244,7 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
             text="Distances that the model generates (lines) and the distances of the table.",
             show_on=("fold",),
         ),
-        Section(
-            "priors",
-            "Prior and posterior",
-            figure=lambda: bb.plot_priors(fit),
-            show_on=("fold",),
-        ),
+        *priors,
         Section(
             "parameters",
             "Parameters of the model",

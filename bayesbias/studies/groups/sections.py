@@ -99,14 +99,16 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
 
     prob = view.prob
     keys = (text("level"), text("name"), text("contrast"), text("estimand"))
-    level = "between" if fit.table["protected_class"].nunique() > 1 else "class"
+    draw = partial(bb.plot_contrasts, fit, prob=prob, rope=view.rope)
+    groups, sets = (fit.table[name].nunique() for name in ("protected_class", "attribute_class"))
+    level = "between" if groups > 1 else "class"
     out = [
         Section(
             "result",
             f"Difference in cosine {fit.spec.outcome}, new words (negative: closer to the first)",
             lambda: main_table(fit, view),
             (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
-            figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope, level=level),
+            figure=partial(draw, level=level),
             show_on=("terminal", "page"),
         ),
         Section(
@@ -114,6 +116,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             "All differences, overall, within and between groups, and by word",
             partial(fit.contrasts, prob, view.rope),
             (*keys, *CONTRAST_COLUMNS),
+            figure=partial(draw, level="class") if sets > 1 else None,
             note="others: a group and the mean of all other groups, each with the same weight.",
             show_on=("detail", "fold", "files"),
         ),
@@ -174,14 +177,16 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
         return not_converged(subject, state["problems"], notes)
     frame = fit.contrasts(view.prob, view.rope, estimand="population")
     between, within = (frame[frame["level"] == level] for level in ("between", "class"))
-    said = [
-        f"{row.name}: {worded(row.contrast)} {row.mean:+.3f}, {in_words(row)}."
-        for row in within.itertuples(index=False)
-    ]
+    sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
+    said = []
+    for row in within.itertuples(index=False):
+        nearer = (f"closer to {name}" for name in sides_of(row.contrast, sets))
+        said.append(
+            f"{row.name}: {worded(row.contrast)} {row.mean:+.3f}, {in_words(row, *nearer)}."
+        )
     details = said
     if len(between):
         named = labels(fit, between)
-        sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))
         chosen = named if len(sets) <= 2 else sets
         groups = set(fit.table["protected_class"].astype(str))
         said = [compared(between[between["contrast"] == name], groups) for name in chosen]
