@@ -19,7 +19,7 @@ from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.variants import slopes_for, with_slopes
 
-NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "default")
+NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "default", "groups")
 
 # A user's own model: two crossed zero-mean effects, a class-level mean, every scale prior of the allow-list.
 OWN = b"""
@@ -411,7 +411,9 @@ def standard(design, name, effects, scales):
     ("model", "table"),
     [
         pytest.param(
-            m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else []
+            m,
+            "grid",
+            marks=[pytest.mark.slow] if m in ("additive", "hierarchical", "groups") else [],
         )
         for m in NORMAL_MODELS
     ]

@@ -27,6 +27,7 @@ MODELS = [
     for name in bb.models.list_models()
     if bb.load_model(name).outcome == "distance"
     and fits_usual_pairs(bb.load_model(name))
+    and bb.load_model(name).results.group == "connection"
     and bb.load_model(name).results.levels["class"].population
 ]
 

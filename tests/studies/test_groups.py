@@ -1,0 +1,377 @@
+"""Groups of words on attribute sets that belong to none of them: lists, results against other computations, outputs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import monte_carlo as mc
+from helpers.places import ROOT
+from helpers.seeds import shifted
+
+import bayesbias as bb
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.output import to_json, to_text
+from bayesbias.wordlists.listfile import check_wordlist
+
+GROUPS = {
+    "women": ["she", "her", "woman", "girl"],
+    "men": ["he", "him", "man", "boy"],
+    "old": ["old", "elderly", "aged"],
+}
+SETS = {
+    "career": ["career", "salary", "office", "boss"],
+    "family": ["home", "family", "kids", "wedding", "parents"],
+}
+SHORT = {**{name: {"protected": words} for name, words in GROUPS.items()}, "attribute_sets": SETS}
+QUERY = {
+    "target_sets": list(GROUPS.values()), "attribute_sets": list(SETS.values()),
+    "target_sets_names": list(GROUPS), "attribute_sets_names": list(SETS),
+}  # fmt: skip
+TOML = "schema = 1\nname = 'toml'\n" + "".join(
+    f"[[class]]\nname = '{name}'\nprotected = {words}\n" for name, words in GROUPS.items()
+)
+TOML += "[attribute_sets]\n" + "".join(f"{name} = {words}\n" for name, words in SETS.items())
+ROWS = "word,class,kind\n" + "".join(
+    f"{word},{name},{kind}\n"
+    for kind, sets in (("protected", GROUPS), ("set", SETS))
+    for name, words in sets.items()
+    for word in words
+)
+
+
+# -- lists ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("list.toml", TOML), ("query.json", json.dumps(QUERY)), ("own.json", json.dumps(SHORT)),
+        ("rows.csv", ROWS), ("attributes.csv", ROWS.replace(",set\n", ",attribute\n")),
+    ],
+)  # fmt: skip
+def test_one_list_from_every_form(name, content, tmp_path):
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8")
+    words = bb.load_wordlist(path)
+    assert {c.name: list(c.protected) for c in words.classes} == GROUPS
+    assert not any(c.attributes for c in words.classes)
+    assert {set_: list(held) for set_, held in words.attribute_sets.items()} == SETS
+    assert check_wordlist(path) == []
+
+
+def test_a_query_of_two_by_two_has_classes_with_stereotypes():
+    two = {key: values[:2] for key, values in QUERY.items()}
+    words = bb.load_wordlist(two)
+    assert [c.attribute_class for c in words.classes] == ["career", "family"]
+    assert words.attribute_sets == {}
+
+
+def test_a_query_of_three_by_three_has_no_owners():
+    sets = {"attribute_sets": [*SETS.values(), ["art", "poetry"]]}
+    names = {"attribute_sets_names": [*SETS, "arts"]}
+    assert list(bb.load_wordlist({**QUERY, **sets, **names}).attribute_sets) == [*SETS, "arts"]
+
+
+def test_sets_named_as_a_class_belong_to_it():
+    names = {"attribute_sets_names": ["women", "family"]}
+    words = bb.load_wordlist({**QUERY, **names})
+    assert [c.attributes for c in words.classes] == [tuple(SETS["career"]), (), ()]
+    assert list(words.attribute_sets) == ["family"]
+
+
+def test_arguments_of_sweater():
+    words = bb.load_wordlist(
+        {"S_words": GROUPS["women"], "A_words": SETS["career"], "B_words": SETS["family"]}
+    )
+    assert [c.name for c in words.classes] == ["S"]
+    assert list(words.attribute_sets) == ["A", "B"]
+
+
+def test_words_of_several_sets_are_left_out_and_named():
+    sets = {"career": [*SETS["career"], "home"], "family": SETS["family"]}
+    words = bb.load_wordlist(
+        {**SHORT, "attribute_sets": sets}, controls={"neutral": ["office", "sky"]}
+    )
+    assert "home" not in words.words
+    assert any("home" in note for note in words.notes)
+    assert words.controls.neutral == ("sky",)
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        ({"women": ["a", "b"]}, "name of a class"),
+        ({"neutral": ["a", "b"]}, "controls"),
+        ({"career": ["boss"]}, "at least two"),
+        ({"career": "boss"}, "list of words"),
+        (["boss", "office"], "table"),
+        ({"a": ["boss", "office"], "b": ["boss", "office"]}, "too few words are left"),
+    ],
+)
+def test_what_is_wrong_with_a_set_is_said(sets, said):
+    assert said in " ".join(check_wordlist({**SHORT, "attribute_sets": sets}))
+
+
+def test_one_class_on_one_set_has_nothing_to_compare():
+    one = {"women": {"protected": GROUPS["women"]}, "attribute_sets": {"career": SETS["career"]}}
+    with pytest.raises(InputError, match="nothing to compare"):
+        bb.load_wordlist(one)
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table():
+    return bb.distance_table("minilm-static", SHORT)
+
+
+@pytest.fixture(scope="module")
+def fit(table):
+    return bb.fit(table, seed=shifted(1))
+
+
+def test_pairs_have_the_set_as_class_and_a_connection_of_their_own(table):
+    frame = table.frame
+    assert set(frame["connection"]) == set(frame["attribute_kind"]) == {"shared"}
+    assert set(frame["attribute_class"]) == set(SETS)
+    assert len(frame) == 11 * 9
+
+
+def test_a_table_comes_back_from_its_file(table, tmp_path):
+    table.save(tmp_path / "pairs.csv")
+    again = bb.load_distances(tmp_path / "pairs.csv")
+    pd.testing.assert_frame_equal(
+        again.frame, table.frame, check_dtype=False, check_categorical=False
+    )
+    assert bb.fit(again, seed=1, engine="quick").spec.name == "groups"
+
+
+def test_sets_beside_stereotypes():
+    listed = {
+        "women": {"protected": GROUPS["women"], "attributes": ["nurse", "secretary"]},
+        "men": {"protected": GROUPS["men"], "attributes": ["soldier", "pilot"]},
+        "attribute_sets": {"pleasant": ["love", "peace"]},
+    }
+    table = bb.distance_table("minilm-static", listed)
+    assert set(table.frame["connection"]) == {"associated", "different", "shared"}
+    quick = {"seed": 1, "engine": "quick"}
+    assert bb.fit(table, "default", **quick).contrasts(level="overall")["contrast"].iloc[0] == (
+        "associated - different"
+    )
+    both = bb.fit(table, **quick)
+    assert set(both.means("class")["attribute_class"]) == {"women", "men", "pleasant"}
+
+
+def test_sets_without_a_vector():
+    sets = {"career": ["qqqzzz1", "qqqzzz2"], "family": SETS["family"]}
+    vectors = pd.DataFrame(
+        np.random.default_rng(1).normal(size=(16, 8)),
+        index=[*itertools.chain(*GROUPS.values()), *SETS["family"]],
+    )
+    table = bb.distance_table(vectors, {**SHORT, "attribute_sets": sets})
+    assert any("career" in note for note in table.coverage.notes)
+    with pytest.raises(InputError, match="no attribute"):
+        bb.distance_table(vectors, {**SHORT, "attribute_sets": {"career": sets["career"]}})
+
+
+# -- results ----------------------------------------------------------------------------------------------------------
+
+
+def cells(table):
+    """Return mean distances by group and set, words and attributes weighing the same."""
+    return table.frame.groupby(["protected_class", "attribute_class"])["distance"].mean()
+
+
+def value(frame, **labels):
+    for name, label in labels.items():
+        frame = frame[frame[name] == label]
+    assert len(frame) == 1
+    return float(frame["mean"].iloc[0])
+
+
+def test_listed_words_have_the_observed_differences(fit, table):
+    """WEAT's quantity, computed from the cells."""
+    m, frame = cells(table), fit.contrasts(estimand="listed_words")
+
+    def score(group):
+        return m[group, "career"] - m[group, "family"]
+
+    both = {"contrast": "career - family"}
+    assert value(frame, level="class", name="men", **both) == pytest.approx(score("men"))
+    assert value(frame, level="between", name="women - men", **both) == pytest.approx(
+        score("women") - score("men")
+    )
+    assert value(frame, level="others", name="old - others", **both) == pytest.approx(
+        score("old") - (score("women") + score("men")) / 2  # groups weigh the same
+    )
+    on_one = {"level": "between", "name": "men - old", "contrast": "family"}
+    assert value(frame, **on_one) == pytest.approx(m["men", "family"] - m["old", "family"])
+
+
+def test_differences_between_groups_are_those_of_the_draws_within(fit):
+    draws = fit.draws_of("contrasts", estimand="population")
+
+    def row(level, name):
+        labels = zip(*(draws[key].to_numpy() for key in ("level", "name", "contrast")), strict=True)
+        return draws.isel(row=list(labels).index((level, name, "career - family"))).to_numpy()
+
+    between = row("class", "women") - row("class", "old")
+    np.testing.assert_allclose(row("between", "women - old"), between, atol=1e-12)
+
+
+def test_every_pair_of_groups_and_set_has_a_row(fit):
+    frame = fit.contrasts(level="between", estimand="population")
+    pairs = ["women - men", "women - old", "men - old"]
+    expected = set(itertools.product(pairs, ["career - family", "career", "family"]))
+    assert set(zip(frame["name"], frame["contrast"], strict=True)) == expected
+    assert len(fit.contrasts(level="others", estimand="population")) == 9
+
+
+def test_two_new_words_share_nothing_and_one_shares_itself(fit):
+    """Variances by hand: of one word its effect cancels in a difference of sets, of two it does not."""
+    rows = fit.rows_of(None, "one_new_word", "contrast")
+    draws = fit.draws()
+    added = rows.linear.new_variance(draws)
+    word, by_set = draws["word_sd"] ** 2, draws["word_by_set_sd"] ** 2
+    k = {name: i for i, name in enumerate(fit.in_order[0].coords["protected_class"])}
+    two = [k["women"], k["men"]]
+
+    def variance(*key):
+        (part,) = np.flatnonzero(rows.row == rows.keys.index(key))
+        return added[:, part]
+
+    np.testing.assert_allclose(
+        variance("class", "men", "career - family"), 2 * by_set[:, k["men"]], rtol=1e-9
+    )
+    np.testing.assert_allclose(
+        variance("between", "women - men", "career - family"),
+        2 * by_set[:, two].sum(axis=1),
+        rtol=1e-9,
+    )
+    np.testing.assert_allclose(
+        variance("between", "women - men", "career"), (word + by_set)[:, two].sum(axis=1), rtol=1e-9
+    )
+
+
+def test_new_pairs_add_attributes_and_noise(fit):
+    pair, word = (
+        fit.contrasts(estimand=e, level="between") for e in ("one_new_pair", "one_new_word")
+    )
+    assert (pair["sd"] > word["sd"]).all()
+    assert list(pair["name"]) == list(word["name"])
+    new = fit.new_words()
+    assert set(new["level"]) == {"overall", "class", "between"}
+    assert new["opposite"].between(0, 1).all()
+
+
+def test_two_groups_have_no_others(table):
+    two = table.frame[table.frame["protected_class"] != "old"]
+    fit = bb.fit(two, seed=1, engine="quick")
+    assert "others" not in set(fit.contrasts()["level"])
+    with pytest.raises(FitError):
+        fit.contrasts(level="others")
+
+
+@pytest.mark.slow
+def test_the_posterior_is_that_of_the_plain_model(table):
+    """NUTS on the model as PyMC has it, with all effects."""
+    settings = {"seed": shifted(3), "chains": 2, "progress": False}
+    ours = bb.fit(table, draws=2000, **settings)
+    plain = bb.fit(table, sampler="pairwise", draws=1500, target_accept=0.95, **settings)
+    for level in ("class", "between", "others"):
+        one, two = (
+            each.draws_of("contrasts", level=level, estimand="population") for each in (ours, plain)
+        )
+        for row in range(one.sizes["row"]):
+            first, second = (np.asarray(each.isel(row=row)) for each in (one, two))
+            assert mc.mean(first).errors_apart(mc.mean(second)) < 5
+            assert mc.log_sd(first).errors_apart(mc.log_sd(second)) < 5
+
+
+# -- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
+    text = to_text(fit)
+    assert "career minus family" in text
+    assert "women - men" in text
+    assert "3 groups, 11 words x 9 attributes (career 4, family 5)" in text
+    said = bb.interpret(fit)
+    assert said.headline.startswith("Closer to career rather than family:")
+    assert any("read each difference by itself" in note for note in said.notes)
+    assert any(line.startswith("women: career minus family") for line in said.details)
+
+
+def test_json_page_and_run(fit, tmp_path):
+    answer = to_json(fit)
+    assert answer["kind"] == "groups"
+    assert {"contrasts", "means", "new_words"} <= set(answer)
+    assert "women − men" in bb.write_report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
+    bb.save_run(fit, tmp_path / "run", figures=["png"])
+    run = bb.load_run(tmp_path / "run")
+    assert run.kind == "groups"
+    pd.testing.assert_frame_equal(run.result.contrasts(), fit.contrasts())
+
+
+def test_figure_has_a_row_for_each_pair_of_groups(fit):
+    from matplotlib.figure import Figure
+
+    ax = bb.plot_contrasts(fit, level="between", ax=Figure().subplots())
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels[:4] == ["career − family", "women − men", "women − old", "men − old"]
+
+
+def test_scores_of_a_list_without_owners():
+    two = {name: SHORT[name] for name in ("women", "men")} | {"attribute_sets": SETS}
+    owned = {"women": {**SHORT["women"], "attributes": SETS["career"]}}
+    owned["men"] = {**SHORT["men"], "attributes": SETS["family"]}
+    for score in (bb.weat, bb.scores.ect, bb.scores.rnsb, bb.relative_norm_distance):
+        seed = {} if score is bb.relative_norm_distance else {"seed": 1}
+        assert score("minilm-static", two, **seed).value == pytest.approx(
+            score("minilm-static", owned, **seed).value
+        )
+
+
+def test_rnsb_judges_all_groups():
+    score = bb.scores.rnsb("minilm-static", SHORT, resamples=99, seed=1)
+    assert score.classes == tuple(GROUPS)
+    assert score.largest == pytest.approx(np.log(11))
+    shares = score.pairs()["share"]
+    assert score.value == pytest.approx((shares * np.log(shares * len(shares))).sum())
+
+
+def test_coverage_on_pools_knows_groups(table):
+    methods = ["groups", "averages_t", "moments"]
+    report = bb.coverage_on_pools(
+        table, words=2, attributes=3, tables=2, methods=methods, workers=1
+    )
+    keys = set(zip(report["level"], report["name"], report["contrast"], strict=True))
+    assert ("others", "old - others", "career - family") in keys
+    assert len(keys) == 1 + 3 + 9 + 9
+    m, row = (
+        cells(table),
+        report[(report["name"] == "women - men") & (report["contrast"] == "career")],
+    )
+    assert row["truth"].to_numpy() == pytest.approx(m["women", "career"] - m["men", "career"])
+
+
+def test_case_of_three_groups_and_two_scales(tmp_path):
+    from click.testing import CliRunner
+
+    from bayesbias.cli.main import cli
+
+    case = ROOT.parent / "shared/data/cases/10_three_groups_two_scales"
+    if not case.is_dir():
+        pytest.skip("needs the shared data")
+    files = ["--embedding", str(case / "vectors.txt"), "--wordlist", str(case / "wefe_rnsb.json")]
+    done = CliRunner().invoke(cli, ["fit", *files, "--seed", "1"])
+    assert done.exit_code == 0
+    assert "Closer to warm: B than A" in done.output
+    assert CliRunner().invoke(cli, ["wordlist", "check", files[3]]).exit_code == 0
+    done = CliRunner().invoke(cli, ["score", *files, "--seed", "1", "--json"])
+    assert [score["name"] for score in json.loads(done.output)["scores"]] == ["mac", "rnsb"]
