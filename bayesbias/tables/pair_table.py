@@ -103,9 +103,9 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> whole = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> part = bb.distance_table({"rabbi": [1, 0], "imam": [1, 1], "pope": [0, 1], "greedy": [2, 1]}, "religion", controls="none")
-    >>> [len(table) for table in keep_common([whole, part])] == [len(part)] * 2
+    >>> whole = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> part = whole.frame[whole.frame["attribute"] != "he"]
+    >>> [len(table) for table in keep_common([whole, bb.load_distances(part)])] == [len(part)] * 2
     True
     """
     sides = (
