@@ -12,11 +12,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
-from bayesbias.embeddings.spelling import (
-    fitting_key,
-    matched_spellings,
-    notes_of_shared_vectors,
-)
+from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
 __all__ = ["Embedding"]
 
@@ -77,12 +73,9 @@ class Embedding:
         vectors = np.asarray(self.vectors)
         floats = vectors.dtype in (np.float32, np.float64)
         if vectors.ndim != 2 or len(vectors) != len(words) or not floats:
-            raise InputError(
-                "vectors do not fit the words",
-                where=f"embedding {self.name!r}",
-                found=f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}",
-                valid="float32 or float64, one row per word",
-            )
+            found = f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}"
+            where, valid = f"embedding {self.name!r}", "float32 or float64, one row per word"
+            raise InputError("vectors do not fit the words", where=where, found=found, valid=valid)
         vectors = vectors.view()
         vectors.flags.writeable = False
         object.__setattr__(self, "words", words)

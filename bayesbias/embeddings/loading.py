@@ -41,28 +41,15 @@ from bayesbias.embeddings.spelling import (
     with_keys,
     word_of_key,
 )
-from bayesbias.embeddings.static import (
-    StaticModel,
-    list_embeddings,
-    shipped_model,
-    static_model_at,
-)
+from bayesbias.embeddings.static import StaticModel, list_embeddings, shipped_model, static_model_at
 
 __all__ = ["load_contexts", "load_embedding", "ranks_of"]
 
 GENSIM_DATA = (
-    "conceptnet-numberbatch-17-06-300",
-    "fasttext-wiki-news-subwords-300",
-    "glove-twitter-100",
-    "glove-twitter-200",
-    "glove-twitter-25",
-    "glove-twitter-50",
-    "glove-wiki-gigaword-100",
-    "glove-wiki-gigaword-200",
-    "glove-wiki-gigaword-300",
-    "glove-wiki-gigaword-50",
-    "word2vec-google-news-300",
-    "word2vec-ruscorpora-300",
+    *("conceptnet-numberbatch-17-06-300", "fasttext-wiki-news-subwords-300"),
+    *(f"glove-twitter-{d}" for d in (25, 50, 100, 200)),
+    *(f"glove-wiki-gigaword-{d}" for d in (50, 100, 200, 300)),
+    *("word2vec-google-news-300", "word2vec-ruscorpora-300"),
 )
 """The vectors of the gensim-data collection, which `load_embedding` can download by name."""
 _HASHED_ALWAYS = 100_000_000  # bytes; hashing more would take longer than scanning a binary file
@@ -423,27 +410,20 @@ def ranks_of(
     """
     if isinstance(source, Embedding):
         source = source.provenance.get("source", "")
-    vectors = getattr(source, "wv", source)
-    if hasattr(vectors, "key_to_index"):
-        known = {str(word): place + 1 for word, place in vectors.key_to_index.items()}
-        about = {"source": type(source).__name__, "sha256": ""}
-    else:
-        form = None
-        named = isinstance(source, str | os.PathLike)
-        if named and (Path(source).is_file() or os.fspath(source) in GENSIM_DATA):
-            path = _file_of(source, None)
-            form, layout, _ = readers.recognized(path)
-        if form is None or form is readers.pickles.FORMAT:
-            raise InputError(
-                "has no order that could mean frequency",
-                where="counts from the order of vectors",
-                found=source if isinstance(source, str) else type(source).__name__,
-                valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
-            )
-        rows = form.read(Reading(path, layout, with_keys(words, ())))
-        places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
-        known = {word: place for word, place in places_of if place}
-        about = {"source": str(path), "sha256": sha256_file(path)}
+    named = isinstance(source, str | os.PathLike) and (
+        Path(source).is_file() or os.fspath(source) in GENSIM_DATA
+    )
+    if not named and not hasattr(getattr(source, "wv", source), "key_to_index"):
+        raise InputError(
+            "has no order that could mean frequency",
+            where="counts from the order of vectors",
+            found=source if isinstance(source, str) else type(source).__name__,
+            valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
+        )
+    rows, _, facts = _read(source, list(words))
+    about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
+    places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
+    known = {word: place for word, place in places_of if place}
     matched, _ = matched_spellings(words, known)
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]

@@ -44,8 +44,7 @@ def join_pairs(
     frame : DataFrame
         The columns of a pair table up to ``connection``, then ``original``, ``debiased`` and
         ``change = debiased - original``, one row per pair that is in both, in the order of the
-        original; then your own columns. If both tables have one of a name and differ, that of the
-        second has ``_debiased`` after its name.
+        original; then your own columns, those of both tables as in the original.
     account : dict
         ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs);
         ``words_only_in_original`` and ``words_only_in_debiased``; ``columns`` (your own); ``notes``
@@ -109,17 +108,8 @@ def join_pairs(
             )
         if words[-1]:
             notes.append(f"only in {of}: {some(words[-1], 12)}")
-    differing = []
     shared = [c for c in first.columns if c in second.columns and c not in (*COLUMNS, "repeat")]
-    for column in shared:
-        mine, other = both[column], both[f"{column}_debiased"]
-        if ((mine == other) | (mine.isna() & other.isna())).all():
-            both = both.drop(columns=f"{column}_debiased")
-        else:
-            differing.append(column)
-    if differing:
-        beside = some(f"{column}_debiased" for column in differing)
-        notes.append(f"{some(differing)}: other values in {name}, which are in {beside}")
+    both = both.drop(columns=[f"{column}_debiased" for column in shared])
     both["original"], both["debiased"] = both["distance"], both["distance_debiased"]
     both["change"] = both["debiased"] - both["original"]
     both["connection"] = both["connection"].cat.remove_unused_categories()

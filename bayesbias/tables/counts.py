@@ -82,11 +82,7 @@ class WordCounts:
 
 
 def load_counts(
-    source: Any,
-    words: Sequence[str],
-    *,
-    embedding: Any = None,
-    language: str = "en",
+    source: Any, words: Sequence[str], *, embedding: Any = None, language: str = "en"
 ) -> WordCounts:
     """Find out how frequent words are.
 

@@ -6,6 +6,7 @@ it (``times = "percent_women"``). Numbers are centered and divided by their stan
 the words, and both are recorded, so that a slope is per standard deviation.
 """
 
+import io
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,12 +17,11 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import path_of, sha256_file
-from bayesbias.core.formatting import Shortened, join_words, some
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import guarded, path_of, read_text, sha256_file
+from bayesbias.core.formatting import join_words, some
 from bayesbias.core.frames import plain_frame
 from bayesbias.tables.pair_table import COLUMNS, PairTable
-from bayesbias.wordlists.foreign import separated_rows
 from bayesbias.wordlists.wordlist import CONTROLS
 
 __all__ = ["join_covariates"]
@@ -44,7 +44,6 @@ _NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"
 _MEANT = r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)? ?%?"
 _GROUPED = r"[+-]?[1-9]\d{0,2}([.,]\d{3})+"
 _LEAST = 3  # words with a covariate
-_CONFOUNDED = 0.5  # of a covariate's variance between classes, from which on it is said
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -81,40 +80,29 @@ def covariates_given(
             out.append(_of_column(table, each))
         elif isinstance(each, str | os.PathLike):
             path = path_of(each, "covariates")
-            if not os.path.exists(path) and path.suffix.lower() not in (".csv", ".tsv"):
-                raise InputError(
-                    "is neither a file of covariates nor a column of the table",
-                    where="covariates",
-                    found=str(each),
-                    valid=[*own, "a .csv or .tsv file"],
-                    hint=nearest(str(each), own),
+            if not path.exists() and path.suffix.lower() not in (".csv", ".tsv"):
+                raise checks.unknown(str(each), [*own, "a .csv file"], "covariate", "covariates")
+            text = read_text(path)
+            mark = max(",;\t", key=text.partition("\n")[0].count)
+            with guarded(path, "cannot be read as a table"):
+                frame = pd.read_csv(
+                    io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
                 )
-            names, cells, mark = separated_rows(path, "a table with a column word and others")
-            if not cells:
-                raise InputError("no rows below the header", where=path)
-            frame = pd.DataFrame(
-                [row[: len(names)] for _, row in cells], [f"line {line}" for line, _ in cells]
-            ).set_axis(names, axis=1)
-            if names[0] == "" and len(names) > 1:  # the numbers of rows
-                frame = frame.iloc[:, 1:]
+            frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]
+            frame.index = [f"line {row + 2}" for row in range(len(frame))]
             out += _of_frame(frame, columns, str(path), sha256_file(path), comma=mark != ",")
-        elif hasattr(each, "columns"):
-            frame = plain_frame(each, "data frame")
+        elif hasattr(each, "columns") or isinstance(each, pd.Series):
+            held = each.to_frame() if isinstance(each, pd.Series) else each
+            frame = plain_frame(held, "data frame")
             named = any(str(name).casefold() in _WORD for name in frame.columns)
             if not named and all(isinstance(word, str) for word in frame.index):
                 frame = frame.rename_axis("word").reset_index()
             out += _of_frame(frame, columns, "data frame")
-        elif isinstance(each, pd.Series) and isinstance(each.name, str):
-            out.append(_of_cells(each.name, each.index, each))
         elif isinstance(each, Mapping) and all(isinstance(v, Mapping) for v in each.values()):
             out += [_of_cells(str(name), of, of.values()) for name, of in each.items()]
         else:
-            raise InputError(
-                "are no covariates",
-                where="covariates",
-                found=Shortened(each),
-                valid="a .csv file, a data frame, or {covariate: {word: value}}",
-            )
+            valid = "a .csv file, a data frame, or {covariate: {word: value}}"
+            raise checks.wrong_kind(each, "covariates", valid)
     checks.distinct([given.name for given in out], "a covariate", "covariates")
     return out
 
@@ -177,18 +165,12 @@ def _of_cells(
         filled = filled.assign(value=numbers.astype(float))
     if (filled["word"] == "").any():
         raise wrong("the word is missing", filled["word"] == "", "a word in each row")
-    first = filled.groupby("word")[["place", "value"]].transform("first")
-    if (other := first["value"] != filled["value"]).any():
-        row, before = filled[other].iloc[0], first[other].iloc[0]
-        raise InputError(
-            f"the word {row['word']!r} has two values of {name}",
-            where=f"{where}, {before['place']} and {row['place']}",
-            found=(before["value"], row["value"]),
-            valid="one value a word",
-        )
-    values = {
-        checks.label(w, where): v for w, v in zip(filled["word"], filled["value"], strict=True)
-    }
+    values: dict[str, Value] = {}
+    for word, place, value in filled[["word", "place", "value"]].itertuples(index=False):
+        word = checks.label(word, where)
+        if values.setdefault(word, value) != value:
+            problem, found = f"the word {word!r} has two values of {name}", (values[word], value)
+            raise InputError(problem, where=f"{where}, {place}", found=found, valid="one value")
     without = tuple(w for w in dict.fromkeys(held["word"]) if w and w not in values)
     return Given(checks.label(name, where), values, where, sha256, without=without)
 
@@ -229,8 +211,7 @@ def join_covariates(
         A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a covariate;
         the words may be the index of a frame; or ``{covariate: {word: value}}``. Cells that are
         empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs
-        separate. A column that the table has already is centered and scaled where it stands. If it
-        was joined before, center and scale remain those of the numbers that were given first.
+        separate. A column that the table has already is centered and scaled where it stands.
     side : {"protected", "attribute", "both"}, optional
         Whose words are meant; of a table of sentiment ``profession`` or ``noun_pair``. By default
         those sides of which at least half of the words have the covariate (of attributes, half of
@@ -370,29 +351,14 @@ def _with_column(
         about |= {"least": float(numbers.min()), "most": float(numbers.max())}
         if given.unit:
             about["unit"] = given.unit
-        between = _share_between_classes(frame, side, kept)
-        if between >= 1 - 1e-12:
-            notes.append(
-                f"{column} is one for all words of a class: it cannot be told from the classes"
-            )
-        elif between >= _CONFOUNDED:
-            notes.append(
-                f"words of one class are much alike in {column}: {between:.0%} of its variance lies between classes"
-            )
+        label = _CLASS_OF.get(side, "")
+        if label in frame.columns:
+            numbers_of = frame[_COLUMN_OF[side]].astype(str).map(kept).astype(float)
+            by_class = numbers_of.groupby(frame[label].astype(str)).nunique()
+            if len(by_class) > 1 and by_class.max() == 1 and len(kept) > len(by_class):
+                notes.append(f"{column} is one for all words of a class, as if it were the class")
     else:
         about |= {"kind": "category", "categories": sorted(set(kept.values()))}
-    earlier = table.provenance.get("covariates", {}).get(column, {})
-    # Joined before: the numbers that were given first keep their unit.
-    if given.source == OWN_COLUMN and earlier.get("side") == side:
-        about = {key: value for key, value in about.items() if key != "unit"}
-        about |= {key: earlier[key] for key in ("of", "source", "sha256", "unit") if key in earlier}
-        if {about["kind"], earlier.get("kind")} == {"number"}:
-            by = float(earlier["scale"])
-            moved = {
-                key: float(earlier["center"]) + by * about[key]
-                for key in ("center", "least", "most")
-            }
-            about |= {**moved, "scale": by * about["scale"]}
     codes, labels = pd.factorize(frame[_COLUMN_OF[side]])  # a million rows have few words
     nothing: Any = np.nan
     known = [kept.get(str(label), nothing) for label in labels]
@@ -411,20 +377,6 @@ def _with_column(
         coverage,
         {**table.provenance, "covariates": covariates},
     )
-
-
-def _share_between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]) -> float:
-    """Return the share of a covariate's variance over words that lies between their classes; 0 for one class."""
-    label = _CLASS_OF.get(side, "")
-    if label not in frame.columns:
-        return 0.0
-    classes = frame[[_COLUMN_OF[side], label]].drop_duplicates(_COLUMN_OF[side]).astype(str)
-    numbers = pd.Series(values, dtype=float)
-    own = classes[label].set_axis(classes[_COLUMN_OF[side]]).reindex(numbers.index)
-    if own.nunique() < 2 or own.nunique() == len(own):
-        return 0.0
-    within = (numbers - numbers.groupby(own).transform("mean")) ** 2
-    return float(1.0 - within.sum() / ((numbers - numbers.mean()) ** 2).sum())
 
 
 # -- what a model can take ----------------------------------------------------------------------------

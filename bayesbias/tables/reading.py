@@ -12,7 +12,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import as_plain_file, guarded, path_of, sha256_file
-from bayesbias.core.formatting import Shortened, some
+from bayesbias.core.formatting import some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet, without_marks
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import rows
@@ -29,6 +29,9 @@ NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
 _LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
 _NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
+_OF_VECTORS = (
+    "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)"
+)
 MOST_TEXTS = 1_000_000
 """Rows up to which labels are plain texts; five columns of more would take hundreds of MB, and as categories take tens."""
 
@@ -108,23 +111,14 @@ def read_frame(
 
 def as_frame(source: Any) -> pd.DataFrame:
     """Return the rows of a data frame, a mapping of columns or a list of records, numbered from 0."""
-    hint = (
-        "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)"
-    )
     if isinstance(source, Embedding):
-        raise InputError("is no table of pairs", where="table", found=source.name, hint=hint)
+        raise InputError("is no table of pairs", where="table", found=source.name, hint=_OF_VECTORS)
     records = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or (records and source):
         with guarded("data frame", "cannot be read as a table"):  # columns of different lengths
             source = pd.DataFrame(source)
-    if not isinstance(source, pd.DataFrame):
-        raise InputError(
-            "is no table of pairs",
-            found=Shortened(source) if isinstance(source, str) else type(source).__name__,
-            valid="a data frame, a mapping of columns, a list of records, or a table of load_distances",
-            hint="call .to_pandas()" if hasattr(source, "to_pandas") else None,
-        )
-    return plain_frame(source.reset_index(drop=True), "data frame", known={*_LABELS, *_NUMBERS})
+    known = {*_LABELS, *_NUMBERS}
+    return plain_frame(source, "data frame", known=known).reset_index(drop=True)
 
 
 def _pair_table(
@@ -256,7 +250,7 @@ def rows_to_model(
             where="data frame",
             found=list(columns),
             valid=list(dict.fromkeys([*apart, outcome])),
-            hint="of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)",
+            hint=_OF_VECTORS,
         )
     if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
         return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)

@@ -5,7 +5,6 @@ other columns and another outcome; `bayesbias.models.design` checks these when t
 over them.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -141,20 +140,13 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
     if not {"connection", "protected_class"} <= set(codes):
         return
     check_connections(codes["connection"], source)
-    word, of = codes["protected_word"], codes["protected_class"]
-    first = np.empty(len(word.labels), dtype=np.int64)
-    first[word.of_row[::-1]] = of.of_row[::-1]
-    other = of.of_row != first[word.of_row]
-    if other.any():
-        position = first_of(other)
-        before = first_of(word.of_row == word.of_row[position])
-        said = f"{word.label(position)!r} stands in another class in {source.row(before)}"
-        raise InputError(
-            f"the protected word {said}",
-            where=source.at(position, "protected_class"),
-            found=of.label(position),
-            valid=of.label(before),
-        )
+    classes = labels_within(frame, "protected_word", "protected_class")
+    if two := next((word for word, held in classes.items() if len(held) > 1), None):
+        own, other = classes[two][:2]
+        rows = (frame["protected_word"] == two) & (frame["protected_class"] == other)
+        place = source.at(first_of(rows), "protected_class")
+        problem = f"the protected word {two!r} stands in another class"
+        raise InputError(problem, where=place, found=other, valid=own)
     if "attribute_class" in codes:
         _check_derived(codes, source, by_name=not any(column in frame for column in TEMPLATES))
 
@@ -220,14 +212,10 @@ def checked_numbers(
     if sentinel and column.dtype.kind == "f":  # a NaN of ours is already missing
         bad &= column.notna()
     if bad.any():
-        value = column.iloc[first_of(bad)]
-        empty = pd.isna(value) or not str(value).strip()
-        raise InputError(
-            "is not a finite number",
-            where=source.at(first_of(bad), name),
-            found=None if empty else Shortened(value) if isinstance(value, str) else float(value),
-            hint="remove the row: words the vectors lack make no row" if empty else None,
-        )
+        place, value = source.at(first_of(bad), name), column.iloc[first_of(bad)]
+        hint = "remove rows without a distance: words the vectors lack make no row"
+        found = Shortened(value) if isinstance(value, str) else float(value)
+        raise InputError("is not a finite number", where=place, found=found, hint=hint)
     if simulated:
         return numbers
     if sentinel:
@@ -235,13 +223,9 @@ def checked_numbers(
     out = (numbers < -ROUNDING) | (numbers > 2 + ROUNDING)
     if out.any():
         similar = numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
-        raise InputError(
-            "is out of range",
-            where=source.at(first_of(out), name),
-            found=float(numbers.iloc[first_of(out)]),
-            valid="0 to 2",
-            hint="a similarity? distance = 1 - similarity" if similar else None,
-        )
+        place, found = source.at(first_of(out), name), float(numbers.iloc[first_of(out)])
+        what = "a similarity? distance = 1 - similarity" if similar else None
+        raise InputError("is out of range", where=place, found=found, valid="0 to 2", hint=what)
     return numbers.clip(0.0, 2.0)
 
 
@@ -306,32 +290,25 @@ def first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
 
 # -- columns of one's own -----------------------------------------------------------------------------
 
-# Codes such as 007 and numbers that no float holds are texts.
-_NUMBER = r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
-_WHOLE = r"[+-]?(0|[1-9][0-9]{0,14})"
-
 
 def own_columns(
     names: Sequence[object], ours: Collection[str], taken: Collection[str], where: str
 ) -> list[str]:
     """Return the columns of a table that are its own; those without a name are the numbers of rows, and none."""
-    named = [str(n) for n in names if not re.fullmatch(r"Unnamed: \d+(\.\d+)?|\s*", str(n))]
-    checks.distinct(named, "a column", where)
-    own = [name for name in named if name not in ours]
-    for name in own:
-        if name in taken:
-            problem = f"a column of your own is called {name!r}, which is ours"
-            raise InputError(problem, where=where, hint="rename it")
+    named = [str(n) for n in names if str(n).strip() and not str(n).startswith("Unnamed: ")]
+    own = [name for name in checks.distinct(named, "a column", where) if name not in ours]
+    if clash := [name for name in own if name in taken]:
+        problem = f"a column of your own is called {clash[0]!r}, which is ours"
+        raise InputError(problem, where=where, hint="rename it")
     return own
 
 
 def numbers_of_texts(column: pd.Series) -> pd.Series:
     """Return a column of texts as numbers if all of its cells, but for empty ones, are numbers."""
-    if not pd.api.types.is_string_dtype(column.dtype):
+    # Codes such as 007 are texts.
+    if column.empty or column.str.fullmatch(r"\s*|0\d+").all() or column.str.match(r"0\d").any():
         return column
-    texts = column.str.strip()
-    filled = texts[texts != ""]
-    if filled.empty or not filled.str.fullmatch(_NUMBER).all():
+    try:
+        return pd.to_numeric(column)
+    except ValueError:
         return column
-    whole = len(filled) == len(column) and filled.str.fullmatch(_WHOLE).all()
-    return filled.astype("int64") if whole else pd.to_numeric(texts, errors="coerce").astype(float)

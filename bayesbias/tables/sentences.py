@@ -23,13 +23,7 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import (
-    Coverage,
-    Groups,
-    SameVector,
-    account_of,
-    name_same_vectors,
-)
+from bayesbias.tables.coverage import Coverage, Groups, SameVector, account_of, name_same_vectors
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
 

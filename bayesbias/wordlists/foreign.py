@@ -89,9 +89,9 @@ def foreign_mapping(
     if _is_ours(data):
         return None
     if "analogy_templates" in data and "definite_sets" in data:
-        read = list_of_manzini(data, where)
-        classes = join_words(c["name"] for c in read["class"])
-        return read, (f"Read as a vocabulary of Manzini et al.: {classes}.",)
+        vocabulary = list_of_manzini(data, where)
+        classes = join_words(c["name"] for c in vocabulary["class"])
+        return vocabulary, (f"Read as a vocabulary of Manzini et al.: {classes}.",)
     forms = (
         ("target_sets", "attribute_sets", _sets_of_query),
         ("targ1", "attr1", _sets_of_test),

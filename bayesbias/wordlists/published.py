@@ -90,15 +90,11 @@ def list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
         }
         if len(groups) != len(columns):
             raise InputError("expected a list of attributes for each class", found=some(groups))
-        place = {
-            name: next((i for i, column in enumerate(columns) if name in column), None)
-            for name in groups
-        }
-        free = iter(sorted(set(range(len(columns))) - set(place.values())))
-        place = {name: next(free) if i is None else i for name, i in place.items()}
+        own = {name: column for name in groups for column in columns if name in column}
+        free = (column for column in columns if column not in own.values())
         classes = [
-            {"name": name, "protected": columns[i], "attributes": groups[name]}
-            for name, i in place.items()
+            {"name": name, "protected": own.get(name) or next(free), "attributes": attributes}
+            for name, attributes in groups.items()
         ]
     more = {"definitional_sets": sets, "evaluation_sets": data.get("eval_targets", sets)}
     return {"schema": 1, "class": classes, "source": "Manzini et al. (2019)", **more}

@@ -8,7 +8,6 @@ import json
 import pickle
 import struct
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -262,7 +261,7 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
 
     path = tmp_path / "mine.jrows"
     path.write_bytes(b'["Rabbi", 1, 2]\n["imam", 3, 4]\n["imam", 5, 6]\n')
-    row = Format("rows of JSON", ".jrows with one list a line", (".jrows",), recognize, read)
+    row = Format("rows of JSON", (".jrows",), recognize, read)
     monkeypatch.setattr(readers, "KNOWN", (*readers.KNOWN, row))
     e = load_embedding(path, ["rabbi", "priest"])
     assert (e.name, e.words, e.vectors.tolist()) == ("mine", ("rabbi",), [[1, 2]])
@@ -361,8 +360,9 @@ def test_ranks_count_words_from_one(kind, tmp_path):
 
 
 def test_ranks_of_gensim_and_of_what_has_no_order(tmp_path):
-    keyed = SimpleNamespace(key_to_index={"the": 0, "of": 1, "rabbi": 7})
-    assert ranks_of(keyed, ["Rabbi", "of"])[0] == {"Rabbi": 8, "of": 2}
+    keyed = KeyedVectors(vector_size=2)
+    keyed.add_vectors(["the", "of", "a", "rabbi"], np.eye(4, 2) + 1)
+    assert ranks_of(keyed, ["Rabbi", "of"])[0] == {"Rabbi": 4, "of": 2}
     for none in ("minilm-static", load_embedding("minilm-static", ["rabbi"]), {"a": [1.0]}):
         with pytest.raises(InputError, match="no order that could mean frequency"):
             ranks_of(none, ["rabbi"])

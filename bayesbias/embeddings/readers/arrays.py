@@ -121,33 +121,11 @@ def _recognize_numbers(head: Head) -> Layout | None:
     return None
 
 
-NPY = Format(
-    name="npy",
-    described_as=".npy with vocab.txt beside it",
-    suffixes=(".npy",),
-    recognize=lambda head: (
-        Layout() if head.start[:6] == b"\x93NUMPY" and not head.compressed else None
-    ),
-    read=read_npy,
-)
-NPZ = Format(
-    name="npz",
-    described_as=".npz with the arrays 'words' and 'vectors'",
-    suffixes=(".npz",),
-    recognize=_recognize_npz,
-    read=read_npz,
-)
-SAFETENSORS = Format(
-    name="safetensors",
-    described_as=".safetensors",
-    suffixes=(".safetensors",),
-    recognize=_recognize_safetensors,
-    read=read_safetensors,
-)
-NUMBERS = Format(
-    name="text of numbers",
-    described_as="numbers with vocab.txt beside them",
-    suffixes=(".tsv", ".txt"),
-    recognize=_recognize_numbers,
-    read=read_numbers,
-)
+def _recognize_npy(head: Head) -> Layout | None:
+    return Layout() if head.start[:6] == b"\x93NUMPY" and not head.compressed else None
+
+
+NPY = Format("npy", (".npy",), _recognize_npy, read_npy)
+NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
+SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
+NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)

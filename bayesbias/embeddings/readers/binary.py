@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.embeddings.readers.common import Block, Format, Reading, Rows, gather
+from bayesbias.embeddings.readers.common import Block, Format, Head, Layout, Reading, Rows, gather
 from bayesbias.embeddings.readers.text import layout_of_headed
 
 _AT_ONCE = 16
@@ -56,11 +56,8 @@ def _records(reading: Reading) -> Iterator[Block]:
         raise InputError("is truncated", where=reading.path, found=found, hint=hint)
 
 
-FORMAT = Format(
-    name="word2vec binary",
-    described_as="word2vec binary",
-    suffixes=(".bin", ".w2v"),
-    recognize=lambda head: layout_of_headed(head, text=False),
-    read=read_binary,
-    sparse=True,
-)
+def _recognize(head: Head) -> Layout | None:
+    return layout_of_headed(head, text=False)
+
+
+FORMAT = Format("word2vec binary", (".bin", ".w2v"), _recognize, read_binary, sparse=True)

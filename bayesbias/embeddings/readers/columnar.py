@@ -31,10 +31,5 @@ def _recognize(head: Head) -> Layout | None:
     return Layout() if known and not head.compressed else None
 
 
-FORMAT = Format(
-    name="Parquet or Arrow",
-    described_as="Parquet or Arrow",
-    suffixes=(".parquet", ".feather", ".arrow"),
-    recognize=_recognize,
-    read=read_columnar,
-)
+_ENDINGS = (".parquet", ".feather", ".arrow")
+FORMAT = Format("Parquet or Arrow", _ENDINGS, _recognize, read_columnar)

@@ -149,8 +149,6 @@ class Format:
     Attributes
     ----------
     name : str
-    described_as : str
-        In the list of valid formats.
     suffixes : tuple of str
         Endings that are no part of a name. The content tells the format.
     recognize : callable
@@ -162,7 +160,6 @@ class Format:
     """
 
     name: str
-    described_as: str
     suffixes: tuple[str, ...]
     recognize: Callable[[Head], Layout | None]
     read: Callable[[Reading], Rows]

@@ -16,6 +16,7 @@ from bayesbias.embeddings.readers.common import (
     MOST_DIMENSIONS,
     Block,
     Format,
+    Head,
     Layout,
     Reading,
     Rows,
@@ -35,6 +36,8 @@ def read_fasttext(reading: Reading) -> Rows:
     is not in the dictionary is built from its n-grams alone. `reading.unmatched` takes the wanted
     words of the dictionary and returns the words to build.
     """
+    from gensim.models.fasttext import ft_ngram_hashes
+
     damaged = InputError(
         "the fastText model is damaged or truncated",
         where=reading.path,
@@ -77,7 +80,9 @@ def read_fasttext(reading: Reading) -> Rows:
         base = file.tell()
 
         def subwords(word: str) -> list[int]:
-            return [] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords)
+            if word == "</s>" or not bucket:
+                return []
+            return [nwords + i for i in ft_ngram_hashes(word, minn, maxn, bucket)]
 
         places = dict(zip(rows.words, rows.places, strict=True))
         parts = {word: [place - 1, *subwords(word)] for word, place in places.items()}
@@ -118,28 +123,8 @@ def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[Block]:
     file.seek(start)
 
 
-def _subwords(word: str, minn: int, maxn: int, bucket: int, nwords: int) -> list[int]:
-    """Return the rows of the character n-grams of ``<word>``, hashed into buckets by 32-bit FNV-1a."""
-    text = f"<{word}>"
-    rows = []
-    for i in range(len(text) if bucket else 0):
-        for n in range(max(minn, 1), min(maxn, len(text) - i) + 1):
-            if n == 1 and (i == 0 or i + n == len(text)):  # a boundary mark alone is not an n-gram
-                continue
-            value = 2166136261
-            for byte in text[i : i + n].encode():
-                # The reference implementation widens each byte as a signed one.
-                wide = byte | 0xFFFFFF00 if byte > 127 else byte
-                value = ((value ^ wide) * 16777619) & 0xFFFFFFFF
-            rows.append(nwords + value % bucket)
-    return rows
+def _recognize(head: Head) -> Layout | None:
+    return Layout() if head.start[:4] == _MAGIC else None
 
 
-FORMAT = Format(
-    name="fastText binary",
-    described_as="fastText .bin",
-    suffixes=(".bin",),
-    recognize=lambda head: Layout() if head.start[:4] == _MAGIC else None,
-    read=read_fasttext,
-    sparse=True,
-)
+FORMAT = Format("fastText binary", (".bin",), _recognize, read_fasttext, sparse=True)

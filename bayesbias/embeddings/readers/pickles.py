@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, opened
-from bayesbias.embeddings.readers.common import Format, Layout, Reading, Rows
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
 from bayesbias.embeddings.readers.vocabulary import CONVERT, pickled_words
 
 
@@ -44,12 +44,9 @@ def load_trusted(reading: Reading) -> Any:
         return KeyedVectors.load(str(reading.path), mmap="r")
 
 
-FORMAT = Format(
-    name="pickle",
-    described_as="a gensim object in memory",
-    suffixes=(".kv", ".model", ".pkl", ".pickle"),
-    recognize=lambda head: (
-        Layout() if re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]q|c\w+\n\w+\n", head.start) else None
-    ),
-    read=refuse_pickle,
-)
+def _recognize(head: Head) -> Layout | None:
+    known = re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]q|c\w+\n\w+\n", head.start)
+    return Layout() if known else None
+
+
+FORMAT = Format("pickle", (".kv", ".model", ".pkl", ".pickle"), _recognize, refuse_pickle)

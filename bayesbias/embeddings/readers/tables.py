@@ -185,10 +185,4 @@ def _is_cell(cell: str) -> bool:
     return is_number(cell.strip().replace(",", ".").encode())
 
 
-FORMAT = Format(
-    name="CSV or TSV",
-    described_as="CSV or TSV (word, d1, d2)",
-    suffixes=(".csv", ".tsv"),
-    recognize=_recognize,
-    read=read_table,
-)
+FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)

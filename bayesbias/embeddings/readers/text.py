@@ -105,17 +105,9 @@ def _layout_of_glove(head: Head) -> Layout | None:
     return Layout(dim, None, head.mark) if dim else None
 
 
-WORD2VEC = Format(
-    name="word2vec text",
-    described_as="word2vec or fastText text",
-    suffixes=(".txt", ".vec", ".w2v"),
-    recognize=lambda head: layout_of_headed(head, text=True),
-    read=read_text,
-)
-GLOVE = Format(
-    name="GloVe text",
-    described_as="GloVe text",
-    suffixes=(".txt",),
-    recognize=_layout_of_glove,
-    read=read_text,
-)
+def _layout_of_word2vec(head: Head) -> Layout | None:
+    return layout_of_headed(head, text=True)
+
+
+WORD2VEC = Format("word2vec text", (".txt", ".vec", ".w2v"), _layout_of_word2vec, read_text)
+GLOVE = Format("GloVe text", (".txt",), _layout_of_glove, read_text)

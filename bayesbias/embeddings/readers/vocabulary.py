@@ -56,9 +56,7 @@ def pickled_words(path: Path) -> InputError:
         f"json.dump(list(words), open('{Path(file).stem}.json', 'w'))"
     )
     return InputError(
-        "holds the words as a pickle, which can run code",
-        where=path,
-        hint=f"{CONVERT}: {code}",
+        "holds the words as a pickle, which can run code", where=path, hint=f"{CONVERT}: {code}"
     )
 
 
