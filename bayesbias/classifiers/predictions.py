@@ -28,7 +28,6 @@ from bayesbias.core.files import (
     whole_file,
 )  # fmt: skip
 from bayesbias.core.formatting import number_of
-from bayesbias.core.frames import unmarked, write_csv
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 __all__ = ["Predictions", "list_predictions", "load_predictions"]
@@ -68,16 +67,12 @@ class Predictions:
         """The names of the classifiers."""
         return tuple(dict.fromkeys(self.frame["classifier"]))
 
-    def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
-        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them.
-
-        With `spreadsheet_safe` an apostrophe stands before each text that a spreadsheet would take
-        for a formula.
-        """
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them."""
         path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
         delimiter = delimiter_of(path)
         with whole_file(path) as temporary:
-            write_csv(self.frame, temporary, separator=delimiter, spreadsheet_safe=spreadsheet_safe)
+            self.frame.to_csv(temporary, index=False, sep=delimiter)
         return path
 
     def __repr__(self) -> str:
@@ -236,7 +231,7 @@ def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
         )  # fmt: skip
     cells.index += top + 1
     cells = cells[(cells != "").any(axis=1)]
-    cells = cells.map(lambda cell: unmarked(cell.strip()))
+    cells = cells.map(str.strip)
     if semicolons:
         cells = cells.replace(r"^(\d*),(\d+)", r"\1.\2", regex=True)
     return cells, comments

@@ -5,6 +5,7 @@ Source: Bhaskaran & Bhallamudi (2019), section 3, M.1 and M.2.
 
 import copy
 import csv
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -285,7 +286,7 @@ def train_bilstm(
     for what in ("hidden", "batch", "epochs", "patience"):
         checks.count(settings[what], what)
     checks.positive(learning_rate, "learning_rate")
-    if checks.not_negative(dropout, "dropout") >= 1:
+    if checks.within(dropout, "dropout", 0, math.inf) >= 1:
         raise InputError("must be below 1", where="dropout", found=dropout)
     sentences, labels = read_labelled(data)
     held = read_labelled(dev) if dev is not None else None

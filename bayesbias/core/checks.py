@@ -11,7 +11,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.core.errors import AsWritten, InputError, nearest
@@ -26,8 +26,7 @@ LEAST_SHRINKAGE, MOST_SHRINKAGE = 1e-6, 1e6  # of a logistic regression
 MOST_TABLES = 1_000_000  # of a calibration: some hours
 MOST_PAIRS = 2_000_000  # of a simulated table
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-_BREAK = re.compile("[\t\n\r\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 # Soft hyphens, blanks of no width and byte-order marks say nothing in a word, joiners and marks of
 # direction nothing at its ends.
 _UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f]+|[\u061c\u200c-\u200f]+$")
@@ -90,24 +89,14 @@ def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
-    if not 1 / LARGEST <= float(value) <= LARGEST:  # single precision holds neither limit
-        limits = f"must lie from {1 / LARGEST:g} to {LARGEST:g}"
-        raise InputError(limits, where=where, found=Shortened(value))
-    return float(value)
+    return within(value, where, 1 / LARGEST, LARGEST)  # single precision holds neither limit
 
 
 def within(value: Any, where: object, low: float, high: float) -> float:
     """Return a number from one to another, both included."""
     if not (is_number(value) and low <= value <= high):
-        raise InputError(f"must lie from {low:g} to {high:g}", where=where, found=Shortened(value))
-    return float(value)
-
-
-def not_negative(value: Any, where: object, most: float | None = None) -> float:
-    """Return a finite number of at least 0, and at most `most` where one is given."""
-    if not (is_number(value) and value >= 0 and (most is None or value <= most)):
-        limits = "be a finite number of at least 0" if most is None else f"lie from 0 to {most:g}"
-        raise InputError(f"must {limits}", where=where, found=Shortened(value))
+        limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"at {low:g} or above"
+        raise InputError(f"must lie {limits}", where=where, found=Shortened(value))
     return float(value)
 
 
@@ -143,18 +132,10 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
     bayesbias.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
     """
     options = list(valid)
-    if not is_among(value, options):
+    # Arrays compare cell by cell, and have no hash.
+    if not (isinstance(value, Hashable) and value in options):
         raise unknown(value, options, noun, where)
     return value
-
-
-def is_among(value: Any, options: Collection[Any]) -> bool:
-    """Whether a value is one of some; what cannot be compared with them is not."""
-    try:
-        hash(value)  # arrays compare cell by cell, and have none
-        return value in options
-    except Exception:  # of a comparison that somebody else wrote
-        return False
 
 
 def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
@@ -269,28 +250,6 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
-def breaks_line(text: str) -> bool:
-    r"""Say whether a text holds a tab, a line break or another control character.
-
-    Examples
-    --------
-    >>> breaks_line("new york"), breaks_line("new\nyork")
-    (False, True)
-    """
-    return _BREAK.search(text) is not None or _CONTROL.search(text) is not None
-
-
-def without_unseen(text: str) -> str:
-    r"""Return a word or label without what cannot be seen in it, and makes another word of it.
-
-    Examples
-    --------
-    >>> without_unseen("she\u200b"), without_unseen("co\u00adoperate")
-    ('she', 'cooperate')
-    """
-    return text if text.isascii() else _UNSEEN.sub("", text)
-
-
 def label(text: str, where: object, hint: str | None = None) -> str:
     r"""Return a word or label in composed form (NFC); refuse control characters, line breaks and what is not seen.
 
@@ -301,10 +260,11 @@ def label(text: str, where: object, hint: str | None = None) -> str:
     ...
     bayesbias.InputError: table.csv, line 3: holds a tab, a line break or another control character; found: 'she\nhe'
     """
-    if breaks_line(text):
+    if _CONTROL.search(text):
         problem = "holds a tab, a line break or another control character"
         raise InputError(problem, where=where, found=text, hint=hint)
-    if (seen := without_unseen(text)) != text:
+    seen = text if text.isascii() else _UNSEEN.sub("", text)
+    if seen != text:
         problem = "holds a character that is not seen"
         raise InputError(problem, where=where, found=ascii(text), valid=repr(seen))
     return unicodedata.normalize("NFC", text)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from bayesbias.core.formatting import closest, literal, put_in_words, some
 
-__all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"]
+__all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
-MOST_CHARACTERS = 300
-"""Of a message, which is one line."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
+_SHOWN = 160  # characters of what was found
 
 
 class BayesbiasError(Exception):
@@ -50,7 +49,7 @@ class InputError(BayesbiasError, ValueError):
     Attributes
     ----------
     parts : dict of str to str
-        The same five as texts, whole; "" where there is none.
+        The same five as texts; "" where there is none.
 
     Examples
     --------
@@ -78,21 +77,10 @@ class InputError(BayesbiasError, ValueError):
             "valid": "" if listed is None else _in_one_line(listed),
             "hint": _in_one_line(hint) if hint else "",
         }
-        parts = {
-            "where": "" if where is None else f"{self.parts['where']}: ",
-            "problem": self.parts["problem"],
-            "found": "" if found is None else f"; found: {self.parts['found']}",
-            "valid": "" if valid is None else f"; valid: {self.parts['valid']}",
-            "hint": f"; {self.parts['hint']}" if hint else "",
-        }
-        least = {"valid": 60, "found": 40, "where": 90, "hint": 60, "problem": 40}
-        for part, length in least.items():
-            excess = sum(map(len, parts.values())) - MOST_CHARACTERS
-            if excess > 0:
-                parts[part] = _cut(
-                    parts[part], max(length, len(parts[part]) - excess), part == "where"
-                )
-        super().__init__("".join(parts.values()))
+        place, said, *rest = self.parts.values()
+        heads = ("found: ", "valid: ", "")
+        more = [f"; {head}{part}" for head, part in zip(heads, rest, strict=True) if part]
+        super().__init__("".join([f"{place}: " if place else "", said, *more]))
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":
         """Return this error with a wider place ahead of its own, or with another hint.
@@ -145,18 +133,11 @@ def _in_one_line(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first words of what has lines of its own, such as a fit or a data frame."""
-    lines = text[:_READ].splitlines()
-    return _in_one_line(text if len(lines) < 2 else f"{lines[0].strip()[:60]} ...")
-
-
-def _cut(text: str, most: int, ends: bool) -> str:
-    """Shorten a text by its end; of a place, by its middle: the file and the key are at its ends."""
-    if len(text) <= most:
-        return text
-    if ends:
-        return f"{text[: most // 3]}...{text[len(text) - (most - most // 3 - 3) :]}"
-    return f"{text[: most - 3]}..."
+    """Return the first words of what is long or has lines of its own, such as a fit or a data frame."""
+    first, *others = text[:_READ].splitlines() or [""]
+    return _in_one_line(
+        first if len(first) <= _SHOWN and not others else f"{first.strip()[:60]} ..."
+    )
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:
@@ -171,22 +152,3 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     """
     match = closest(name, options)
     return f"did you mean {match!r}?" if match else None
-
-
-def nearest_file(name: str, beside: Iterable[str]) -> str | None:
-    """Say which file of a folder the user may have meant, its ending aside.
-
-    Examples
-    --------
-    >>> nearest_file("pair.csv", ["pairs.csv", "run.csv"]), nearest_file("a.csv", ["b.csv"]) is None
-    ("did you mean 'pairs.csv'?", True)
-    """
-    stem, _, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
-    same_first = sorted(
-        list(beside)[:10_000], key=lambda other: (not other.endswith(f".{ending}"), other)
-    )
-    stems: dict[str, str] = {}
-    for other in same_first:
-        stems.setdefault(other.rpartition(".")[0] if "." in other[1:] else other, other)
-    match = closest(stem, stems, 0.75)
-    return f"did you mean {stems[match]!r}?" if match else None

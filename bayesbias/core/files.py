@@ -11,7 +11,6 @@ import lzma
 import math
 import os
 import re
-import shutil
 import stat
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, InputError, nearest, nearest_file
+from bayesbias.core.errors import BayesbiasError, InputError, nearest
 from bayesbias.core.formatting import in_one_line, some
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
@@ -41,7 +40,6 @@ _BINARY = {
     b"PK\x03\x04": ("a zip archive (such as .xlsx or .npz)", "save it as text"),
     b"\x89HDF": ("an HDF5 or netCDF file", "a fit is read with load_fit"),
     b"PAR1": ("Parquet by its content", "rename it to end in .parquet"),
-    b"\xd0\xcf\x11\xe0": ("an old Excel file", "save it as text"),
     b"\x93NUMPY": ("a NumPy array", "save it as text"),
     b"\xff\xfe": ("UTF-16 text", "save it as UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "save it as UTF-8"),
@@ -101,23 +99,6 @@ def path_of(value: Any, where: object = "path", valid: str = "the path of a file
     return Path(os.path.expanduser(checks.path(value, where, valid)))
 
 
-def lies_at(path: str | os.PathLike[str]) -> bool:
-    """Say whether something lies at a path, or the system does not let one look.
-
-    Examples
-    --------
-    >>> lies_at("."), lies_at("nowhere.csv"), lies_at("a" * 5000)
-    (True, False, False)
-    """
-    try:
-        os.lstat(path)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.stat_result:
     """Return the state of a file or pipe that can be read; raise what is the matter where it cannot."""
     try:
@@ -126,17 +107,16 @@ def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.
         raise absent(path, noun, valid) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
-    if stat.S_ISDIR(state.st_mode):
-        raise InputError(f"is a folder, not a {noun}", where=path, valid=valid)
-    if not (stat.S_ISREG(state.st_mode) or stat.S_ISFIFO(state.st_mode)):
-        raise InputError(f"is a device, not a {noun}", where=path, valid=valid)
+    if not stat.S_ISREG(state.st_mode):
+        kind = "a folder" if stat.S_ISDIR(state.st_mode) else "a device or a pipe"
+        raise InputError(f"is {kind}, not a {noun}", where=path, valid=valid)
     return state
 
 
 def absent(path: Path, noun: str, valid: str | None) -> InputError:
     """Return the error for a path at which there is nothing; a file of nearly its name is named."""
     try:
-        hint = nearest_file(path.name, os.listdir(path.parent))
+        hint = nearest(path.name, os.listdir(path.parent))
     except (FileNotFoundError, NotADirectoryError):
         hint = f"there is no folder {path.parent}"
     except OSError:  # a folder that is closed
@@ -232,21 +212,8 @@ def read_bytes(
     return content
 
 
-@contextlib.contextmanager
-def as_plain_file(path: Path, *, noun: str = "file", valid: str | None = None) -> Iterator[Path]:
-    """Yield a file that can be read more than once: the one given, or what a pipe held, copied to the disk."""
-    if not stat.S_ISFIFO(state_of(path, noun=noun, valid=valid).st_mode):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="bayesbias-") as folder:
-        copy = Path(folder) / (path.name or "pipe")
-        with open(path, "rb") as pipe, open(copy, "wb") as file:
-            shutil.copyfileobj(pipe, file)
-        yield copy
-
-
 def blocks_of_lines(
-    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK, before: int = 0
+    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK
 ) -> Iterator[list[bytes]]:
     r"""Yield the lines of a stream, some megabytes of them at a time, without their newlines.
 
@@ -259,8 +226,6 @@ def blocks_of_lines(
         Bytes that a line may have.
     chunk : int
         Bytes that are read at a time.
-    before : int
-        How many lines of the file were read before, for messages.
 
     Examples
     --------
@@ -268,7 +233,7 @@ def blocks_of_lines(
     >>> list(blocks_of_lines(io.BytesIO(b"a\nb\n"), "x"))
     [[b'a', b'b']]
     """
-    left, number = b"", before
+    left, number = b"", 0
     while part := stream.read(chunk):
         lines = (left + part).split(b"\n")
         left = lines.pop()
@@ -404,20 +369,13 @@ def delimiter_of(path: Path) -> str:
 # Writing
 
 
-def check_folder(out: Path | None) -> None:
-    """Refuse a folder that cannot be written, before the work and not after it."""
-    if out is None:
-        return
-    if os.path.realpath(out) == os.path.realpath(os.sep):
-        raise InputError("the output cannot be the root of all folders", where=out)
+def check_folder(out: Path) -> None:
+    """Refuse a folder that cannot be made, before the work and not after it."""
     existing = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    with (
-        guarded(out, "cannot be written"),
-        tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=existing),
-    ):
-        pass
+    if not os.access(existing, os.W_OK):
+        raise InputError("the folder cannot be written", where=existing)
 
 
 @contextlib.contextmanager
@@ -432,24 +390,23 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(os.path.realpath(given := checks.path(path, "path")))
     if path.exists() and not path.is_file():
         raise InputError("is no file, and none can be written in its place", where=given)
-    temporary: Path | None = None
-    try:
+    with guarded(given, "cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".bayesbias-", suffix=path.suffix, dir=path.parent)
         os.close(handle)
-        temporary = Path(name)
+    temporary = Path(name)
+    try:
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and temporary:  # of a file that the block reads
+        if isinstance(error, FileNotFoundError):  # of a file that the block reads
             raise
         raise InputError(f"cannot be written: {error.strerror or error}", where=given) from error
     finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 # Hashes, and values for JSON
@@ -523,7 +480,7 @@ def find_toml(
     path = Path(text)
     if os.path.isdir(path):
         raise InputError(f"is a folder, not a {noun} file", where=path)
-    if lies_at(path):  # whether it can be read is said when it is
+    if os.path.lexists(path):  # whether it can be read is said when it is
         return path
     looks_like_path = path.suffix in endings or os.sep in text
     raise InputError(

@@ -137,19 +137,10 @@ def closest(name: str, options: Iterable[str], cutoff: float = 0.6) -> str | Non
     >>> closest("Religon", ["religion", "gender"]), closest("x", ["gender"])
     ('religion', None)
     """
-    name = name[:_COMPARED]
-    spelled: dict[str, str] = {}
-    for option in options:
-        spelled.setdefault(option.lower(), option)
-        if option == name:
-            return option
-    if name.lower() in spelled:
-        return spelled[name.lower()]
-    # Options whose lengths differ by more do not reach the cutoff.
-    near = [one for one in spelled if min(len(one), len(name)) >= 0.42 * max(len(one), len(name))]
-    if len(near) > _MOST_COMPARED:
+    spelled = {option.lower(): option for option in reversed(list(options))}
+    if len(spelled) > _MOST_COMPARED:
         return None
-    close = difflib.get_close_matches(name.lower(), near, n=1, cutoff=cutoff)
+    close = difflib.get_close_matches(name[:_COMPARED].lower(), spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 
 

@@ -1,8 +1,7 @@
 """Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
 import numbers
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 _MOST_COLUMNS = 1000
-_FORMULA = re.compile("'?[=+\\-@\t\r]")  # what a spreadsheet executes, or what stands before it
 
 
 # In memory
@@ -71,34 +69,30 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series |
     """Return a column made plain; None where it is."""
     import pandas as pd
 
-    kinds = pd.api.types
-    dtype = column.dtype
-    if isinstance(dtype, pd.StringDtype):
+    kinds, dtype = pd.api.types, column.dtype
+    if isinstance(dtype, pd.CategoricalDtype) and not kinds.is_string_dtype(dtype.categories):
+        return column.astype(dtype.categories.dtype)
+    if isinstance(dtype, pd.StringDtype | pd.CategoricalDtype):
         return None
-    if isinstance(dtype, pd.CategoricalDtype):
-        texts = kinds.is_string_dtype(dtype.categories)
-        return None if texts else column.astype(dtype.categories.dtype)
-    if kinds.is_bool_dtype(dtype) and kinds.is_extension_array_dtype(dtype):
+    extension = kinds.is_extension_array_dtype(dtype)
+    if kinds.is_bool_dtype(dtype) and extension:
         return column.astype(object if column.isna().any() else bool)
-    if kinds.is_complex_dtype(dtype):
-        raise checks.wrong_kind(column.iloc[0], where, "numbers, or texts")
-    if kinds.is_numeric_dtype(dtype) and kinds.is_extension_array_dtype(dtype):
-        return column.astype(float)
-    if kinds.is_numeric_dtype(dtype):
-        return column.astype(dtype.newbyteorder("=")) if not dtype.isnative else None
+    if kinds.is_numeric_dtype(dtype) and not kinds.is_complex_dtype(dtype):
+        return column.astype(float if extension else dtype.newbyteorder("="))
     if not kinds.is_object_dtype(dtype):  # dates and spans
         return column.astype(str).where(column.notna(), None)
     kind = kinds.infer_dtype(column, skipna=True)
-    if kind in ("string", "empty", "boolean"):
-        return None
     if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
         with guarded(where, "cannot be read as numbers"):
             return column.astype(float if column.isna().any() or kind != "integer" else "int64")
+    if kind in ("string", "empty", "boolean"):
+        return None
+    if not strict:
+        return column.astype(str).where(column.notna(), None)
     for row, value in enumerate(column):
-        known = value is None or value is pd.NA or isinstance(value, str | numbers.Real)
-        if strict and not known:
+        if not (value is None or value is pd.NA or isinstance(value, str | numbers.Real)):
             raise checks.wrong_kind(value, f"{where}, row {row}", "numbers, or texts")
-    return None if strict else column.astype(str).where(column.notna(), None)
+    return None
 
 
 def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
@@ -112,16 +106,10 @@ def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
     >>> in_order_of(pd.Series([0.2, 0.9], index=["b", "a"]), ["a", "b"], "classifier toy").tolist()
     [0.9, 0.2]
     """
-    index = getattr(answer, "index", None)
-    if index is None or not hasattr(answer, "iloc"):
+    index = list(answer.index) if hasattr(answer, "iloc") else []
+    if not any(isinstance(label, str) for label in index):
         return answer
-    held = list(index)
-    if not any(isinstance(label, str) for label in held):
-        if not index.is_monotonic_increasing:
-            problem, hint = "the index of the answer is not sorted", "sort it: .sort_index()"
-            raise InputError(problem, where=where, hint=hint)
-        return answer
-    if len(set(held)) != len(held) or set(held) != set(texts):
+    if sorted(map(str, index)) != sorted(set(texts)):
         problem = "the index of the answer is not that of the sentences"
         raise InputError(problem, where=where, hint="drop it: .reset_index(drop=True)")
     return answer.loc[list(texts)]
@@ -205,46 +193,3 @@ def read_parquet(
         return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read(
             columns=None if columns is None else list(columns)
         )
-
-
-def write_csv(
-    frame: "pd.DataFrame", path: Path, *, separator: str = ",", spreadsheet_safe: bool = False
-) -> None:
-    """Write a frame as CSV; if `spreadsheet_safe`, an apostrophe stands before what a spreadsheet would execute."""
-    safe = _changed(frame, lambda text: f"'{text}" if _FORMULA.match(text) else text)
-    (safe if spreadsheet_safe else frame).to_csv(path, index=False, sep=separator)
-
-
-def unmarked(text: str) -> str:
-    """Return the text of a cell without the apostrophe that `write_csv` put before it.
-
-    Examples
-    --------
-    >>> unmarked("'=1+1"), unmarked("'tis")
-    ('=1+1', "'tis")
-    """
-    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
-
-
-def without_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a frame that was read from CSV, its texts as they were before they were written."""
-    return _changed(frame, unmarked)
-
-
-def _changed(frame: "pd.DataFrame", change: Callable[[str], str]) -> "pd.DataFrame":
-    """Change the texts of a frame, and the names of its columns."""
-    import pandas as pd
-
-    def changed(value: Any) -> Any:
-        return change(value) if isinstance(value, str) else value
-
-    out = frame.copy(deep=False)
-    for place, dtype in enumerate(frame.dtypes):
-        column = frame.iloc[:, place]
-        if isinstance(dtype, pd.CategoricalDtype):
-            names = [changed(value) for value in dtype.categories]
-            if names != dtype.categories.tolist():
-                out.isetitem(place, column.cat.rename_categories(names))
-        elif pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype):
-            out.isetitem(place, column.map(changed))
-    return out.set_axis([changed(name) for name in frame.columns], axis=1)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import os
 import sys
 import time
@@ -36,20 +37,13 @@ def ticking(
         Whether the function is told the position reached in a file, in place of how much more was
         done. A file that is read in two seconds has no bar, even where one is insisted on.
     """
-    silent = wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no")
-    in_notebook = not silent and wished is not False and _is_notebook()
-    if (
-        wished is False
-        or silent
-        or (wished is None and not in_notebook and not sys.stderr.isatty())
-    ):
+    if wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no"):
+        wished = False
+    in_notebook = wished is not False and _is_notebook()
+    if not (wished or in_notebook or (wished is None and sys.stderr.isatty())):
         yield lambda count: None
         return
-    bar = (
-        _NotebookBar(label, total, of_bytes)
-        if in_notebook
-        else _TerminalBar(label, total, of_bytes)
-    )
+    bar = (_NotebookBar if in_notebook else _TerminalBar)(label, total, of_bytes)
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
     done = 0
 
@@ -112,46 +106,30 @@ class _NotebookBar:
     def __init__(self, label: str, total: int, of_bytes: bool) -> None:
         self.label, self.total, self.of_bytes = literal(label), total, of_bytes
         self.handle: Any = None
-        self.started = self.last = time.perf_counter()
+        self.last = time.perf_counter()
 
     def reach(self, done: int, shown: bool) -> None:
         """Move on, and appear where the work takes long; not for every step, since each is sent to the browser."""
         now = time.perf_counter()
-        if not shown or (
-            self.handle is not None and now - self.last < _APART and done < self.total
-        ):
+        often = now - self.last < _APART and done < self.total
+        if not shown or (self.handle is not None and often):
             return
         self.last = now
-        self._show(*self._pictures(done, now - self.started))
+        unit, name = (1e6, " MB") if self.of_bytes else (1, "")
+        text = f"{self.label}: {done / unit:,.0f} of {self.total / unit:,.0f}{name}"
+        bar = f'<progress value="{done}" max="{self.total}"></progress>'
+        self._show(f"{bar} <small>{html.escape(text)}</small>", text)
 
     def close(self) -> None:
         """Leave nothing behind."""
         if self.handle is not None:
             self._show("", "")
 
-    def _pictures(self, done: int, seconds: float) -> tuple[str, str]:
-        from html import escape
-
-        unit, name = (1e6, " MB") if self.of_bytes else (1, "")
-        count = f"{done / unit:,.0f} of {self.total / unit:,.0f}{name}"
-        left = "" if not done else f", {_clock(seconds * (self.total - done) / done)} left"
-        text = f"{self.label}: {count}{left}"
-        html = (
-            f'<progress value="{done}" max="{self.total}"></progress> <small>{escape(text)}</small>'
-        )
-        return html, text
-
-    def _show(self, html: str, text: str) -> None:
+    def _show(self, page: str, text: str) -> None:
         from IPython.display import display
 
-        data = {"text/html": html, "text/plain": text}
+        data = {"text/html": page, "text/plain": text}
         if self.handle is None:
             self.handle = display(data, raw=True, display_id=True)
         else:
             self.handle.update(data, raw=True)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

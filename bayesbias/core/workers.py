@@ -12,6 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, override
+from unittest import mock
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
@@ -179,16 +180,8 @@ class Processes(Here):
 
 def _process() -> ProcessPoolExecutor:
     pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start_worker)
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
+    with mock.patch.dict(os.environ, dict.fromkeys(_ONE_THREAD, "1")):
         pool.submit(os.getpid)  # the process starts here, and takes the environment with it
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
     return pool
 
 
@@ -216,11 +209,9 @@ class Cluster(Here):
         instead = "local processes (--workers)"
         self.distributed = needed("dask", "distributed", purpose="a Dask cluster", instead=instead)
         self.address = address
-        self.reader = Processes(1)
 
     def __enter__(self) -> "Cluster":
         try:
-            self._greet()
             self.client = self.distributed.Client(
                 self.address, timeout=_ANSWER_S, set_as_default=False
             )
@@ -232,11 +223,8 @@ class Cluster(Here):
             ) from None
         try:
             self.client.wait_for_workers(1, timeout=60)
-            self.reader.__enter__()
-        except BaseException as error:
+        except TimeoutError:
             self.client.close()
-            if not isinstance(error, TimeoutError):
-                raise
             raise InputError(
                 "the Dask scheduler has no workers",
                 where=self.address,
@@ -244,43 +232,29 @@ class Cluster(Here):
             ) from None
         return self
 
-    def _greet(self) -> None:
-        """Hear whether a scheduler speaks at the address: a client would wait for one without end."""
-        import socket
-
-        if self.address.startswith("inproc://"):
-            return
-        host, _, port = self.address.removeprefix("tcp://").removeprefix("tls://").rpartition(":")
-        with socket.create_connection((host.strip("[]"), int(port)), _ANSWER_S) as line:
-            if not self.address.startswith("tls:") and not line.recv(1):
-                raise OSError("it closes the connection")
-
     def __exit__(self, *_: object) -> None:
-        self.reader.__exit__()
         if self.holds and self.client.status == "running":
             self.client.cancel(list(self.holds))
         self.client.close()
 
     @override
     def room(self, task: Task) -> bool:
-        if task.tables:
-            return self.reader.room(task)
         # Twice as many as there are threads, so that none waits for us; asked anew, since workers come and go.
         return len(self.holds) < 2 * max(1, sum(self.client.nthreads().values()))
 
     @override
     def submit(self, task: Task) -> Any:
         if task.tables:
-            return self.reader.submit(task)
+            return super().submit(task)
         future = self.client.submit(task.work, *task.arguments, pure=False)
         self.holds.add(future)
         return future
 
     @override
     def lost(self, future: Any) -> bool:
-        if future in self.reader.busy:
-            return self.reader.lost(future)
         self.holds.discard(future)
+        if isinstance(future, Future):  # done here
+            return False
         self.check()
         # Dask itself gives the task of a dead worker to another, some three times, before it says so.
         return future.cancelled()

@@ -5,6 +5,7 @@ arXiv:1904.04047), which minimizes ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: 
 the vocabulary W are to stay, the neutralized words N are to leave the subspace B.
 """
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -76,7 +77,7 @@ def soft_debias(
     >>> result.settings["solver"], result.settings["kept_in_subspace"] < 1
     ('closed form', True)
     """
-    checks.not_negative(lam, "lam")
+    checks.within(lam, "lam", 0, math.inf)
     job = prepare(embedding, wordlist, sets, k, neutralize)
     if not job.neutralized:
         raise InputError("soft debiasing needs words to neutralize", where="neutralize")

@@ -16,7 +16,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import (
     guarded,
-    lies_at,
     list_names,
     path_of,
     sha256_file,
@@ -210,7 +209,7 @@ def _static_model(x: Any, name: str | None) -> StaticModel | None:
     if isinstance(x, str) and x in list_embeddings():
         return shipped_model()
     path = Path(x).expanduser() if isinstance(x, str | os.PathLike) and os.fspath(x) else None
-    return static_model_at(path, name) if path is not None and lies_at(path) else None
+    return static_model_at(path, name) if path is not None and os.path.lexists(path) else None
 
 
 def _read(

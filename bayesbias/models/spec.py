@@ -168,8 +168,7 @@ class ModelSpec:
 
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
-        if not checks.is_among(name, self.parameters):
-            raise checks.unknown(name, self.parameters, "parameter", "name")
+        checks.choice(name, self.parameters, "parameter", "name")
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
     def label_columns(self) -> set[str]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
-from bayesbias.core.frames import write_csv
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
@@ -303,7 +302,7 @@ def collect_results(
     timing = pd.DataFrame(times, columns=["cell", "load_s", "sample_s", "fit_s", "summarise_s"])
     for name, table in (("results", frame), ("timing", timing)):
         with whole_file(out / f"{name}.csv") as temporary:
-            write_csv(table, temporary)
+            table.to_csv(temporary, index=False)
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}

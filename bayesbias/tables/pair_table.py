@@ -15,7 +15,6 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
-from bayesbias.core.frames import write_csv
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.rows import COLUMNS
 from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
@@ -69,17 +68,13 @@ class PairTable:
             f"{number_of(missing, 'word')} missing"
         )
 
-    def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
-        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all.
-
-        With `spreadsheet_safe` an apostrophe stands in a CSV file before each word that a
-        spreadsheet would take for a formula; `load_distances` takes it away.
-        """
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)
         with whole_file(path) as temporary:
             if path.suffix == ".csv":
-                write_csv(self.frame, temporary, spreadsheet_safe=spreadsheet_safe)
+                self.frame.to_csv(temporary, index=False)
             else:
                 self.frame.to_parquet(temporary, index=False)
 

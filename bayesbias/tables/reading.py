@@ -11,9 +11,9 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import as_plain_file, guarded, path_of, sha256_file
+from bayesbias.core.files import guarded, path_of, sha256_file, state_of
 from bayesbias.core.formatting import some
-from bayesbias.core.frames import plain_frame, read_csv, read_parquet, without_marks
+from bayesbias.core.frames import plain_frame, read_csv, read_parquet
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import rows
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
@@ -83,9 +83,8 @@ def load_distances(
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
-        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain:
-            frame = read_frame(plain, path)
-            return _pair_table(frame, Source(str(path), file=True), repeats, name, plain)
+        state_of(path, noun="table", valid="a .csv or .parquet file")
+        return _pair_table(read_frame(path), Source(str(path), file=True), repeats, name, path)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
 
 
@@ -104,7 +103,6 @@ def read_frame(
     frame = frame.reset_index(drop=True)
     if parquet:
         return frame
-    frame = without_marks(frame)
     own = [column for column in frame.columns if column not in (*_LABELS, *numbers)]
     return frame.assign(**{column: rows.numbers_of_texts(frame[column]) for column in own})
 

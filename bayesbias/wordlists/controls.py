@@ -82,7 +82,9 @@ def resolved_controls(
             digest = files.sha256_of(json.dumps([controls.human, controls.neutral]))
             return controls, (f"controls {name}", digest)
         text = checks.path(x, where, "a name, a path, or a table with human and neutral")
-        if text not in list_controls() and (files.lies_at(folder / text) or text.endswith(".toml")):
+        if text not in list_controls() and (
+            os.path.lexists(folder / text) or text.endswith(".toml")
+        ):
             text = os.fspath(folder / text)
         path = files.find_toml(text, _CONTROL_FOLDER, "control list")
         data = files.read_toml(path)

@@ -5,6 +5,7 @@ Stereotypes in Sentiment Analysis, section 3.
 """
 
 import itertools
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -181,8 +182,8 @@ def load_occupations(
             checks.choice(category, categories, "category", f"{here}, category")
         article = checks.text(item.get("article", article_of(word)), f"{here}, article").strip()
         numbers = [
-            None if key not in item else checks.not_negative(item[key], f"{here}, {key}", most)
-            for key, most in (("earnings", None), ("female_share", 100))
+            None if key not in item else checks.within(item[key], f"{here}, {key}", 0, most)
+            for key, most in (("earnings", math.inf), ("female_share", 100))
         ]
         rows.append((word, category, article, *numbers))
     nouns = pd.DataFrame(pairs, columns=["noun_pair", "male", "female", "template"])

@@ -71,12 +71,3 @@ def test_parquet(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"t\.parquet: cannot be read as Parquet"):
         frames.read_parquet(path)
-
-
-def test_formulas_are_marked_and_read_back(tmp_path):
-    frame = pd.DataFrame({"word": ["=1+1", "-ish", "nurse"], "n": [1, 2, 3]})
-    for label in ("object", "category"):
-        frames.write_csv(frame.astype({"word": label}), tmp_path / "t.csv", spreadsheet_safe=True)
-        assert (tmp_path / "t.csv").read_text().splitlines()[1] == "'=1+1,1"
-        back = frames.without_marks(pd.read_csv(tmp_path / "t.csv"))
-        assert back["word"].tolist() == frame["word"].tolist()

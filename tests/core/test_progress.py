@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from types import SimpleNamespace
 
@@ -42,16 +41,11 @@ def test_a_notebook_gets_a_bar_that_leaves_nothing(notebook, time_of):
         for _ in range(4):
             tick(1)
     first, *_, last = notebook
-    assert re.fullmatch(
-        r'<progress value="1" max="4"></progress> <small>fits of &lt;b&gt;: 1 of 4, \d+:\d\d left</small>',
-        first["text/html"],
-    )
-    assert first["text/plain"].startswith("fits of <b>: 1 of 4, ")
-    assert [re.search(r"(\d) of 4", each["text/plain"])[1] for each in notebook[:-1]] == [
-        "1",
-        "2",
-        "3",
-        "4",
+    text = "fits of <b>: 1 of 4"
+    page = '<progress value="1" max="4"></progress> <small>fits of &lt;b&gt;: 1 of 4</small>'
+    assert first == {"text/html": page, "text/plain": text}
+    assert [each["text/plain"][-6:] for each in notebook[:-1]] == [
+        f"{n} of 4" for n in (1, 2, 3, 4)
     ]
     assert last == {"text/html": "", "text/plain": ""}
 
@@ -60,7 +54,7 @@ def test_bytes_are_told_by_the_place_in_the_file(notebook, time_of):
     with ticking("reading", 40_000_000, of_bytes=True) as tick:
         for place in (10_000_000, 30_000_000):
             tick(place)
-    assert [each["text/plain"].partition(",")[0] for each in notebook] == [
+    assert [each["text/plain"] for each in notebook] == [
         "reading: 10 of 40 MB", "reading: 30 of 40 MB", "",
     ]  # fmt: skip
 
@@ -103,7 +97,3 @@ def test_a_terminal_has_one_on_standard_error(monkeypatch):
         said = sys.stderr.getvalue()
     assert "[b]fits" in said
     assert "3/4" in said
-
-
-def test_time_left_is_read_as_a_clock():
-    assert [progress._clock(s) for s in (-1, 5.4, 65, 3600)] == ["0:00", "0:05", "1:05", "1:00:00"]
