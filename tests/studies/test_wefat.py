@@ -108,8 +108,8 @@ def test_a_target_far_from_the_line_is_named():
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("wefat", {"f": {"nurse": 1.0, "baker": 2.0, "pilot": 3.0}}), ["fewer than 4"]),
-        (("wefat", {"f": WOMEN, "g": WOMEN}), ["name the covariate"]),
+        (("wefat", {"f": {"nurse": 1.0, "baker": 2.0, "pilot": 3.0}}), ["4 words or more"]),
+        (("wefat", {"f": WOMEN, "g": WOMEN}), ["the name of one of f, g"]),
     ],
     ids=["few", "two covariates"],
 )

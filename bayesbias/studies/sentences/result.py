@@ -21,7 +21,7 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
-_SIGNIFICANT = 0.01
+SIGNIFICANT = 0.01  # of the paper
 KEY = ["model", "options", "test"]
 
 
@@ -86,7 +86,7 @@ class SeatResult:
         """Return the nine published columns."""
         return self.frame[list(PUBLISHED_COLUMNS)].copy()
 
-    def table(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
+    def table(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
         """Return effect sizes in the layout of the paper's Table 4.
 
         Parameters
@@ -148,7 +148,7 @@ class SeatResult:
         )
         return out[["title", "context", "base"]]
 
-    def consistency(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
+    def consistency(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
 
         Tests 7 and 8 ask nearly the same; tests 3, 4 and 5 ask the same with ever fewer words, so

@@ -8,13 +8,23 @@ import pandas as pd
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, plural, slope_sections, text
-from bayesbias.studies.sentences.interpretation import interpret_seat
-from bayesbias.studies.sentences.result import SeatResult
+from bayesbias.studies.common import (
+    BELOW,
+    HPDI,
+    IN_ROPE,
+    MEAN,
+    listing,
+    plural,
+    slope_sections,
+    text,
+)
+from bayesbias.studies.sentences.interpretation import by_encoder, interpret_seat
+from bayesbias.studies.sentences.result import SIGNIFICANT, SeatResult
 
+MOST_ROWS = 12  # tests on the terminal; of more tests there is a summary
 TEST = (text("model", "encoder"), text("options"), text("test"))
 PUBLISHED = (
-    Column("effect_size", "effect size", "signed", 2),
+    Column("effect_size", "effect", "signed", 2),
     Column("p_value", "p", "p_value"),
     Column("p_words", "p_words", "p_value"),
     Column("p_holm", "p Holm", "p_value"),
@@ -22,6 +32,13 @@ PUBLISHED = (
 FITTED = (
     Column("contrast", "difference", "signed", 3),
     Column("hpdi_low", "{prob} HPDI", "interval", 3, "hpdi_high"),
+)
+COUNTS = (
+    Column("tests", "tests", "count"),
+    Column("median_effect", "median effect", "signed", 2),
+    Column("significant", "p Holm", "count"),
+    Column("over_words", "p_words", "count"),
+    Column("fitted", "HPDI below 0", "count"),
 )
 AGREEMENT = (
     text("same_sign"),
@@ -36,36 +53,59 @@ SHARES = tuple(
 
 def header(result: SeatResult, view: View) -> list[str]:
     """Return the lines over the first table."""
-    frame, about = result.frame, result.provenance
+    about, encoders = result.provenance, list(by_encoder(result.frame))
     model = f"model {about['model']['name']}" if "model" in about else "published test"
-    encoders = frame.groupby(["model", "options"]).ngroups
-    names = ", ".join(frame["model"].unique())
-    sizes = f"{plural(frame['test'].nunique(), 'test')} x {plural(encoders, 'encoder')}"
-    return [f"bayesbias {own_version()} | {model} | {names} | seed {about['seed']}", sizes]
+    tests = plural(result.frame["test"].nunique(), "test")
+    return [
+        f"bayesbias {own_version()} | {model} | {tests} | seed {about['seed']}",
+        f"{plural(len(encoders), 'encoder')}: {listing(encoders)}",
+    ]
 
 
 def main_table(result: SeatResult) -> pd.DataFrame:
-    """Return the tests with their p-values; encoders are named if there are several."""
-    encoder = ["model", "options"]
-    several = result.frame.groupby(encoder).ngroups > 1
-    return result.frame if several else result.frame.drop(columns=encoder)
+    """Return the tests under the name of their encoder, or of many tests a count for each level."""
+    groups = by_encoder(result.frame)
+    parts = []
+    for name, rows in groups.items():
+        if len(groups) > 1:
+            parts.append(pd.DataFrame({"label": [name], "is_heading": [True]}))
+        if len(result.frame) > MOST_ROWS:
+            found = rows.assign(
+                significant=rows["p_holm"] < SIGNIFICANT, over_words=rows["p_words"] < SIGNIFICANT
+            )
+            if "hpdi_high" in rows:
+                found["fitted"] = rows["hpdi_high"] < 0
+            levels = found.groupby("level", sort=False)
+            rows = levels[[c.name for c in COUNTS if c.name in found]].sum()
+            rows["tests"], rows["median_effect"] = levels.size(), levels["effect_size"].median()
+            rows = rows.reset_index().rename(columns={"level": "label"})
+        else:
+            rows = rows.rename(columns={"test": "label"})
+        indent = "  " if len(groups) > 1 else ""
+        parts.append(rows.assign(label=indent + rows["label"]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
     import bayesbias as bb
 
-    fitted = "contrast" in result.frame
-    also = "; fitted difference in distance for new words" if fitted else ""
+    fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
+    title = (
+        f"Tests with p below {SIGNIFICANT:g}"
+        if many
+        else "Effect size and one-sided p of each test"
+    )
+    also = "; fitted difference for new words" if fitted and not many else ""
     level, method = text("level"), text("p_method", "method")
     out = [
         Section(
             "result",
-            f"Effect size and one-sided p of each test{also}",
+            title + also,
             partial(main_table, result),
-            (*TEST, *PUBLISHED, *(FITTED if fitted else ())),
+            (text("label", ""), *COUNTS, *PUBLISHED, *FITTED),
             show_on=("terminal", "page"),
-            note="p permutes sentences, p_words permutes words.",
+            note="All tests: --detail." if many else "p permutes sentences, p_words words.",
         ),
         Section(
             "tests",
@@ -73,7 +113,7 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             lambda: result.frame,
             (*TEST, level, method, *PUBLISHED, Column("dropped", "missing", "count")),
             partial(bb.plots.plot_seat, result),
-            show_on=("page", "files"),
+            show_on=("detail", "page", "files") if many else ("page", "files"),
         ),
         Section("published", "The published columns", result.published, show_on=("folder",)),
         Section(

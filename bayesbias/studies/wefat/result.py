@@ -50,7 +50,7 @@ _STEPS = 20_001  # many, since the length of an interval hardly changes around t
 
 @dataclass(frozen=True)
 class Estimated:
-    """A quantity as its posterior has it: mean, sd, the ends of its shortest interval, and the Monte Carlo errors of these.
+    """Mean, SD and HPDI of a posterior, with their Monte Carlo errors.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Estimated:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WefatResult:
-    """What a single-category test found.
+    """The result of a WEFAT: published score, model and targets.
 
     Attributes
     ----------
@@ -158,7 +158,9 @@ class WefatResult:
         return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
 
     def predict(self, values: Sequence[float] | float) -> pd.DataFrame:
-        """Return the association of a new target with a given covariate, on average over new words like those of the sets.
+        """Return the association of a new target with a given covariate.
+
+        It is an average over new words like those of the sets.
 
         Parameters
         ----------
@@ -184,7 +186,7 @@ class WefatResult:
 
         given = np.atleast_1d(np.asarray(values, dtype=float))
         if given.ndim != 1 or not np.isfinite(given).all():
-            raise InputError("expected finite numbers", where="values", found=values)
+            raise InputError(f"expected finite numbers, got {values!r}", where="values")
         lines = _Lines(self.fit, self.sets)
         line = lines.association((given - self.center) / self.scale)
         spread = np.sqrt(line.sd**2 + 2 * lines.spread[..., None] ** 2)
@@ -210,7 +212,7 @@ def wefat(
     chains: int = 4,
     engine: str = "nuts",
 ) -> WefatResult:
-    r"""Test whether the association of targets with one set of words rather than another goes with a number of each.
+    r"""Relate the association of targets with two sets of words to a covariate.
 
     Parameters
     ----------
@@ -278,15 +280,10 @@ def wefat(
     )
     for name, members in zip(published.classes, (published.a, published.b), strict=True):
         if len(members) < 2:
-            raise InputError(
-                "a set needs two words with vectors",
-                where=f"{listed.name}, {name}",
-                found=list(members),
-            )
+            problem = f"expected two words with vectors or more, got {', '.join(members)}"
+            raise InputError(problem, where=f"{listed.name}, {name}")
     targets = sorted(published.covariates, key=lambda word: (published.covariates[word], word))
     cosines = _cosines(vectors, [*published.a, *published.b], targets)
-    sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
-    result = of_published(published, cosines, targets, prob=prob, seed=seed, **sampling)
     chosen = read[published.covariate]
     own_file = listed.name not in list_wordlists()
     about = {
@@ -300,7 +297,10 @@ def wefat(
         "embedding": {"name": vectors.name, **vectors.provenance},
         "covariates": {chosen.name: {"source": chosen.source, "sha256": chosen.sha256}},
     }
-    return replace(result, provenance=about)
+    sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
+    return of_published(
+        published, cosines, targets, prob=prob, seed=seed, provenance=about, **sampling
+    )
 
 
 def of_published(
@@ -310,6 +310,7 @@ def of_published(
     *,
     prob: float,
     seed: int,
+    provenance: Mapping[str, Any] | None = None,
     **sampling: Any,
 ) -> WefatResult:
     """Fit the model `wefat` to cosines of the words of both sets with the targets, shape (words, targets)."""
@@ -317,27 +318,26 @@ def of_published(
 
     from bayesbias.inference.fitting import fit
 
-    words = [*published.a, *published.b]
-    sizes = [len(published.a) * len(targets), len(published.b) * len(targets)]
+    words, n = [*published.a, *published.b], len(targets)
+    x, _ = _standard(published, targets)
     frame = pd.DataFrame(
         {
-            "set_word": np.repeat(words, len(targets)),
-            "set": np.repeat(published.classes, sizes),
+            "set_word": np.repeat(words, n),
+            "set": np.repeat(published.classes, [len(published.a) * n, len(published.b) * n]),
             "target": np.tile(targets, len(words)),
-            "covariate": np.tile(_standard(published, targets)[0], len(words)),
+            "covariate": np.tile(x, len(words)),
             "distance": 1 - cosines.ravel(),
         }
     )
-    return of_fit(
-        published, fit(frame, "wefat", seed=seed, **sampling), targets, prob=prob, seed=seed
-    )
+    fitted = fit(frame, "wefat", seed=seed, **sampling)
+    return of_fit(published, fitted, targets, prob=prob, seed=seed, provenance=provenance)
 
 
-def _standard(published: Score, targets: Sequence[str]) -> tuple[np.ndarray, float, float]:
+def _standard(published: Score, targets: Sequence[str]) -> tuple[np.ndarray, dict[str, float]]:
     """Return the covariate of the targets in standard deviations from its mean, and both."""
     number = np.array([published.covariates[word] for word in targets])
-    center, scale = float(number.mean()), float(number.std(ddof=1))
-    return (number - center) / scale, center, scale
+    about = {"center": float(number.mean()), "scale": float(number.std(ddof=1))}
+    return (number - about["center"]) / about["scale"], about
 
 
 def of_fit(
@@ -352,11 +352,11 @@ def of_fit(
     """Return what a fit of the model `wefat` says."""
     import pandas as pd
 
+    x, about = _standard(published, targets)
     first, second = published.classes
-    x, center, scale = _standard(published, targets)
     lines = _Lines(fitted, (first, second))
     slope = lines.slope()
-    associations, deviations = (
+    own, off = (
         pd.DataFrame(describe_mixtures(lines.association(at, targets), prob)) for at in (x, None)
     )
     table = pd.DataFrame(
@@ -364,23 +364,29 @@ def of_fit(
             "target": list(targets),
             "covariate": [published.covariates[word] for word in targets],
             "score": [published.scores[word] for word in targets],
-            "association": associations["mean"],
-            "hpdi_low": associations["hpdi_low"],
-            "hpdi_high": associations["hpdi_high"],
-            **beside(deviations, "deviation"),
+            "association": own["mean"],
+            **own[["hpdi_low", "hpdi_high"]],
+            **beside(off, "deviation"),
             # An end that another seed would put on the other side of zero concludes nothing.
-            "off_line": (deviations["hpdi_low"] > 2 * deviations["mcse_low"])
-            | (-deviations["hpdi_high"] > 2 * deviations["mcse_high"]),
-            "mcse_association": associations["mcse_mean"],
-            "mcse_low": associations["mcse_low"],
-            "mcse_high": associations["mcse_high"],
+            "off_line": (off["hpdi_low"] > 2 * off["mcse_low"])
+            | (-off["hpdi_high"] > 2 * off["mcse_high"]),
+            "mcse_association": own["mcse_mean"],
+            **own[["mcse_low", "mcse_high"]],
         }
     )
     described = {name: float(of[0]) for name, of in describe_mixtures(slope, prob).items()}
     true = true_correlation(slope, lines.spread, prob)
     return WefatResult(
-        published, Estimated(**described), Estimated(**true), table, center, scale, prob, seed, fitted, provenance or {}
-    )  # fmt: skip
+        published=published,
+        slope=Estimated(**described),
+        true_correlation=Estimated(**true),
+        frame=table,
+        prob=prob,
+        seed=seed,
+        fit=fitted,
+        provenance=provenance or {},
+        **about,
+    )
 
 
 def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -> np.ndarray:
@@ -393,7 +399,10 @@ def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -
 
 
 class _Lines:
-    """The lines of both sets as normal mixtures over the draws of the scales: the distance to the second set minus that to the first."""
+    """The lines of both sets as normal mixtures over the draws of the scales.
+
+    What is described is the distance to the second set minus that to the first.
+    """
 
     def __init__(self, fit: BiasFit, sets: tuple[str, str]) -> None:
         self.reduced = collapse(fit.design)
@@ -403,7 +412,7 @@ class _Lines:
         self.scales = {name: posterior[name].to_numpy()[:, ::step] for name in self.reduced.scales}
         labels = fit.design.coords["set"]
         self.between = np.zeros(len(labels))
-        self.between[labels.index(sets[1])], self.between[labels.index(sets[0])] = 1.0, -1.0
+        self.between[[labels.index(name) for name in sets]] = -1.0, 1.0
 
     @property
     def spread(self) -> np.ndarray:
@@ -412,26 +421,26 @@ class _Lines:
 
     def slope(self) -> Mixtures:
         """Return the slope of the association."""
-        return self._mixtures(1, {"set_slope": self.between[None]})
+        return self._mixtures({"set_slope": self.between[None]})
 
     def association(self, x: np.ndarray | None, targets: Sequence[str] | None = None) -> Mixtures:
         """Return associations: the line at covariates `x` (None: zero everywhere), with the deviations of listed targets."""
-        n = len(targets if x is None else x)  # type: ignore[arg-type]
-        weights = {}
+        weights: dict[str, np.ndarray] = {}
         if x is not None:
-            weights["set_mean"] = np.tile(self.between, (n, 1))
+            weights["set_mean"] = np.tile(self.between, (len(x), 1))
             weights["set_slope"] = x[:, None] * self.between
         if targets is not None:
             labels = self.reduced.design.coords["target"]
-            own = np.zeros((n, len(self.between), len(labels)))
-            own[np.arange(n), :, [labels.index(word) for word in targets]] = self.between
-            weights["target_by_set"] = own.reshape(n, -1)
-        return self._mixtures(n, weights)
+            one = np.eye(len(labels))[[labels.index(word) for word in targets]]
+            own = self.between[:, None] * one[:, None, :]
+            weights["target_by_set"] = own.reshape(len(one), -1)
+        return self._mixtures(weights)
 
-    def _mixtures(self, n: int, weights: Mapping[str, np.ndarray]) -> Mixtures:
+    def _mixtures(self, weights: Mapping[str, np.ndarray]) -> Mixtures:
         from scipy import sparse
 
         parts = tuple(Part(name, sparse.csr_array(of)) for name, of in weights.items())
+        n = len(next(iter(weights.values())))
         size, shape = self.spread.size, (*self.spread.shape, n)
         flat = {name: of.reshape(size, *of.shape[2:]) for name, of in self.scales.items()}
         rows = Linear(np.zeros(n), parts)
@@ -453,13 +462,9 @@ def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[s
     batches = batches_of(*spread.shape)
     if batches > 1:
         length = len(mean) // batches
-        each = np.array(
-            [
-                _described(mean[at : at + length], sd[at : at + length], prob)
-                for at in range(0, batches * length, length)
-            ]
-        )
-        errors = each.std(axis=0, ddof=1) / np.sqrt(batches)
+        parts = (values[: batches * length].reshape(batches, length) for values in (mean, sd))
+        each = [_described(means, sds, prob) for means, sds in zip(*parts, strict=True)]
+        errors = np.std(each, axis=0, ddof=1) / np.sqrt(batches)
     else:  # as of so many draws of the correlation itself, which are larger
         error = whole[1] / np.sqrt(len(mean))
         errors = error * np.array([1, 1 / np.sqrt(2), *2 * [end_to_mean(prob)]])

@@ -14,7 +14,6 @@ from bayesbias.studies.common import (
     convergence,
     listing,
     not_converged,
-    p_text,
     plural,
     text,
     title_line,
@@ -76,7 +75,7 @@ def sections(result: WefatResult, view: View) -> list[Section]:
         ),
         Section(
             "words",
-            f"Association of each word, and its distance from the line (prob {result.prob:.0%})",
+            "Association of each word, and its distance from the line",
             lambda: result.frame,
             (
                 text("target", "word"),
@@ -105,7 +104,7 @@ def sections(result: WefatResult, view: View) -> list[Section]:
 def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     """Say whether associations rise or fall with the covariate."""
     known, (first, second) = result.published, result.sets
-    notes = [*known.notes]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in known.notes]
     for words, noun in ((known.missing, "target"), (known.dropped, "word")):
         if words:
             notes.append(f"{plural(len(words), noun)} without a vector: {listing(words)}.")
@@ -123,15 +122,13 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         said = (
             f"The higher {known.covariate}, the closer a word is to {closer} rather than {other}."
         )
-    p = "" if known.p_value is None else f", {p_text(known.p_value)}"
-    details = [f"Published: r = {known.value:.2f}{p}."]
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
-    details.append(
+    details = (
         f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about {chance:.1f} of "
         f"{len(result.frame)} would be expected by chance."
     )
-    return Interpretation(known.data, said, (), tuple(notes), tuple(details))
+    return Interpretation(known.data, said, (), tuple(notes), (details,))
 
 
 def about(result: WefatResult) -> dict[str, Any]:
