@@ -118,12 +118,9 @@ class Embedding:
         more = self.lookup(lacking) if lacking and self.lookup is not None else None
         lacking = lacking if more is None else list(more.missing)
         if lacking:
-            raise InputError(
-                "has no vector for some words",
-                where=f"embedding {self.name!r}",
-                found=", ".join(lacking),
-                hint=nearest(lacking[0], self.words) if len(self.words) < 10_000 else None,
-            )
+            where, found = f"embedding {self.name!r}", ", ".join(lacking)
+            hint = nearest(lacking[0], self.words) if len(self.words) < 10_000 else None
+            raise InputError("has no vector for some words", where=where, found=found, hint=hint)
         if more is None:
             return self.vectors[[self._row[word] for word in words]]
         sources = [more if word in more._row else self for word in words]
@@ -194,13 +191,7 @@ def embedding_from_rows(
     strict: bool = False,
 ) -> Embedding:
     """Choose among the rows read, check them, and say what is missing."""
-    with np.errstate(all="ignore"):
-        sums = np.abs(rows.vectors).sum(axis=1, dtype=np.float64)
-    whole = (sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)
-    at: dict[str, list[int]] = {}
-    for row in np.flatnonzero(whole).tolist():
-        at.setdefault(rows.words[row], []).append(row)
-    broken = [rows.words[row] for row in np.flatnonzero(~whole).tolist()]
+    at, broken = rows.by_word()
     rules: dict[str, str] = {}
     if asked is None:
         matched = {word: word for word in at}

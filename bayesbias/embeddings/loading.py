@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import (
     guarded,
     list_names,
@@ -187,10 +187,7 @@ def load_contexts(
     checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
     asked = _asked(words)
     rows, _, facts = _read(x, asked, vocab, key, on_bad_lines == "error")
-    fine = np.isfinite(rows.vectors).all(axis=1) & rows.vectors.any(axis=1)
-    at: dict[str, list[int]] = {}
-    for row in np.flatnonzero(fine).tolist():
-        at.setdefault(rows.words[row], []).append(row)
+    at, _ = rows.by_word()
     matched = {word: word for word in at} if asked is None else matched_spellings(asked, at)[0]
     if not matched:
         raise none_found(asked or [], facts["source"], keys=rows.sample)
@@ -258,17 +255,19 @@ def _read(
         facts = {"source": source, "format": form_of}
     if keys:
         facts["key"] = keys if len(keys) > 1 else keys[0]
-        first: dict[str, int] = {}
-        for pattern in keys:
+        found: dict[str, list[int]] = {}
+        for pattern in reversed(keys):  # of several forms the first that is there is used
+            of_form: dict[str, list[int]] = {}
             for row, held in enumerate(rows.words):
                 if (word := word_of_key(held, pattern)) is not None:
-                    first.setdefault(word, row)
-        chosen = list(first.values())
+                    of_form.setdefault(word, []).append(row)
+            found |= of_form
+        chosen = sorted((row, word) for word, held_in in found.items() for row in held_in)
         rows = dataclasses.replace(
             rows,
-            words=list(first),
-            vectors=rows.vectors[chosen],
-            places=[rows.places[row] for row in chosen],
+            words=[word for _, word in chosen],
+            vectors=rows.vectors[[row for row, _ in chosen]],
+            places=[rows.places[row] for row, _ in chosen],
         )
     return rows, short, facts
 
@@ -295,15 +294,9 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
         return _downloaded(text, progress)
     if os.sep in text or on_disk.suffix in readers.suffixes():
         state_of(on_disk, noun="vector file", valid=readers.valid_formats())
-    hint = nearest(text, [*list_embeddings(), *GENSIM_DATA])
     if text in list_names("wordlists"):
-        hint = "this is a word list: are the two exchanged?"
-    raise InputError(
-        "unknown embedding",
-        found=text,
-        valid=[*list_embeddings(), "a gensim-data name such as glove-wiki-gigaword-100", "a path"],
-        hint=hint,
-    )
+        raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
+    raise checks.unknown(text, [*list_embeddings(), "a path", *GENSIM_DATA], "embedding")
 
 
 def _only_file(folder: Path) -> Path:

@@ -6,17 +6,16 @@ Controls that are stereotypes of the list are dropped; what a reader should know
 import dataclasses
 import json
 import os
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import join_words, number_of, some
+from bayesbias.core.formatting import number_of, some
 from bayesbias.wordlists import listchecks
 from bayesbias.wordlists.listchecks import LIST_SCHEMA, Problems
-from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, Controls, WordList, distinct_words
+from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, Controls, WordList
 
 __all__ = ["list_controls", "load_controls"]
 
@@ -158,15 +157,4 @@ def settled_controls(
     if twofold := [word for word in words.protected_words if word in others]:
         named = some(f"{word!r} (also {others[word]})" for word in twofold)
         notes.append(f"The pair of a protected word with itself is left out: {named}.")
-    if len(twofold) > 1:
-        notes.append(f"Any two of these words are paired twice: {some(map(repr, twofold))}.")
-    alike: dict[str, list[str]] = {}
-    for word in distinct_words((*words.protected_words, *others)):
-        alike.setdefault(unicodedata.normalize("NFKC", word).casefold(), []).append(word)
-    same = [join_words(map(repr, forms)) for forms in alike.values() if len(forms) > 1]
-    if same:
-        said = (
-            "differ only in capitals or character form: an uncased embedding gives them one vector"
-        )
-        notes.append(f"{some(same, 6)} {said}.")
     return controls, tuple(notes)

@@ -10,7 +10,7 @@ otherwise. Where their numbers differ, and in queries of WEFE with more than two
 attributes belong to no class. The notes of the list say so.
 """
 
-import csv
+import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -174,32 +174,24 @@ def _place(name: str) -> tuple[str, int]:
     return ((coded[1] or coded[2])[0], int(coded[3] or 0)) if coded else ("", 0)
 
 
-def separated_rows(
-    path: Path, valid: str = FORMS, *, ragged: bool = False
-) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return headings, rows, each with its line, and the separator: that which most headings have.
+def _separated_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return headings, and rows, each with its line; the separator is that which most headings have."""
+    import pandas as pd
 
-    Unless rows may be ragged, one that is too short is refused.
-    """
-    lines = read_text(path).splitlines(keepends=True)
-    first = next((line for line in lines if line.strip()), "")
-    mark = max(",;\t", key=lambda each: len(next(csv.reader([first], delimiter=each), [])))
-    reader = csv.reader(lines, delimiter=mark, strict=True)
-    with guarded(path, "is not a table", hint="close all quotation marks"):
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    if not (rows := [(line, row) for line, row in rows if any(row)]):
-        raise InputError("the table is empty", where=path, valid=valid)
-    (_, names), *rows = rows
-    for line, row in rows:
-        if (len(row) < len(names) and not ragged) or any(row[len(names) :]):
-            problem = f"has {number_of(len(row), 'cell')}, and there are {number_of(len(names), 'heading')}"
-            raise InputError(problem, where=f"{path}, line {line}", found=row)
-    return names, rows, mark
+    text = read_text(path)
+    mark = max(",;\t", key=text.partition("\n")[0].count)
+    with guarded(path, "is not a table"):
+        frame = pd.read_csv(
+            io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
+        )
+    names = ["" if name.startswith("Unnamed: ") else name.strip() for name in frame.columns]
+    cells = frame.fillna("").to_numpy(str).tolist()
+    rows = [(line, [cell.strip() for cell in row]) for line, row in enumerate(cells, start=2)]
+    return names, [(line, row) for line, row in rows if any(row)]
 
 
 def _sets_of_table(path: Path) -> _Sets:
-    names, rows, _ = separated_rows(path, ragged=True)
-    rows = [(line, [*row, *[""] * (len(names) - len(row))]) for line, row in rows]
+    names, rows = _separated_rows(path)
     if names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
         names, rows = names[1:], [(line, row[1:]) for line, row in rows]
     lower = [name.casefold() for name in names]

@@ -162,24 +162,20 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         keys = ("category", "examples", "words", "templates")
         checks.known_keys(checks.table(part, where), keys, where, needed=keys[:2])
         checks.text(part["category"], f"{where}, category")
-        count = len(part["examples"]) if isinstance(part["examples"], list) else 1
-        for key in sorted(set(part) - {"category"}):
-            if len(checks.texts(part[key], f"{where}, {key}", least=1)) != count:
-                problem = "there must be one for each example"
-                raise InputError(problem, where=f"{where}, {key}", found=len(part[key]))
-        if ("words" in part) != ("templates" in part):
-            raise InputError("words and templates are stated both or neither", where=where)
+        stated_keys = [key for key in ("words", "templates", "examples") if key in part]
+        columns = [checks.texts(part[key], f"{where}, {key}", least=1) for key in stated_keys]
+        if len(columns) == 2 or len(set(map(len, columns))) > 1:
+            problem = "expected a word and a template for each example, or neither"
+            raise InputError(problem, where=where, found=[*map(len, columns)])
         categories.append(part["category"])
-        if "words" in part:
-            columns = (part[key] for key in ("words", "templates", "examples"))
+        if len(columns) == 3:
             stated[name] = list(zip(*columns, strict=True))
     rows: list[list[tuple[str, str, str]]] = []
     unstated = []
     for side, (first, second) in SIDES.items():
         if (first in stated) != (second in stated):
-            has, lacks = (first, second) if first in stated else (second, first)
-            problem = f"words and templates are stated for both sets of {side} or for neither"
-            raise InputError(problem, where=f"{path}, {lacks}", found=[has])
+            problem = f"expected words and templates for both sets of {side} or for neither"
+            raise InputError(problem, where=path, found=list(stated))
         if first in stated:
             rows += [stated[first], stated[second]]
             continue
@@ -455,12 +451,8 @@ def _check_templates(templates: Any, where: str) -> tuple[str, str]:
     if templates is None:
         valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
         raise InputError("the test has no unbleached sentences", where=where, valid=valid)
-    for template in templates:
-        if fields_of(template) != {"word"}:
-            problem = "must hold {word} and no other field"
-            raise InputError(problem, where="templates", found=template)
-    if len(templates) != 2:
-        problem = "must be two sentences, of targets and of attributes"
+    if len(templates) != 2 or any(fields_of(template) != {"word"} for template in templates):
+        problem = "expected two sentences, each with {word} and no other field"
         raise InputError(problem, where="templates", found=templates)
     return templates[0], templates[1]
 

@@ -310,6 +310,10 @@ def test_several_vectors_of_a_word(tmp_path):
     }
     with pytest.raises(InputError, match="expected the word"):
         bb.embeddings.load_contexts(path, ["church"])
+    keyed = tmp_path / "keyed.txt"
+    keyed.write_text("a_VERB 9 9\na_NOUN 1 2\na_NOUN 3 4\nb_VERB 5 6\n")
+    held = bb.embeddings.load_contexts(keyed, ["a", "b"], key=["{word}_NOUN", "{word}_VERB"])
+    assert (held["a"].tolist(), held["b"].tolist()) == ([[1, 2], [3, 4]], [[5, 6]])
 
 
 # -- the cases of public bug reports ----------------------------------------------------------------

@@ -46,8 +46,6 @@ def test_controls_in_another_language_are_noted(tmp_path: Path) -> None:
 
 
 def test_notes_say_what_is_unusual() -> None:
-    (note,) = load_wordlist("weat10").notes
-    assert note.startswith("'Billy' and 'billy' differ only in capitals")
     assert load_wordlist("religion").thin[0].startswith("The class 'christianity' has 3 attributes")
     (note,) = load_wordlist("gender", "none").notes
     assert note.startswith("There are no control words")

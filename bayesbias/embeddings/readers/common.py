@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bayesbias.core import files
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import number_of, some
 
@@ -140,6 +140,16 @@ class Rows:
     composed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
+
+    def by_word(self) -> tuple[dict[str, list[int]], list[str]]:
+        """Return the rows of each word, and the words of vectors of zeros or extreme numbers."""
+        with np.errstate(all="ignore"):
+            sums = np.abs(self.vectors).sum(axis=1, dtype=np.float64)
+        whole = (sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)
+        at: dict[str, list[int]] = {}
+        for row in np.flatnonzero(whole).tolist():
+            at.setdefault(self.words[row], []).append(row)
+        return at, [self.words[row] for row in np.flatnonzero(~whole).tolist()]
 
 
 @dataclass(frozen=True)
