@@ -115,7 +115,7 @@ def test_a_fit_that_has_not_converged_meets_nothing(found):
         apart = np.arange(values.sizes["chain"]).reshape(-1, *[1] * (values.ndim - 1))
         idata["posterior"][name] = values + apart
     broken = dataclasses.replace(item, after=dataclasses.replace(item.after, idata=idata))
-    comparison = Comparison(found.original, {"hard": broken}, {}, found.provenance)
+    comparison = Comparison(found.original, {"hard": broken}, found.provenance)
     gap, controls = check_requirements(comparison, "gap<1000, controls>0.5")
     assert (gap.met, controls.met) == (False, True)
     assert "has not converged" in gap.line

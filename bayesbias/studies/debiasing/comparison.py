@@ -1,8 +1,7 @@
 """Debiased tables compared with the original, pair by pair: the fits, and what they say.
 
 The tables are joined pair by pair and the *differences* are modeled, so that what they share, such
-as words that are close to everything, cancels. Methods that follow each other in the ranking are
-compared the same way.
+as words that are close to everything, cancels.
 
 These questions are kept apart:
 
@@ -15,7 +14,6 @@ These questions are kept apart:
 """
 
 import functools
-import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -136,8 +134,6 @@ class Comparison:
     original : BiasFit
         The fit of the original distances, on the joined pairs.
     methods : Mapping of str to Method
-    between : Mapping of (str, str) to fit of differences
-        For methods that follow each other in the ranking: the first minus the second.
     provenance : Mapping
 
     Examples
@@ -154,7 +150,6 @@ class Comparison:
 
     original: BiasFit
     methods: Mapping[str, Method]
-    between: Mapping[tuple[str, str], ChangesFit]
     provenance: Mapping[str, Any]
 
     def changes(
@@ -231,13 +226,19 @@ class Comparison:
         frame = _described(self._contrasts_draws(estimand, method, level), prob, rope)
         keys = ["level", "name", "contrast", "estimand"]
         before = self.original.contrasts(prob, rope, estimand, level).set_index(keys)
-        gaps = []
-        for name in dict.fromkeys(frame["method"]):
-            after = self.methods[name].after.contrasts(prob, rope, estimand, level).set_index(keys)
+        parts = []
+        for name, own in frame.groupby("method", sort=False):
+            item = self.methods[str(name)]
+            if (
+                item.change is not None and not item.exact
+            ):  # as mixtures, with less Monte Carlo error
+                mixed = item.change.contrasts(prob, rope, estimand, level)
+                own = own[["method", *keys]].merge(mixed, on=keys)
+            after = item.after.contrasts(prob, rope, estimand, level).set_index(keys)
             columns = {**rows.beside(before, "before"), **rows.beside(after, "after")}
-            gap = pd.DataFrame({**columns, "verdict_after": after["verdict"]})
-            gaps.append(gap.reset_index().assign(method=name))
-        frame = frame.merge(pd.concat(gaps), how="left", on=["method", *keys])
+            gap = pd.DataFrame({**columns, "verdict_after": after["verdict"]}).reset_index()
+            parts.append(own.merge(gap, how="left", on=keys))
+        frame = pd.concat(parts, ignore_index=True)
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
         forced = {name: item.construction.forced.value for name, item in self.methods.items()}
         return frame.assign(
@@ -250,8 +251,7 @@ class Comparison:
         """Rank the methods by what they leave of the gap associated - different.
 
         A method that destroys the vectors closes every gap, so it comes last and has no rank.
-        Neighbors are compared by a fit of the *difference of their distances*, in which all that
-        they share cancels.
+        To compare two methods pair by pair, compare the one with the other.
 
         Returns
         -------
@@ -260,19 +260,12 @@ class Comparison:
             estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change,
             change_low, change_high, control_rms`` (root mean square change of the pairs with
             control words), ``geometry, controls, controls_low, controls_high`` (what is left of the
-            geometry, and the lower of its two correlations; see `geometry`), ``by_construction``,
-            ``p_nearer_zero_than_next`` and ``verdict_next``, both missing in the last row.
+            geometry, and the lower of its two correlations; see `geometry`), ``by_construction``.
 
         Raises
         ------
         FitError
             If the tables have no associated and different attributes.
-
-        Notes
-        -----
-        With M the middle of the two gaps and D their difference, drawn from its own fit, the
-        quantity compared is ``|M + D/2| - |M - D/2|``: how much farther from zero the gap of one is
-        than that of the other. M varies as the gap of the second does, and independently of D.
         """
         gaps = self.contrasts(prob, rope, estimand, level="overall")
         gaps = gaps[gaps["contrast"] == OF_INTEREST].set_index("method")
@@ -280,10 +273,10 @@ class Comparison:
             raise FitError(_NO_GAP)
         order = self.provenance["order"]
         geometries = [self.geometry_of(name, prob) for name in order]
-        places, ranked = itertools.count(1), [not each.left.destroyed for each in geometries]
-        ranks = [next(places) if each else None for each in ranked]
+        ranked = [not each.left.destroyed for each in geometries]  # these come first
+        ranks = [at + 1 if each else None for at, each in enumerate(ranked)]
         least = [each.least for each in geometries]
-        frame = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "rank": pd.array(ranks, "Int64"),
                 "method": order,
@@ -296,14 +289,6 @@ class Comparison:
                 "controls_high": [each.high for each in least],
             }
         )
-        # A method without a rank is compared with none.
-        compared = np.array([a and b for a, b in itertools.pairwise(ranked)] + [False])
-        between = self.between_methods(prob, rope, estimand).reindex(range(len(order)))
-        frame["p_nearer_zero_than_next"] = (
-            between["p_nearer_zero"].where(compared).astype("Float64")
-        )
-        frame["verdict_next"] = between["verdict"].astype(object).where(compared, None)
-        return frame
 
     def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
         """Return what a method leaves of the geometry of control words."""
@@ -348,33 +333,12 @@ class Comparison:
             out.append(row)
         return pd.DataFrame(out)
 
-    def between_methods(
-        self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
-    ) -> pd.DataFrame:
-        """Compare each method with the next in the ranking.
-
-        Returns
-        -------
-        DataFrame
-            ``method, next, estimand`` and the columns of `bayesbias.inference.estimates`, of how
-            much farther from zero the gap of the first is than that of the second (see the notes of
-            `ranking`), and ``p_nearer_zero`` (of the first; a tie counts half). Empty if there is
-            one method.
-        """
-        draws = self._draws_between(estimand)
-        frame = _described(draws, prob, rope)
-        flat = rows.joined_chains(draws.to_numpy())
-        frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
-        return frame.assign(
-            mcse_p_nearer_zero=rows.error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
-        )
-
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
 
         Parameters
         ----------
-        table : {"changes", "contrasts", "between_methods"}
+        table : {"changes", "contrasts"}
             The method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
@@ -389,7 +353,6 @@ class Comparison:
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "changes": self._changes_draws,
             "contrasts": self._contrasts_draws,
-            "between_methods": self._draws_between,
         }
         return rows.draws_with(self, makers, table, arguments)
 
@@ -429,11 +392,7 @@ class Comparison:
         for name, item in self.methods.items():
             out |= {f"{name}, change": item.change} if item.change is not None else {}
             out[f"{name}, after"] = item.after
-        return out | {
-            f"{a} against {b}": each.fit
-            for (a, b), each in self.between.items()
-            if each.fit is not None
-        }
+        return out
 
     def chosen_methods(self, method: str | None = None) -> list[str]:
         """Return the names of all methods, or the one asked for."""
@@ -495,28 +454,6 @@ class Comparison:
         if not any(part.sizes["row"] for part in parts):
             raise FitError("the tables have no two connections that are contrasted with each other")
         return rows.joined_rows(parts)
-
-    def _draws_between(self, estimand: str) -> xr.DataArray:
-        order = self.provenance["order"]
-        posterior = self.original.idata["posterior"]
-        draws = np.empty((posterior.sizes["chain"], posterior.sizes["draw"], len(order) - 1))
-        for at, (first, second) in enumerate(itertools.pairwise(order)):
-            mine, gap = (
-                rows.contrast_draws(
-                    self.methods[name].after.draws_of("means", level="overall", estimand=estimand),
-                    _PAIR_OF_INTEREST,
-                ).to_numpy()
-                for name in (first, second)
-            )
-            if not mine.shape[-1]:
-                raise FitError(_NO_GAP)
-            pairs = self.methods[second].pairs
-            apart = self.between[first, second].draws(pairs, estimand, gap.shape[:2], {})
-            half = rows.contrast_draws(apart, _PAIR_OF_INTEREST).to_numpy() / 2
-            middle = mine.mean() / 2 + gap.mean() / 2 + gap - gap.mean()
-            draws[..., at] = (np.abs(middle + half) - np.abs(middle - half))[..., 0]
-        labels = {"method": order[:-1], "next": order[1:], "estimand": estimand}
-        return rows.labelled_draws(draws, labels)
 
 
 def _chosen_estimands(estimand: str | None) -> tuple[str, ...]:
@@ -650,13 +587,6 @@ def compare(
                 name, pairs, accounts[name], change.fit, change.exact, after, found
             )
         order = _best_first(methods)
-        between = {}
-        for a, b in itertools.pairwise(order):
-            apart = of_method[a].assign(
-                change=of_method[a]["debiased"].to_numpy() - of_method[b]["debiased"].to_numpy()
-            )
-            between[a, b] = fit_changes(apart, spec, settings, f"{a} against {b}", covariates)
-            tick(1)
     fitted = {"original": before, **{name: item.after for name, item in methods.items()}}
     of_tables = {name: dict(each.provenance["table"]) for name, each in fitted.items()}
     provenance = {
@@ -668,7 +598,7 @@ def compare(
         "versions": before.provenance["versions"],
         "order": order,
     }
-    return Comparison(before, methods, between, provenance)
+    return Comparison(before, methods, provenance)
 
 
 def _tables_by_name(debiased: Any) -> dict[str, PairTable]:

@@ -43,20 +43,18 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
 def _sentence(result: Comparison, row: Any) -> str:
     """Say how the first difference changed under one method, and what is left."""
     forced = result.methods[row.method].construction.forced
+    said = f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f}"
+    if forced is Forced.WHOLLY:
+        return f"{said}: the method forces it to zero, whatever the vectors were."
     if row.verdict == Verdict.NEGLIGIBLE.value:
         changed = "practically unchanged"
     elif row.verdict == Verdict.INCONCLUSIVE.value:
-        changed = f"inconclusive: {interval(row)} includes 0 and exceeds the ROPE"
+        changed = f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE"
     elif row.verdict == TOO_CLOSE:
         changed = "too close to call: raise --draws"
     else:
         changed = f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0"
-    said = (
-        f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f} ({changed})"
-    )
-    if forced is Forced.WHOLLY:
-        return f"{said}; the method forces it to zero."
-    return f"{said}{'; the method forces a part of it to zero' if forced else ''}."
+    return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."
 
 
 def _warnings(result: Comparison, name: str, view: View) -> list[str]:
@@ -88,8 +86,8 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
     if made.found:
         words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
         out.append(
-            f"the method makes associated and different distances of {words} words equal, whatever "
-            "the vectors were. Test it with a word list that it was not given."
+            f"the method makes associated and different distances of {words} words equal. Test it "
+            "with a word list that it was not given."
         )
     return [f"{name}: {text}" for text in out]
 

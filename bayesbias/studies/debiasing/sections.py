@@ -9,10 +9,10 @@ import pandas as pd
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, MEAN, about_fit, slope_sections, text
+from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, about_fit, slope_sections, text
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import control_changes
-from bayesbias.studies.debiasing.interpretation import first_rows, interpret_comparison
+from bayesbias.studies.debiasing.interpretation import interpret_comparison
 
 BEFORE, AFTER = Column("before", "before", "signed"), Column("after", "after", "signed")
 CHANGE = Column("mean", "change", "signed")
@@ -61,12 +61,6 @@ def header(result: Comparison, view: View) -> list[str]:
     ]
 
 
-def main_table(result: Comparison, view: View) -> pd.DataFrame:
-    """Return the overall differences before and after; with many methods the first contrast only."""
-    frame = result.contrasts(view.prob, view.rope, "population", level="overall")
-    return frame if len(result.methods) <= 3 else first_rows(frame)
-
-
 def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     import bayesbias as bb
@@ -78,13 +72,13 @@ def sections(result: Comparison, view: View) -> list[Section]:
         Section(
             "result",
             "Difference in cosine distance before and after, and its change, new words",
-            lambda: main_table(result, view),
+            partial(result.contrasts, prob, rope, "population", level="overall"),
             [replace(column, digits=3) for column in shown],
-            show_on=("terminal", "page"),
+            show_on=("detail" if several and gap else "terminal", "page"),
         ),
         Section(
             "ranking",
-            "Methods by the size of associated - different after debiasing",
+            "What each method leaves of associated - different, new words, smallest first",
             partial(result.ranking, prob, rope),
             RANKING,
             partial(bb.plots.plot_ranking, result, prob=prob, rope=rope) if several else None,
@@ -116,21 +110,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
         Section(
             "controls", "Change of distances to control words", partial(_controls, result), CONTROLS
         ),
-        Section(
-            "between_methods",
-            "Each method against the next: associated - different, how much farther from zero",
-            partial(result.between_methods, prob, rope),
-            (
-                METHOD,
-                text("next", "against"),
-                MEAN,
-                HPDI,
-                Column("p_nearer_zero", "P(nearer 0)", "probability"),
-            ),
-        ),
     ]
-    needs = {"ranking": gap, "between_methods": gap and several}
-    out = [section for section in out if needs.get(section.name, True)]
+    out = [section for section in out if gap or section.name != "ranking"]
     if result.has_slopes:
         out += slope_sections(
             partial(result.slopes, prob),
