@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-_PERMUTATIONS = 2000  # drawn afresh for each block where there are more than can be listed
+_PERMUTATIONS = 2000  # drawn where there are more than can be listed
 _LISTED = 13_000  # 8 + 8 words: 12,870
-_BLOCK = 200  # tables that share their drawn permutations
 
 METHODS: Mapping[tuple[str, str], str] = {
     ("classes", "weat"): "WEAT's permutation test, one-sided as published",
@@ -101,16 +100,10 @@ class NullDistribution:
         >>> null_distribution(2, 2, draws=1).quantile([0.5, 0.75, 1]).round(3).tolist()
         [0.0, 0.866, 1.732]
         """
-        from scipy import stats
-
         p = np.asarray(prob, dtype=float)
         if not ((p >= 0) & (p <= 1)).all():
             raise InputError("not a probability", where="prob", found=prob, valid="0 to 1")
-        n = self.n_x + self.n_y
-        if n == 2:
-            return np.where(p < 0.5, -self.largest, self.largest)
-        share = stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2)
-        return self.largest * np.sign(p - 0.5) * np.sqrt(share)
+        return self.largest * self._exact.ppf(p)
 
     def above(self, size: float) -> float:
         """Return the exact probability that the absolute effect size is at least `size`.
@@ -121,26 +114,30 @@ class NullDistribution:
         >>> [round(null_distribution(n, n, draws=1).above(1), 3) for n in (2, 8, 32)]
         [0.423, 0.041, 0.0]
         """
+        return min(1.0, 2 * float(self._exact.sf(abs(size) / self.largest)))
+
+    @property
+    def _exact(self) -> Any:
+        """The distribution of the effect size over its ceiling."""
         from scipy import stats
 
-        share = min(abs(size) / self.largest, 1.0) ** 2
-        n = self.n_x + self.n_y
-        if n == 2:
-            return 1.0 if abs(size) <= self.largest else 0.0
-        return float(stats.beta.sf(share, 0.5, (n - 2) / 2))
+        return stats.rdist(
+            max(self.n_x + self.n_y - 2, 1e-9)
+        )  # of 1 + 1 words all mass is at the ends
 
     def summary(self) -> pd.DataFrame:
         """Return ``quantity, simulated, exact``: standard deviation, quantiles, and shares above a size."""
         import pandas as pd
 
-        d, n = self.effect_sizes, self.n_x + self.n_y
+        d, size_of = self.effect_sizes, np.abs(self.effect_sizes)
         # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
-        rows = [("sd", np.sqrt(np.mean(d**2)), self.largest / math.sqrt(n - 1))]
+        sd = self.largest / math.sqrt(self.n_x + self.n_y - 1)
+        rows = [("sd", np.sqrt(np.mean(d**2)), sd)]
         for q in (0.025, 0.25, 0.5, 0.75, 0.975):
             rows.append((f"quantile {q:.1%}", np.quantile(d, q), float(self.quantile(q))))
         for size in (0.5, 0.8, 1.0, 1.5):
-            rows.append((f"|d| >= {size:g}", np.mean(np.abs(d) >= size), self.above(size)))
-        rows.append(("largest |d|", np.abs(d).max(), self.largest))
+            rows.append((f"|d| >= {size:g}", np.mean(size_of >= size), self.above(size)))
+        rows.append(("largest |d|", size_of.max(), self.largest))
         return pd.DataFrame(rows, columns=["quantity", "simulated", "exact"])
 
 
@@ -320,7 +317,7 @@ def _simulate_cell(
     import pandas as pd
 
     parts = []
-    at_once = max(1, 2_000_000 // (8 * n * n_attributes))  # of random numbers, 16 MB
+    at_once = max(1, 200_000 // (8 * n * n_attributes))  # tables, whose permutations take 40 MB
     for start in range(0, draws, at_once):
         size = min(at_once, draws - start)
         # Axes: draw, table, class X or Y, word, set A or B, attribute.
@@ -354,12 +351,11 @@ def _ask_classes(
         "weat": _calls(upper < alpha, score, error, effect),
         "weat_two_sided": _calls(both < alpha, score, error, effect),
     }
-    # Associated pairs are X with A and Y with B; their mean less that of the others is half the
-    # score.
-    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1)
-    other = np.concatenate([first[:, 0, :, 1], first[:, 1, :, 0]], axis=1)
-    variance = sum(pairs.var(axis=(1, 2), ddof=1) for pairs in (associated, other)) / (2 * n * k)
-    out["pairs"] = _t_test(score, 2 * np.sqrt(variance), 2 * (2 * n * k - 1), alpha)
+    # Associated pairs are X with A and Y with B; their mean less that of others is half the score.
+    sides = [[first[:, 0, :, j], first[:, 1, :, 1 - j]] for j in (0, 1)]
+    variances = [np.concatenate(pairs, axis=1).var(axis=(1, 2), ddof=1) for pairs in sides]
+    error = 2 * np.sqrt(sum(variances) / (2 * n * k))
+    out["pairs"] = _t_test(score, error, 2 * (2 * n * k - 1), alpha)
     leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
     error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
     out["attributes"] = _t_test(score, error, 2 * k - 2, alpha)
@@ -391,33 +387,28 @@ def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> pd.DataFrame
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
     """Return one- and two-sided p-values of tables of scores, shape (draws, 2 n), the first n being X.
 
-    All partitions are listed where they are few; else some are drawn, afresh for each block of
-    tables, and the observed one is counted in advance. The scores are continuous, so that there are
+    All partitions are listed where they are few; else some are drawn, afresh for each call, and the
+    observed one is counted in advance. The scores are continuous, so that there are
     no ties.
     """
     n = s.shape[1] // 2
     centered = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums
     observed = centered[:, :n].sum(axis=1, keepdims=True)
+    listed = math.comb(2 * n, n) <= _LISTED
+    if listed:
+        chosen = np.array(list(itertools.combinations(range(2 * n), n)))
+    else:
+        chosen = random.random((_PERMUTATIONS - 1, 2 * n)).argpartition(n, axis=1)[:, :n]
+    members = np.zeros((len(chosen), 2 * n))
+    np.put_along_axis(members, chosen, 1.0, axis=1)
+    sums = centered @ members.T
     # The observed partition must meet itself.
     slack = 1e-12 * np.abs(centered).sum(axis=1, keepdims=True)
-    listed = math.comb(2 * n, n) <= _LISTED
-    chosen = np.array(list(itertools.combinations(range(2 * n), n))) if listed else None
     extra = 0 if listed else 1
-    upper, both = np.empty(len(s)), np.empty(len(s))
-    for start in range(0, len(s), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        if not listed:
-            keys = random.random((_PERMUTATIONS - 1, 2 * n))
-            chosen = keys.argpartition(n, axis=1)[:, :n]
-        assert chosen is not None
-        members = np.zeros((len(chosen), 2 * n))
-        np.put_along_axis(members, chosen, 1.0, axis=1)
-        sums, bar = centered[block] @ members.T, observed[block]
-        one = (sums >= bar - slack[block]).sum(axis=1)
-        two = (np.abs(sums) >= np.abs(bar) - slack[block]).sum(axis=1)
-        upper[block] = (one + extra) / (len(members) + extra)
-        both[block] = (two + extra) / (len(members) + extra)
-    return upper, both
+    upper = (sums >= observed - slack).sum(axis=1)
+    both = (np.abs(sums) >= np.abs(observed) - slack).sum(axis=1)
+    total = len(members) + extra
+    return (upper + extra) / total, (both + extra) / total
 
 
 def _describe_calls(calls: pd.DataFrame, difference: float) -> dict[str, Any]:
