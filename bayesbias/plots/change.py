@@ -433,21 +433,12 @@ def _square_scatter(
     for ax, table in zip(axes, tables, strict=True):
         ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=3, label="_unchanged")
         for which in reversed(present):
-            own = table[table["connection"] == which]
+            own, many = table[table["connection"] == which], which in _POINTS
             area, alpha = _POINTS.get(which, (16, 0.85))
-            ax.scatter(
-                own["original"],
-                own["debiased"],
-                s=area,
-                marker=MARKER[which],
-                color=COLOR[which],
-                alpha=alpha,
-                linewidths=0 if which in _POINTS else 0.4,
-                edgecolors="none" if which in _POINTS else "white",
-                zorder=2 if which in _POINTS else 4,
-                rasterized=len(table) > 2000,
-                label=f"_{which}",
-            )
+            look = {"s": area, "alpha": alpha, "color": COLOR[which], "marker": MARKER[which]}
+            look |= {"linewidths": 0} if many else {"linewidths": 0.4, "edgecolors": "white"}
+            look |= {"zorder": 2 if many else 4, "rasterized": len(table) > 2000}
+            ax.scatter(own["original"], own["debiased"], label=f"_{which}", **look)
         ax.set(xlim=(low - pad, high + pad), ylim=(low - pad, high + pad), box_aspect=1)
         ax.set_anchor("S")  # what room is left stands above, where the title is
     return present

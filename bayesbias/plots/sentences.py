@@ -83,61 +83,49 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         known = row.effect_size == row.effect_size
         text = style.number(row.effect_size, 2) if known else "none"
         at = (x + at_number, y + (0.53 if wide else 0.43))
-        ax.text(*at, text, ha="center", va="center", fontsize=pt(size), color=ink)
+        middle = {"ha": "center", "va": "center", "fontsize": pt(size), "color": ink}
+        ax.text(*at, text, **middle)
         if known:
             low = y + (0.5 if wide else 0.86)
             ends = [x + half, x + half + unit * row.effect_size]
             width = (0.22 if wide else 0.12) * points
             ax.plot(ends, [low, low], color=ink, linewidth=width, zorder=3, label="_effect")
         if row.level != "word" and row.p_value < alpha <= row.p_words:
-            ax.annotate(
-                "○",
-                at,
-                (pt(2 * size), 0),
-                textcoords="offset points",
-                ha="center",
-                va="center",
-                fontsize=pt(size),
-                color=ink,
-                label="_words",
-            )
+            ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
+            ax.annotate("○", at, **ring, **middle)
     look = {"edgecolors": "#C9C9C9", "linewidth": 0.5, "zorder": 1}
     ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
     zeros = np.arange(len(models)) + half
     for y in range(len(rows)):
-        low = y if wide else y + 0.76
-        ax.vlines(zeros, low, y + 1 if wide else y + 0.96, color=FAINT, linewidth=0.6, zorder=2)
+        reach = (y, y + 1) if wide else (y + 0.76, y + 0.96)
+        ax.vlines(zeros, *reach, color=FAINT, linewidth=0.6, zorder=2)
     if wide:
         limit = f"{largest:.3g}"
-        ticks = [zero + side * largest * unit for zero in zeros for side in (-1, 0, 1)]
+        ticks = np.add.outer(zeros, np.array([-1, 0, 1]) * largest * unit).ravel()
         ax.set_xticks(ticks, labels=[f"−{limit}", "0", limit] * len(models), minor=True)
         ax.tick_params(axis="x", which="minor", length=2, pad=1.5, labelsize=pt(6.5))
-    contexts = [context for _, context in rows]
     size = float(np.clip(0.66 * points, 4.0, 8.0))
-    style.name_rows(ax, [i + 0.5 for i in range(len(rows))], contexts, size)
-    titles = [title for title, _ in rows]
-    for i, title in enumerate(titles):
-        if i == 0 or title != titles[i - 1]:
+    style.name_rows(ax, [i + 0.5 for i in range(len(rows))], [name for _, name in rows], size)
+    for i, (title, _) in enumerate(rows):
+        if i == 0 or title != rows[i - 1][0]:
             ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
-            style.write_aside(
-                ax, i + 0.5, style.plain(title), size, shift=-5.2 * size, ha="right", xy=0
-            )
+            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "xy": 0}
+            style.write_aside(ax, i + 0.5, style.plain(title), size, **aside)
     label = 7.5 if len(models) <= 6 else 6.5
     letters = max(8, int(room / (0.55 * label)))  # that fit into a column
     labels = [_encoder_label(name, letters) for name in models]
     ax.set_xticks(np.arange(len(models)) + 0.5, labels=labels)
     ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=12 if wide else 2)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    boxes = ["cell: not significant", f"p < {alpha:g}", "also after Holm's correction", "not run"]
-    used = boxes if (cells == 3).any() else boxes[:3]
+    ax.spines[:].set_visible(False)
+    boxes = ["cell: not significant", f"p < {alpha:g}", "also after Holm's correction"]
+    boxes += ["not run"] if (cells == 3).any() else []
     edge = {"edgecolor": FAINT, "linewidth": 0.6}
     handles = [
         style.patch_handle(text, facecolor=shade, **edge)
-        for text, shade in zip(used, _SHADES, strict=False)
+        for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    ring = {"linewidth": 0, "markersize": 4.5, "markerfacecolor": "none"}
-    handles.insert(3, style.line_handle(INK, "not when each word counts once", "o", **ring))
+    open_ = {"linewidth": 0, "markersize": 4.5, "markerfacecolor": "none"}
+    handles.insert(3, style.line_handle(INK, "not when each word counts once", "o", **open_))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; {number_of(len(frame), 'test')} "
@@ -251,9 +239,8 @@ def _encoder_label(name: str, longest: int) -> str:
     """Put name and options on lines of their own, none longer than its column."""
     model, _, options = name.removesuffix(")").partition(" (")
     lines = [model, *options.split(";")] if options else [name]
-    return "\n".join(
-        style.plain(p, longest) for line in lines for p in textwrap.wrap(line, longest)
-    )
+    parts = [part for line in lines for part in textwrap.wrap(line, longest)]
+    return "\n".join(style.plain(part, longest) for part in parts)
 
 
 @styled

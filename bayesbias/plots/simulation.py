@@ -184,31 +184,12 @@ def plot_false_alarms(
         # Methods that agree would hide each other: each stands a few points beside the others.
         aside = (i - (len(methods) - 1) / 2) * 5 / 72
         place = ax.transData + ScaledTranslation(aside, 0, figure.dpi_scale_trans)
-        low, high = rows["alarms_low"], rows["alarms_high"]
-        label = f"{key[0]} {key[1]}"
-        ax.vlines(
-            rows["n_words"],
-            low,
-            high,
-            color=color,
-            lw=1.1,
-            transform=place,
-            label=f"_interval {label}",
-        )
-        ax.plot(
-            rows["n_words"],
-            rows["alarms"],
-            color=color,
-            marker=marker,
-            markersize=5,
-            linewidth=1,
-            linestyle=line,
-            markeredgecolor="white",
-            markeredgewidth=0.6,
-            label=f"_{label}",
-            clip_on=False,
-            transform=place,
-        )
+        low, high, label = rows["alarms_low"], rows["alarms_high"], f"{key[0]} {key[1]}"
+        look: dict[str, Any] = {"color": color, "transform": place}
+        ax.vlines(rows["n_words"], low, high, lw=1.1, label=f"_interval {label}", **look)
+        look |= {"marker": marker, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        look |= {"markersize": 5, "linewidth": 1, "linestyle": line, "clip_on": False}
+        ax.plot(rows["n_words"], rows["alarms"], label=f"_{label}", **look)
         handles.append(style.line_handle(color, name, marker, linewidth=1.4, linestyle=line))
         top = max(top, float(high.max()))
     dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}

@@ -144,32 +144,24 @@ def across() -> float:
 def settings() -> dict[str, Any]:
     """Return matplotlib's settings for the style in force."""
     known = set(font_manager.get_font_names())
-    found: dict[str, Any] = {
+    return {
         "font.family": [*mpl.rcParams["font.family"], *(f for f in _FALLBACKS if f in known)],
-        "font.size": pt(8),
+        **dict.fromkeys(("font.size", "legend.fontsize"), pt(8)),
+        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), pt(8)),
+        **dict.fromkeys(("axes.titlecolor", "axes.labelcolor", "axes.edgecolor"), INK),
+        **dict.fromkeys(("text.color", "xtick.color", "ytick.color"), INK),
+        **dict.fromkeys(("axes.facecolor", "figure.facecolor"), "white"),
+        **dict.fromkeys(("axes.grid", "axes.spines.top", "axes.spines.right"), False),
         "axes.titlesize": pt(9.5),
         "axes.titleweight": "bold",
-        "axes.titlecolor": INK,
         "axes.labelsize": pt(8.5),
-        "axes.labelcolor": INK,
-        "axes.edgecolor": INK,
-        "axes.facecolor": "white",
         "axes.linewidth": 0.7,
-        "axes.grid": False,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "figure.facecolor": "white",
-        "legend.fontsize": pt(8),
         "legend.frameon": False,
         "lines.solid_capstyle": "butt",
-        "text.color": INK,
         "text.parse_math": True,  # `plain` escapes for it
         "text.usetex": False,
         "hatch.linewidth": 0.5,
     }
-    for axis in "xy":
-        found |= {f"{axis}tick.color": INK, f"{axis}tick.labelsize": pt(8)}
-    return found
 
 
 def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
@@ -363,10 +355,10 @@ def finish(
     data = data.reset_index(drop=True)
     data.attrs = {"title": title, "note": note}
     room = _room(axes)
-    each = room / len(axes)
+    each, few = room / len(axes), 250 if isinstance(first, TitledAxes) else 330
     for ax in axes:
         ax.data = data
-        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and each < 330:
+        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and each < few:
             ax.locator_params(axis="x", nbins=max(2, int(each / 45)))
 
     def wrapped(text: str, width: float, letter: float) -> list[str]:
@@ -374,9 +366,9 @@ def finish(
 
     below = 0
     for ax in axes:
-        lines = wrapped(ax.get_xlabel().replace(r"\$", "$"), each, 4.3)
-        ax.set_xlabel("\n".join(lines))
-        below = max(below, len(lines))
+        named = wrapped(ax.get_xlabel().replace(r"\$", "$"), each, 4.3)
+        ax.set_xlabel("\n".join(named))
+        below = max(below, len(named))
     titled = wrapped(title, room, 5.4)
     if not isinstance(first, TitledAxes):
         first.set_title("\n".join(titled))
@@ -429,23 +421,16 @@ def _legend(ax: Axes, handles: list[Any], room: float, below: bool = False) -> t
         "bbox_to_anchor": (0, 0) if below else (0, 1),
         "bbox_transform": ax.transAxes + down if below else ax.transAxes,
     }
+    space = {"borderaxespad": 0.2, "borderpad": 0.1, "columnspacing": 1.4, "handlelength": 2.2}
     for columns in range(len(handles), 0, -1):
         if columns == 1:
             for handle in handles:
                 text = handle.get_label().replace(r"\$", "$")
                 wrapped = "\n".join(textwrap.wrap(text, max(16, int((room - 24) / 4.3))))
                 handle.set_label(wrapped.replace("$", r"\$"))
-        legend = ax.legend(
-            # matplotlib fills column after column; this reads row by row.
-            handles=[handle for start in range(columns) for handle in handles[start::columns]],
-            ncols=columns,
-            borderaxespad=0.2,
-            borderpad=0.1,
-            columnspacing=1.4,
-            handlelength=2.2,
-            handletextpad=0.6,
-            **place,
-        )
+        # matplotlib fills column after column; this reads row by row.
+        ordered = [handle for start in range(columns) for handle in handles[start::columns]]
+        legend = ax.legend(handles=ordered, ncols=columns, handletextpad=0.6, **space, **place)
         if legend.get_window_extent().width * 72 / figure.dpi <= pt(room - 2):
             break
     lines = [handle.get_label().count("\n") + 1 for handle in handles]
@@ -484,19 +469,13 @@ def label_points(
         groups.setdefault(at, []).append(i)
     leading = [False] * len(names) if lead is None else list(lead)
     for members in sorted(groups.values(), key=lambda of: not leading[of[0]]):
-        first = members[0]
+        first, bold = members[0], leading[members[0]]
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        bold = leading[first]
-        label = ax.annotate(
-            plain(names[first] + more, 60),
-            (x[first], y[first]),
-            (0, 0),
-            textcoords="offset points",
-            fontsize=pt(7.5),
-            fontweight="bold" if bold else "normal",
-            color=INK if lead is None or bold else FAINT,
-            zorder=4,
-        )
+        look: dict[str, Any] = {"fontsize": pt(7.5), "textcoords": "offset points", "zorder": 4}
+        look |= {"color": INK if lead is None or bold else FAINT}
+        look |= {"fontweight": "bold" if bold else "normal"}
+        at = (x[first], y[first])
+        label = ax.annotate(plain(names[first] + more, 60), at, (0, 0), **look)
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
             label.set_position((pt(6) * dx, pt(6) * dy * (1 if dx == 0 else 0.75)))
             label.set_ha({1: "left", 0: "center", -1: "right"}[dx])

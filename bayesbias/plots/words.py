@@ -116,14 +116,13 @@ def plot_words(
             f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
             f" (all pairs: {table[outcome].min():.2f} to {table[outcome].max():.2f})."
         )
-    columns_given = ["protected_class", *labels, "attribute_class", "attribute"]
-    pairs = table[[c for c in columns_given if c in table]].assign(
-        value=table[outcome], drawn="pair"
-    )
-    ends = ["hpdi_low", "hpdi_high"]
-    drawn = means[[*labels, *ends]].assign(value=means["mean"], drawn="posterior mean")
+    shown = ["protected_class", *labels, "attribute_class", "attribute"]
+    pairs = table[[c for c in shown if c in table]].assign(value=table[outcome], drawn="pair")
+    drawn = means[[*labels, "hpdi_low", "hpdi_high"]].assign(value=means["mean"])
     classes = dict(zip(pairs["protected_word"], pairs["protected_class"], strict=True))
-    drawn = drawn.assign(protected_class=drawn["protected_word"].map(classes))
+    drawn = drawn.assign(
+        drawn="posterior mean", protected_class=drawn["protected_word"].map(classes)
+    )
     data = pd.concat([pairs, drawn], ignore_index=True)
     title = "Distance of each protected word, per connection"
     return style.finish([ax], title, note, handles, data)
@@ -156,28 +155,17 @@ def _rain(
         # A crowd of hundreds gets smaller and fainter points: controls must not drown the rest.
         crowd = len(mine) / mine["protected_word"].nunique()
         dot = size * (1.15 if crowd < 40 else 0.85) * (0.85 if MARKER[name] == "s" else 1)
-        look = {"color": COLOR[name], "linewidths": 0}
         inside = (x >= edges[0]) & (x <= edges[1])
-        ax.scatter(
-            x[inside],
-            y[inside],
-            s=dot**2,
-            marker=MARKER[name],
-            alpha=float(np.clip(3.2 / np.sqrt(crowd), 0.4, 0.9)),
-            zorder=2,
-            rasterized=len(table) > 6000,
-            label=f"_{name}",
-            **look,
-        )
-        margin = 0.015 * (edges[1] - edges[0])
-        for out, at, marker in (
-            (x < edges[0], edges[0] + margin, "<"),
-            (x > edges[1], edges[1] - margin, ">"),
-        ):
-            if out.any():
-                place = np.full(out.sum(), at)
-                label = f"_beyond {name}"
-                ax.scatter(place, y[out], s=14, marker=marker, zorder=2.5, label=label, **look)
+        look: dict[str, Any] = {"color": COLOR[name], "linewidths": 0}
+        dots = {"s": dot**2, "marker": MARKER[name], "alpha": np.clip(3.2 / crowd**0.5, 0.4, 0.9)}
+        dots |= {"zorder": 2, "rasterized": len(table) > 6000, "label": f"_{name}"}
+        ax.scatter(x[inside], y[inside], **dots, **look)
+        margin, ends = 0.015 * (edges[1] - edges[0]), ((-1, "<"), (1, ">"))
+        for (side, marker), edge in zip(ends, edges, strict=True):
+            if (out := side * (x - edge) > 0).any():
+                place = np.full(out.sum(), edge - side * margin)
+                wedge = {"s": 14, "marker": marker, "zorder": 2.5, "label": f"_beyond {name}"}
+                ax.scatter(place, y[out], **wedge, **look)
                 wedges += int(out.sum())
     return wedges
 
