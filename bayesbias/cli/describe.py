@@ -16,10 +16,12 @@ from bayesbias.core.sections import Column
 COLUMNS = (
     Column("version", "vectors"),
     Column("mean", "mean cosine", "signed", digits=3),
-    Column("se", "SE", "number", digits=3),
-    Column("share_top", "share of top dimensions", "percent"),
+    Column("neutral", "neutral words", "signed", digits=3),
+    Column("share_top", "top dimensions", "percent"),
     Column("hubness", "hubness", "number", digits=1),
+    Column("never", "near none", "percent"),
 )
+NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
 @click.command()
@@ -35,19 +37,21 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
     import pandas as pd
 
     import bayesbias as bb
+    from bayesbias.core.packages import own_version
+    from bayesbias.core.sections import Interpretation
     from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
     from bayesbias.inference.view import View
-    from bayesbias.output.terminal import table_lines
+    from bayesbias.output.terminal import interpretation_text, table_lines
 
     if embedding is None:
-        raise InputError("nothing to describe", valid="--embedding E")
+        raise InputError("expected vectors, got none", where="--embedding")
     vectors = shared.vectors_of({**given, "embedding": embedding}, None)
     versions, notes = {"as they are": vectors}, []
     for way in POSTPROCESSINGS:
         try:
             versions[way] = postprocess(vectors, way)
         except InputError as error:  # too few words or dimensions for this one
-            notes.append(f"not after {way}: {error}")
+            notes.append(f"Not after {way}: {error}.")
     shapes = {
         name: bb.embeddings.describe_vectors(
             version, neutral=given["controls"], top=given["top"], neighbors=given["neighbors"]
@@ -76,15 +80,25 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
     rows = [
         {
             "version": name,
-            "mean": s.words.mean,
-            "se": s.words.se,
-            "share_top": s.words.share_top,
-            "hubness": s.hubness,
+            "mean": shape.words.mean,
+            "neutral": shape.neutral and shape.neutral.mean,
+            "share_top": shape.words.share_top,
+            "hubness": shape.hubness,
+            "never": shape.never,
         }
-        for name, s in shapes.items()
+        for name, shape in shapes.items()
     ]
-    click.echo(f"{vectors.name}: {len(vectors):,} words. Cosines of pairs of them\n")
+    shape = shapes["as they are"]
+    size = f"{len(vectors):,} words x {shape.dim} dimensions"
+    click.echo(f"bayesbias {own_version()} | vectors {vectors.name} | {size}\n")
+    click.echo("Mean cosine of two words, before and after postprocessing\n")
     click.echo("\n".join(table_lines(pd.DataFrame(rows), COLUMNS, View())))
-    click.echo()
-    for text in notes:
-        click.echo(f"Note     {text}")
+    if abs(shape.mean_cosine) < NEAR_ZERO:
+        said = "Cosines have no offset: unrelated words have a cosine near 0."
+    else:
+        said = "Cosines have an offset: read differences, or add --postprocess center."
+    notes.append(
+        f"Top dimensions: share of the mean that {shape.top} dimensions carry. Hubness: skewness of how "
+        f"many words have a word among their {shape.neighbors} nearest; near none: words that none has."
+    )
+    click.echo("\n" + interpretation_text(Interpretation("", said, (), tuple(notes))))
