@@ -23,6 +23,10 @@ PUBLISHED_COLUMNS = (
 """The nine columns of the results published with the paper."""
 SIGNIFICANT = 0.01  # of the paper
 KEY = ["model", "options", "test"]
+_CONSISTENCY = (
+    "model", "options", "group", "level", "tests", "effect_sizes", "p_values", "p_words",
+    "same_sign", "same_verdict", "p_rises", "spread",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,16 +112,13 @@ class SeatResult:
         ['1.37**', '0.86**']
         """
         alpha = checks.probability(alpha, "alpha")
-        frame = self.frame.join(self.named()).loc[self.named().index]
+        named = self.named()
+        frame = self.frame.join(named).loc[named.index]
+        noted = pd.MultiIndex.from_frame(self.notes[KEY])
+        sizes = frame["effect_size"].map("{:.2f}".format, na_action="ignore").fillna("none")
         stars = np.where(frame["p_holm"] < alpha, "**", np.where(frame["p_value"] < alpha, "*", ""))
-        noted = set(self.notes[KEY].itertuples(index=False, name=None))
-        marks = [
-            "†" if key in noted else "" for key in frame[KEY].itertuples(index=False, name=None)
-        ]
-        sizes = ["none" if pd.isna(size) else f"{size:.2f}" for size in frame["effect_size"]]
-        frame["text"] = [
-            size + star + mark for size, star, mark in zip(sizes, stars, marks, strict=True)
-        ]
+        daggers = np.where(pd.MultiIndex.from_frame(frame[KEY]).isin(noted), "†", "")
+        frame["text"] = sizes + stars + daggers
         frame["encoder"] = list(map(encoder_label, frame["model"], frame["options"]))
         rows = frame[["title", "context"]].drop_duplicates()
         table = frame.pivot_table("text", ["title", "context"], "encoder", aggfunc="last")
@@ -140,13 +141,13 @@ class SeatResult:
             base_of_test(test) if test in published else (test, 0) for test in self.frame["test"]
         ]
         out = pd.DataFrame(bases, columns=["base", "place"], index=self.frame.index)
-        out["title"] = [TABLE_4.get(base, base) for base in out["base"]]
-        out["context"] = self.frame["level"].map(CONTEXTS)
         order = list(dict.fromkeys([*TABLE_4, *out["base"]]))
-        out = out.assign(at=out["base"].map(order.index)).sort_values(
-            ["at", "place"], kind="stable"
+        out = out.assign(
+            title=out["base"].map(lambda base: TABLE_4.get(base, base)),
+            context=self.frame["level"].map(CONTEXTS),
+            at=out["base"].map(order.index),
         )
-        return out[["title", "context", "base"]]
+        return out.sort_values(["at", "place"], kind="stable")[["title", "context", "base"]]
 
     def consistency(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
@@ -170,42 +171,26 @@ class SeatResult:
         """
         alpha = checks.probability(alpha, "alpha")
         rows = []
-        published = self.frame[
-            self.frame["test"].isin(list_tests()) & self.frame["effect_size"].notna()
-        ]
-        for labels, part in published.groupby(["model", "options", "level"], sort=False):
+        listed = self.frame["test"].isin(list_tests()) & self.frame["effect_size"].notna()
+        for labels, part in self.frame[listed].groupby(["model", "options", "level"], sort=False):
             by_base = part.set_index(part["test"].map(lambda test: base_of_test(test)[0]))
             for group, names, rising in RELATED_TESTS:
                 run = by_base.loc[[name for name in names if name in by_base.index]]
                 if len(run) < 2:
                     continue
                 sizes, p = run["effect_size"], run["p_upper"]
-                rows.append(
-                    {
-                        **dict(zip(("model", "options", "level"), labels, strict=True)),
-                        "group": group,
-                        "tests": tuple(run["test"]),
-                        "effect_sizes": tuple(sizes),
-                        "p_values": tuple(p),
-                        "p_words": tuple(run["p_words"]),
-                        "same_sign": np.sign(sizes).nunique() == 1,
-                        "same_verdict": (p < alpha).nunique() == 1,
-                        "p_rises": p.is_monotonic_increasing if rising else pd.NA,
-                        "spread": sizes.max() - sizes.min(),
-                    }
+                values = (
+                    *labels[:2],
+                    group,
+                    labels[2],
+                    *(tuple(run[name]) for name in ("test", "effect_size", "p_upper", "p_words")),
+                    np.sign(sizes).nunique() == 1,
+                    (p < alpha).nunique() == 1,
+                    p.is_monotonic_increasing if rising else pd.NA,
+                    sizes.max() - sizes.min(),
                 )
-        columns = [
-            "model",
-            "options",
-            "group",
-            "level",
-            "tests",
-            "effect_sizes",
-            "p_values",
-            "p_words",
-        ]
-        columns += ["same_sign", "same_verdict", "p_rises", "spread"]
-        return pd.DataFrame(rows, columns=columns).astype({"p_rises": "boolean"})
+                rows.append(values)
+        return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
 
     def __repr__(self) -> str:
         encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))

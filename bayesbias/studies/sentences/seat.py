@@ -88,8 +88,8 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     if test.unstated:
         no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(
-            f"the words of its {' and '.join(test.unstated)} are not stated, so that each example "
-            f"counts as a word: {no_p}p and intervals are too narrow if examples share words"
+            f"the words of its {' and '.join(test.unstated)} are not stated, so each example counts "
+            f"as a word: {no_p}p and intervals are too narrow if examples share words"
         )
     for name in SETS:
         listed, left = (
@@ -155,22 +155,24 @@ def leave_one_out(
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, None, progress))
     whole = effect_size(*encoded.scores())
     if whole is None:
-        raise InputError("all scores are equal; there is no effect size to move", where=test.name)
+        raise InputError("expected scores that differ, got equal ones", where=test.name)
     targets = encoded.frame["set"].isin(SETS[:2])
     rows = []
-    for side, mine in (("targets", targets), ("attributes", ~targets)):
+    for part, mine in (("targets", targets), ("attributes", ~targets)):
         for kind in ("word", "template"):
             labels = encoded.frame[kind].where(mine)
             for label in labels.dropna().unique():
                 kept = (labels != label).to_numpy()
                 frame, vectors = encoded.frame[kept].reset_index(drop=True), encoded.vectors[kept]
+                if frame["set"].nunique() < len(SETS):
+                    continue
                 rest = dataclasses.replace(encoded, frame=frame, vectors=vectors)
-                size = effect_size(*rest.scores()) if frame["set"].nunique() == len(SETS) else None
-                if size is not None:
-                    changes = size - whole, (size > 0) != (whole > 0)
-                    rows.append((side, kind, label, size, *changes, int((~kept).sum())))
-    columns = ["part", "kind", "left_out", "effect_size", "change", "sign_changes", "examples"]
-    table = pd.DataFrame(rows, columns=columns)
+                size, left_out = effect_size(*rest.scores()), int((~kept).sum())
+                rows.append((part, kind, label, size, left_out))
+    table = pd.DataFrame(rows, columns=["part", "kind", "left_out", "effect_size", "examples"])
+    table = table.dropna(subset="effect_size").astype({"effect_size": float})
+    table.insert(4, "change", table["effect_size"] - whole)
+    table.insert(5, "sign_changes", (table["effect_size"] > 0) != (whole > 0))
     return table.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
