@@ -31,6 +31,11 @@ def text(name: str, heading: str | None = None) -> Column:
     return Column(name, name.replace("_", " ") if heading is None else heading)
 
 
+def texts(*names: str) -> tuple[Column, ...]:
+    """Return columns of text, with their names as headings."""
+    return tuple(map(text, names))
+
+
 def title_line(fit: BiasFit, subject: str) -> str:
     """Return the first line of every output: version, model, subject and seed."""
     return f"bayesbias {own_version()} | model {fit.spec.name} | {subject} | seed {fit.provenance.get('sampler', {}).get('seed')}"
@@ -140,16 +145,7 @@ def slope_sections(
     figure: Callable[[], Any] | None = None,
 ) -> list[Section]:
     """Return the section of slopes on covariates, overall and by class, and that of all slopes."""
-    shown = (
-        *columns,
-        text("covariate"),
-        text("level"),
-        text("name"),
-        text("of"),
-        MEAN,
-        HPDI,
-        BELOW,
-    )
+    shown = (*columns, *texts("covariate", "level", "name", "of"), MEAN, HPDI, BELOW)
     return [
         Section(
             "slopes_of_groups",

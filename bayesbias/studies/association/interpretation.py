@@ -75,12 +75,8 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     if not state["ok"]:
         return not_converged(subject, state["problems"], notes)
     if not has_contrasts(fit):
-        return Interpretation(
-            subject,
-            "One kind of attributes only: there are means, but no differences.",
-            (),
-            tuple(notes),
-        )
+        headline = "One kind of attributes only: there are means, but no differences."
+        return Interpretation(subject, headline, (), tuple(notes))
     frame = fit.contrasts(view.prob, view.rope)
     return Interpretation(
         subject,
@@ -101,19 +97,15 @@ def rows_of(
 
 def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
     row: Any = next(rows_of(frame, "overall").itertuples())
-    verdict = in_words(row)
-    if verdict.startswith(("inconclusive", "too close")):
-        said = f"{verdict[0].upper()}{verdict[1:]}."
+    verdict, (first, _, second) = in_words(row), row.contrast.partition(" - ")
+    first, second = (NAMES.get(name, name) for name in (first, second))
+    where, comma, size = verdict.partition(", ")
+    if where in ("closer", "farther"):
+        said = f"{first} are {where} than {second}{comma}{size}."
+    elif where.startswith("practically"):
+        said = f"{first} and {second} are {verdict}."
     else:
-        first, second = (NAMES.get(name, name) for name in row.contrast.split(" - "))
-        said = (
-            f"{first} and {second} are {verdict}."
-            if verdict.startswith("practically")
-            else f"{first} are {verdict}."
-        )
-        if "closer" in verdict or "farther" in verdict:
-            said = said.replace(f"{first} are closer", f"{first} are closer than {second}")
-            said = said.replace(f"{first} are farther", f"{first} are farther than {second}")
+        said = f"{verdict[0].upper()}{verdict[1:]}."
     classes = rows_of(frame, "class")
     near, far = (
         [row.name for row in classes.itertuples(index=False) if verdict_of(row) in wanted]
@@ -131,10 +123,10 @@ def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
 
 def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out = data_warnings(fit)
+    out, sets = data_warnings(fit), _own_sets(fit, frame)
     out += [
-        f"{row.name}: may reflect its attribute set, not the class (interval of the set {interval(sets[row.name])} includes 0)."
-        for sets in [_own_sets(fit, frame)]
+        f"{row.name}: may reflect its attribute set, not the class (interval of the set "
+        f"{interval(sets[row.name])} includes 0). Report both."
         for row in rows_of(frame, "class").itertuples(index=False)
         if row.name in sets
         and verdict_of(row) is not Verdict.INCONCLUSIVE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.cross_validation import answers_by_model
@@ -20,16 +20,15 @@ from bayesbias.studies.association.interpretation import (
     subject_of,
 )
 from bayesbias.studies.common import (
-    BELOW,
     CONTRAST_COLUMNS,
     HPDI,
-    IN_ROPE,
     MEAN,
     MEAN_COLUMNS,
     about_fit,
     convergence,
     slope_sections,
     text,
+    texts,
     title_line,
 )
 
@@ -123,7 +122,6 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
     """Return all tables and figures of a fit, in the order in which they are read."""
     import bayesbias as bb
 
-    contrasts = partial(fit.contrasts, view.prob, view.rope)
     prob = view.prob
     out = []
     if has_contrasts(fit):
@@ -140,17 +138,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             Section(
                 "contrasts",
                 "All differences, overall, by class, by attribute set and by word",
-                contrasts,
-                (
-                    text("level"),
-                    text("name"),
-                    text("contrast"),
-                    text("estimand"),
-                    *CONTRAST_COLUMNS,
-                ),
+                lambda: fit.contrasts(prob, view.rope),
+                (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
                 note="listed_words: the mean is the observed value. The interval is the model's, which shrinks it, so that it "
                 "may leave the observed value out.",
-                show_on=("detail", "fold", "files"),
             ),
         ]
     out.append(
@@ -160,7 +151,6 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
             lambda: fit.summary(prob),
             (text("connection"), *MEAN_COLUMNS, Column("n_pairs", "pairs", "count")),
             figure=lambda: bb.plot_connections(fit, prob=prob),
-            show_on=("detail", "fold", "files"),
         )
     )
     if has_contrasts(fit) and has_variance(fit.spec):
@@ -169,16 +159,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "standardized",
                 "The same differences in standard deviations of single pairs",
                 lambda: fit.standardized(prob, view.standard_rope),
-                (
-                    text("level"),
-                    text("name"),
-                    text("contrast"),
-                    text("estimand"),
-                    MEAN,
-                    HPDI,
-                    BELOW,
-                    IN_ROPE,
-                ),
+                (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
             )
         )
     if has_new_words(fit.spec):
@@ -188,9 +169,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "One new word: predictive interval, averaged over new attributes",
                 lambda: fit.new_words(prob),
                 (
-                    text("level"),
-                    text("name"),
-                    text("contrast"),
+                    *texts("level", "name", "contrast"),
                     MEAN,
                     HPDI,
                     Column("opposite", "opposite sign", "percent"),
@@ -210,12 +189,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "words",
                 "Mean distance of each word to each kind of attribute",
                 lambda: fit.words(prob),
-                (
-                    text("protected_word"),
-                    text("protected_class"),
-                    text("connection"),
-                    *MEAN_COLUMNS,
-                ),
+                (*texts("protected_word", "protected_class", "connection"), *MEAN_COLUMNS),
                 figure=lambda: bb.plot_words(fit, prob=prob),
             )
         )
@@ -296,13 +270,7 @@ def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[
         ends = Column(f"{name}_low", "{prob} HPDI", "interval", digits=3, upper=f"{name}_high")
         return Column(f"{name}_mean", name, "signed", digits=3), ends
 
-    columns = (
-        text("level"),
-        text("name"),
-        text("contrast"),
-        *interval("without"),
-        *interval("with"),
-    )
+    columns = (*texts("level", "name", "contrast"), *interval("without"), *interval("with"))
     return [
         Section(
             "frequency_first",
@@ -320,9 +288,7 @@ def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[
             "Log frequency (powers of ten) of classes and attribute sets",
             lambda: frequency.unequal,
             (
-                text("of"),
-                text("side"),
-                text("group"),
+                *texts("of", "side", "group"),
                 Column("n_words", "words", "count"),
                 Column("mean", "mean", "number", digits=2),
                 text("versus"),
@@ -335,7 +301,7 @@ def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[
 
 
 COVERAGE_COLUMNS = (
-    text("side"), text("group"), Column("listed", "listed", "count"), Column("found", "found", "count"), text("missing"),
+    *texts("side", "group"), Column("listed", "listed", "count"), Column("found", "found", "count"), text("missing"),
 )  # fmt: skip
 
 
@@ -358,17 +324,12 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
     return pd.DataFrame(rows) if rows else None
 
 
-def about(fit: BiasFit) -> dict[str, Any]:
-    """Return what JSON says beside the tables."""
-    return about_fit(fit)
-
-
 STUDY = Study(
     kind="association",
     question="Are words closer to the stereotypes of their own class than to other attributes, and how certain is that?",
     header=header,
     sections=sections,
     interpret=interpret_fit,
-    about=about,
+    about=about_fit,
     fits=lambda fit: {"": fit},
 )
