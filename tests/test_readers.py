@@ -8,6 +8,7 @@ import pickle
 import re
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,35 @@ def safetensors():
     from safetensors.numpy import save
 
     return save({"vectors": vectors()}, metadata={"words": json.dumps(WORDS)})
+
+
+def vector_table(ending):
+    frame = pd.DataFrame({"word": WORDS, "vector": list(vectors())})
+    return written(frame.to_parquet if ending == ".parquet" else frame.to_feather, ending)
+
+
+def zipped():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("v.txt", glove_text())
+    return out.getvalue()
+
+
+def npy():
+    out = io.BytesIO()
+    np.save(out, vectors())
+    return out.getvalue()
+
+
+def load_matrix(path):
+    vocab = path.with_name("vocab.txt")
+    vocab.write_text("\n".join(WORDS))
+    return load_vectors(path)
+
+
+def load_vocabulary(path):
+    np.save(path.with_name("v.npy"), vectors())
+    return bb.load_embedding(path.with_name("v.npy"), words=WORDS, vocab=path)
 
 
 @functools.cache
@@ -159,6 +189,11 @@ READERS = {
     "word2vec binary": (".bin", word2vec_binary, load_vectors),
     "npz": (".npz", npz, load_vectors),
     "safetensors": (".safetensors", safetensors, load_vectors),
+    "npy": (".npy", npy, load_matrix),
+    "vocabulary": (".txt", lambda: "\n".join(WORDS).encode(), load_vocabulary),
+    "vectors, zip": (".zip", zipped, load_vectors),
+    "vectors, Parquet": (".parquet", lambda: vector_table(".parquet"), load_vectors),
+    "vectors, Feather": (".feather", lambda: vector_table(".feather"), load_vectors),
     "table of vectors": (".csv", lambda: b"word,a,b\nhe,1,2\nshe,3,4\n", load_vectors),
     "pairs, CSV": (".csv", csv, bb.load_distances),
     "pairs, Parquet": (".parquet", parquet, bb.load_distances),
