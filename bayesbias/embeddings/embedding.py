@@ -75,7 +75,9 @@ class Embedding:
         if vectors.ndim != 2 or len(vectors) != len(words) or not floats:
             found = f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}"
             where, valid = f"embedding {self.name!r}", "float32 or float64, one row per word"
-            raise InputError("vectors do not fit the words", where=where, found=found, valid=valid)
+            raise InputError(
+                "expected one row for each word", where=where, found=found, valid=valid
+            )
         vectors = vectors.view()
         vectors.flags.writeable = False
         object.__setattr__(self, "words", words)
@@ -120,7 +122,7 @@ class Embedding:
         if lacking:
             where, found = f"embedding {self.name!r}", ", ".join(lacking)
             hint = nearest(lacking[0], self.words) if len(self.words) < 10_000 else None
-            raise InputError("has no vector for some words", where=where, found=found, hint=hint)
+            raise InputError("expected a vector for each word", where=where, found=found, hint=hint)
         if more is None:
             return self.vectors[[self._row[word] for word in words]]
         sources = [more if word in more._row else self for word in words]
@@ -201,7 +203,7 @@ def embedding_from_rows(
         lost = list(matched_spellings([w for w in asked if w not in matched], set(broken))[0])
     if not matched and not lost:
         if not asked:
-            raise InputError("holds no words", where=where)
+            raise InputError("expected words, got none", where=where)
         raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}", rows.sample)
     several = [word for word, spelling in matched.items() if len(at[spelling]) > 1]
     notes = notes_of_shared_vectors(matched) + rows.notes

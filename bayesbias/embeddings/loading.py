@@ -407,7 +407,7 @@ def ranks_of(
     )
     if not named and not hasattr(getattr(source, "wv", source), "key_to_index"):
         raise InputError(
-            "has no order that could mean frequency",
+            "expected words in the order of frequency",
             where="counts from the order of vectors",
             found=source if isinstance(source, str) else type(source).__name__,
             valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
@@ -420,7 +420,7 @@ def ranks_of(
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]
     if len(spelt) >= _LEAST and spelt in (sorted(spelt), sorted(spelt, reverse=True)):
-        problem = "the words are in alphabetical order, which says nothing about their frequency"
+        problem = "expected words in the order of frequency, got alphabetical order"
         raise InputError(problem, where=about["source"], found=", ".join(spelt[:4]))
     ranks = {word: known[spelling] for word, spelling in matched.items()}
     return ranks, {word: spelling for word, spelling in matched.items() if word != spelling}, about

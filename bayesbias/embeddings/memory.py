@@ -31,7 +31,7 @@ def rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     vectors = getattr(x, "wv", x)
     if not hasattr(vectors, "key_to_index") or not hasattr(vectors, "get_vector"):
         raise InputError(
-            "cannot be read as word vectors",
+            "expected word vectors",
             found=type(x).__name__,
             valid="a name, the path of a file, a mapping, a data frame, (words, matrix), a gensim KeyedVectors",
             hint="an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None,
@@ -46,7 +46,9 @@ def _named(reading: Reading, where: str) -> Reading:
 
 def _from_mapping(x: Mapping[Any, Any], reading: Reading) -> Rows:
     if not x:
-        raise InputError("is empty", where=reading.path, valid="word -> vector")
+        raise InputError(
+            "expected vectors, got nothing", where=reading.path, valid="word -> vector"
+        )
     keys = list(x)
     if reading.wanted is not None:
         keys = [key for key in reading.wanted if key in x] or list(x)[:1000]

@@ -59,7 +59,9 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
     if ending in _OTHERS or (ending == ".npz" and zipped):
         valid = ".txt, .vec or .bin (each also with .gz), or .npz"
-        raise InputError("vectors are not written so", where=path, found=ending, valid=valid)
+        raise InputError(
+            "expected the ending of a format that is written", where=path, found=ending, valid=valid
+        )
     if ending == ".npz":
         arrays = {"words": np.array(embedding.words, dtype=np.str_), "vectors": embedding.vectors}
         with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -71,7 +73,7 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     bad = [word for word in embedding.words if not word or re.search(r"\s", word)]
     if bad:
         raise InputError(
-            "word2vec files cannot hold these words",
+            "expected words without blanks",
             where=path,
             found=some(map(repr, bad)),
             valid="words without blanks",

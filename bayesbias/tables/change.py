@@ -74,7 +74,7 @@ def join_pairs(
     both = first.merge(second, on=key, suffixes=("", "_debiased"), how="inner")
     if both.empty:
         raise InputError(
-            "no pair of protected word and attribute is in both tables",
+            "expected pairs that are in both tables",
             where=name,
             found=f"{some(second['protected_word'], 4)} x {some(second['attribute'], 4)}",
             valid=f"{some(first['protected_word'], 4)} x {some(first['attribute'], 4)}",
@@ -143,7 +143,7 @@ def common_pairs(
         keyed[name] = list(zip(frame["protected_word"], frame["attribute"], repeat, strict=True))
     shared = set.intersection(*(set(keys) for keys in keyed.values()))
     if not shared:
-        raise InputError("no pair is in all of the tables", found=", ".join(joined))
+        raise InputError("expected pairs that are in all tables", found=", ".join(joined))
     frames, accounts = {}, {}
     for name, (frame, account) in joined.items():
         keep = np.array([key in shared for key in keyed[name]])

@@ -144,9 +144,9 @@ def load_counts(
         tabular = path.suffix.lower() in (".csv", ".tsv")
         counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
     else:
-        raise InputError("are no counts", where="counts", found=Shortened(source), valid=_VALID)
+        raise InputError("expected counts", where="counts", found=Shortened(source), valid=_VALID)
     if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
-        raise InputError("a count is below zero", where=where, found=below[0])
+        raise InputError("expected counts of zero or more", where=where, found=below[0])
     spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
     logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
     matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
@@ -162,7 +162,9 @@ def _made(
     matched: Mapping[str, str],
 ) -> WordCounts:
     if not logs:
-        raise InputError("no word has a count", where=source or kind, found=some(asked, 6))
+        raise InputError(
+            "expected a count for one word or more", where=source or kind, found=some(asked, 6)
+        )
     missing = tuple(word for word in asked if word not in logs)
     matched = {word: spelling for word, spelling in matched.items() if word in logs}
     return WordCounts(logs, kind, source, digest, missing, matched)
@@ -202,7 +204,7 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
             if not np.isfinite(value):
                 if number == 1 and parts and not cell[0].isdigit():
                     continue  # a heading
-                problem, place = "is no line of a word and its count", f"{path}, line {number}"
+                problem, place = "expected a word and its count", f"{path}, line {number}"
                 raise InputError(problem, where=place, found=Shortened(line.strip()), valid=_VALID)
             word = unicodedata.normalize("NFC", " ".join(parts))
             if word in wanted and counts.setdefault(word, value) != value:
@@ -243,7 +245,7 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
         neutral = controls.neutral if controls else ()
     if not neutral:
         raise InputError(
-            "there are no neutral words to choose from",
+            "expected neutral words to choose from",
             where=f"controls {MATCHED}",
             found=words.name if pool is None else pool,
             valid="a word list with neutral words, or a pool of them",

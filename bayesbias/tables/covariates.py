@@ -118,10 +118,10 @@ def _of_frame(
     word = next((name for name in names if name.casefold() in _WORD), None)
     if word is None:
         valid = "a column named word"
-        raise InputError("no column holds the words", where=where, found=names, valid=valid)
+        raise InputError("expected a column of words", where=where, found=names, valid=valid)
     others = [name for name in names if name not in (word, "")]
     if not others:
-        raise InputError("holds words and no covariate", where=where, found=names)
+        raise InputError("expected a covariate beside the words", where=where, found=names)
     wanted = [checks.choice(n, others, "covariate", where) for n in columns or others]
     frame = frame.set_axis(list(names), axis=1)
     return [_of_cells(n, frame[word], frame[n], where, sha256, comma) for n in wanted]

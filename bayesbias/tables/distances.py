@@ -97,7 +97,7 @@ def distance_table(
         there = [word for word in choice if word in embedding]
         if counts is None:
             raise InputError(
-                "matched controls need to know how frequent words are",
+                "expected counts for matched controls",
                 where="counts",
                 valid="a file of words and counts, {word: count}, 'order' or 'wordfreq'",
             )

@@ -110,7 +110,9 @@ def read_frame(
 def as_frame(source: Any) -> pd.DataFrame:
     """Return the rows of a data frame, a mapping of columns or a list of records, numbered from 0."""
     if isinstance(source, Embedding):
-        raise InputError("is no table of pairs", where="table", found=source.name, hint=_OF_VECTORS)
+        raise InputError(
+            "expected a table of pairs", where="table", found=source.name, hint=_OF_VECTORS
+        )
     records = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or (records and source):
         with guarded("data frame", "cannot be read as a table"):  # columns of different lengths
@@ -136,7 +138,7 @@ def _pair_table(
         if column not in raw.columns:
             raise _no_column(column, raw, where)
     if raw.empty:
-        raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
+        raise InputError("expected rows, got a header alone", where=where, valid=_LAYOUTS)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
     own = rows.own_columns(list(raw.columns), ours, COLUMNS, where)
     # Blanks around a label make no other word, nor does another form of a letter.
@@ -244,7 +246,7 @@ def rows_to_model(
     columns = {str(column) for column in frame.columns}
     if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome}:
         raise InputError(
-            "has none of the columns that the model needs",
+            "expected the columns that the model needs",
             where="data frame",
             found=list(columns),
             valid=list(dict.fromkeys([*apart, outcome])),
@@ -253,7 +255,7 @@ def rows_to_model(
     if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
         return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)
     if frame.empty:
-        raise InputError("the table has no rows", where="data frame")
+        raise InputError("expected rows, got none", where="data frame")
     checks.distinct(list(map(str, frame.columns)), "a column", source.name)
     if set(PAIR) <= columns:
         if outcome == "distance" and outcome in columns:

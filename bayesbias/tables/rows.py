@@ -136,7 +136,9 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
     for column, of in codes.items():
         empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
         if empty.any():
-            raise InputError("an empty cell", where=source.at(first_of(empty), column))
+            raise InputError(
+                "expected a label, got an empty cell", where=source.at(first_of(empty), column)
+            )
     if not {"connection", "protected_class"} <= set(codes):
         return
     check_connections(codes["connection"], source)
@@ -215,7 +217,7 @@ def checked_numbers(
         place, value = source.at(first_of(bad), name), column.iloc[first_of(bad)]
         hint = "remove rows without a distance: words the vectors lack make no row"
         found = Shortened(value) if isinstance(value, str) else float(value)
-        raise InputError("is not a finite number", where=place, found=found, hint=hint)
+        raise InputError("expected a finite number", where=place, found=found, hint=hint)
     if simulated:
         return numbers
     if sentinel:
@@ -225,7 +227,9 @@ def checked_numbers(
         similar = numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
         place, found = source.at(first_of(out), name), float(numbers.iloc[first_of(out)])
         what = "a similarity? distance = 1 - similarity" if similar else None
-        raise InputError("is out of range", where=place, found=found, valid="0 to 2", hint=what)
+        raise InputError(
+            "expected a distance from 0 to 2", where=place, found=found, valid="0 to 2", hint=what
+        )
     return numbers.clip(0.0, 2.0)
 
 

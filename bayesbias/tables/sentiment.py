@@ -85,14 +85,14 @@ def sentiment_table(
     twice = frame.duplicated([*_KEY[:3], "gender"])
     if twice.any():
         found = frame.loc[twice, "sentence"].iloc[0]
-        raise InputError("a sentence has two predictions", found=found)
+        raise InputError("expected one prediction a sentence", found=found)
     order = frame[frame["gender"] == GENDERS[0]][_KEY]
     wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability")
     wide = wide.reindex(columns=GENDERS)
     alone = wide.isna().any(axis=1)
     if alone.any():
         found = ", ".join(map(str, wide.index[alone][0]))
-        raise InputError("a pair lacks its male or female sentence", found=found)
+        raise InputError("expected a male and a female sentence in each pair", found=found)
     wide = wide.reindex(pd.MultiIndex.from_frame(order[_KEY[:3]]))
     p_male, p_female = (wide[gender].to_numpy(dtype=float) for gender in GENDERS)
     difference, clipped = logit_difference(p_male, p_female, clip)
@@ -129,7 +129,7 @@ def with_profession_covariates(table: pd.DataFrame, covariates: Any) -> pd.DataF
 
 def _joined_predictions(predictions: tuple[Any, ...]) -> pd.DataFrame:
     if not predictions:
-        raise InputError("no predictions were given")
+        raise InputError("expected predictions, got none")
     frames: list[pd.DataFrame] = []
     for x in predictions:
         frame = x.frame if isinstance(x, Predictions) else x
@@ -139,7 +139,7 @@ def _joined_predictions(predictions: tuple[Any, ...]) -> pd.DataFrame:
         both = {name for other in frames for name in other["classifier"]} & set(frame["classifier"])
         if both:
             hint = "give score_sentences or load_predictions a name= (--name, once for each input)"
-            raise InputError("two classifiers have one name", found=min(both), hint=hint)
+            raise InputError("expected classifiers of different names", found=min(both), hint=hint)
         sentences = frame["sentence"].tolist()
         checked_probabilities(frame["probability"].to_numpy(), sentences, "predictions")
         frames.append(frame)

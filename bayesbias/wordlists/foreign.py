@@ -69,13 +69,13 @@ def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str
         return _as_mapping(_sets_of_table(path), str(path))
     data = read_json(path)
     if not isinstance(data, Mapping):
-        raise InputError("is not a word list", where=path, found=Shortened(data), valid=FORMS)
+        raise InputError("expected a word list", where=path, found=Shortened(data), valid=FORMS)
     if sets := foreign_mapping(data, str(path)):
         return sets
     if _is_ours(data):
         return dict(data), ()
     raise InputError(
-        "does not say which sets are targets and which their attributes",
+        "expected sets of targets and their attributes",
         where=path,
         found=some(map(str, data)),
         valid="target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with protected and attributes",
@@ -180,7 +180,7 @@ def _separated_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]
 
     text = read_text(path)
     mark = max(",;\t", key=text.partition("\n")[0].count)
-    with guarded(path, "is not a table"):
+    with guarded(path, "expected a table"):
         frame = pd.read_csv(
             io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
         )
@@ -225,10 +225,10 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
     )
     assert word is not None
     if group is None:
-        problem = "no column says to which class a word belongs"
+        problem = "expected a column of classes"
         raise InputError(problem, where=path, found=names, valid="word, class, kind")
     if "study" in names and len({row[names.index("study")] for _, row in rows}) > 1:
-        raise InputError("holds several lists; keep the rows of one", where=path, found="study")
+        raise InputError("expected the rows of one list", where=path, found="study")
     out = []
     for line, row in rows:
         here, name = f"{path}, line {line}", row[group]
@@ -242,7 +242,7 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
             raise InputError(problem, where=here, found=name, valid=valid)
         name = role if role in ("human", "neutral") else name
         if not row[word] or not name:
-            raise InputError("a cell is empty", where=here, found=row)
+            raise InputError("expected a word and a class", where=here, found=row)
         out.append((role, name, row[word]))
     return "a table with one row a word", _grouped(out)
 

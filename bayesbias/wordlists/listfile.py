@@ -305,7 +305,7 @@ def _read_classes(
     tables: Any, where: str, problems: Problems, short_form: bool, shared: bool
 ) -> tuple[WordClass, ...]:
     if not tables:
-        problems.add("the list has no class", f"{where}, class", valid="one [[class]] or more")
+        problems.add("expected a class", f"{where}, class", valid="one [[class]] or more")
         return ()
     if not isinstance(tables, list | tuple):
         problems.add("must be a list of tables, written [[class]]", f"{where}, class", tables)

@@ -222,7 +222,11 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
-        raise InputError("is no name of a test", where=path, valid="a .jsonl or .json file")
+        raise InputError(
+            "expected a name that ends in .jsonl or .json",
+            where=path,
+            valid="a .jsonl or .json file",
+        )
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)
@@ -370,7 +374,7 @@ def sentence_test(
         published = entry.get("unbleached")
     if len(words.classes) != 2:
         found = [c.name for c in words.classes]
-        raise InputError("a test compares two classes", where=words.origin, found=found)
+        raise InputError("expected two classes", where=words.origin, found=found)
     sets = [c.protected for c in words.classes] + [c.attributes for c in words.classes]
 
     name, changed = _level_name(base or words.name, level), False

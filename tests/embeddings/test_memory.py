@@ -49,10 +49,10 @@ def test_vectors_in_memory_go_wherever_vectors_are_taken():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "is empty"),
-        ({"a": [1, 2], "b": [1, 2, 3]}, "key 'b': is not a vector"),
-        ((["a", "b"], np.ones((3, 2))), "do not fit the words"),
-        ((["a", 2], np.eye(2)), "row 2: is not a word; found: 2"),
+        ({}, "got nothing"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "key 'b': expected a vector"),
+        ((["a", "b"], np.ones((3, 2))), "one row for each word"),
+        ((["a", 2], np.eye(2)), "row 2: expected a word; found: 2"),
         ((np.eye(2), ["a", "b"]), "the two are swapped"),
         (np.eye(3), r"an array has no words: pass \(words, matrix\)"),
         (pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]), "found: 'remark'"),

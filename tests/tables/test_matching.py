@@ -70,14 +70,14 @@ def test_a_pool_holds_no_word_of_the_list():
         "grass",
     ]
     assert pool_of(words(), "2021") == [*bb.wordlists.controls.load_controls("2021").neutral]
-    with pytest.raises(InputError, match="no neutral words to choose from"):
+    with pytest.raises(InputError, match="neutral words to choose from"):
         pool_of(bb.load_wordlist(LIST, controls="none"))
 
 
 def test_what_cannot_be_matched_is_refused():
     with pytest.raises(InputError, match=r"too few neutral words.*2 neutral words, 4 stereotypes"):
         matched_controls(words(), known(), ["clock", "grass"])
-    with pytest.raises(InputError, match="need to know how frequent"):
+    with pytest.raises(InputError, match="counts for matched controls"):
         bb.distance_table("minilm-static", LIST, controls="matched", pool=POOL)
     with pytest.raises(InputError, match="for matched controls"):
         bb.distance_table("minilm-static", LIST, controls="2022", counts=COUNTS)

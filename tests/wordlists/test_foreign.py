@@ -144,10 +144,10 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.json", "[1, 2]", "is not a word list"),
-        ("x.json", '{"flowers": ["aster"]}', "does not say which sets are targets"),
+        ("x.json", "[1, 2]", "expected a word list"),
+        ("x.json", '{"flowers": ["aster"]}', "expected sets of targets"),
         ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
-        ("x.csv", "", "is not a table"),
+        ("x.csv", "", "expected a table"),
         ("x.csv", "a,b,c\n1,2,3\n", "the headings do not say"),
         ("x.csv", "T1,T2\nmath,art\nsums,poetry\n", "needs its own set of attributes"),
         ("x.csv", "word,class\na,flowers\n", "does not say whether the word is protected"),

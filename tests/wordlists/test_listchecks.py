@@ -50,7 +50,7 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
         ("religon", "did you mean 'religion'"),
         ("nowhere/mine.toml", "no such word list file"),
         ("minilm-static", "are the two exchanged"),
-        ({}, "class: the list has no class"),
+        ({}, "class: expected a class"),
         ({"man": ["he", "him"]}, "class 'man': must be a mapping"),
         (None, "cannot be read as a word list"),
     ],

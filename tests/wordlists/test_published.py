@@ -66,7 +66,7 @@ def test_vocabularies_of_manzini_are_the_shipped_lists(shared, name):
     assert len(theirs.definitional_sets) == len(ours.definitional_sets)
     with pytest.raises(InputError):
         bb.load_wordlist({"definite_sets": [["he", "she"]], "analogy_templates": {"role": {}}})
-    with pytest.raises(InputError, match="not a word list"):
+    with pytest.raises(InputError, match="expected a word list"):
         bb.load_wordlist(folder / "religion_specific.json")
 
 

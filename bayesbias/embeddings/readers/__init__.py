@@ -65,14 +65,14 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
         packed = not isinstance(stream, io.RawIOBase)
         head = Head(path, stream.read(_HEAD_BYTES), packed, vocab)
     if not head.start.strip():
-        raise InputError("is empty", where=path, valid=valid_formats())
+        raise InputError("expected vectors, got nothing", where=path, valid=valid_formats())
     for form in KNOWN:
         if layout := form.recognize(head):
             return form, layout, head.compressed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
     raise InputError(
-        "is not a known format of word vectors",
+        "expected a known format of word vectors",
         where=path,
         found=other or (Shortened(first) if first.isprintable() else head.start[:20]),
         valid=valid_formats(),

@@ -54,7 +54,7 @@ def read_npz(reading: Reading) -> Rows:
     matrix = held.get("vectors", next((a for a in held.values() if a.ndim == 2), None))
     words = held.get("words", next((a for a in held.values() if a.dtype.kind in "US"), None))
     if matrix is None or matrix.dtype.kind not in "fiu":
-        raise InputError("holds no vectors", where=reading.path, found=some(held), valid=valid)
+        raise InputError("expected vectors", where=reading.path, found=some(held), valid=valid)
     if words is None:
         return _with_words(reading, matrix)
     return rows_of_matrix(reading, words.tolist(), matrix)

@@ -53,7 +53,7 @@ def _records(reading: Reading) -> Iterator[Block]:
     if bytes(view[:left]).strip():
         found = "a last record that is cut off"
         hint = "download or copy it again"
-        raise InputError("is truncated", where=reading.path, found=found, hint=hint)
+        raise InputError("expected whole records", where=reading.path, found=found, hint=hint)
 
 
 def _recognize(head: Head) -> Layout | None:

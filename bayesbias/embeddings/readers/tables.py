@@ -47,7 +47,7 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
     >>> check_dimensions(["year", "d1", "d2"], "v.csv")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: v.csv: some columns are not dimensions; found: 'year'; drop or rename them
+    bayesbias.InputError: v.csv: expected a dimension in each column; found: 'year'; drop or rename them
     """
     odd = [name for name in names if _NO_DIMENSION.fullmatch(name.strip())]
     stems = [re.sub(r"\d+$", "", name) for name in names]
@@ -56,7 +56,7 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
     if not odd and len(numbered) > 1 and 2 * len(numbered) > len(names):
         odd = [name for name in names if name not in numbered]
     if odd:
-        problem, hint = "some columns are not dimensions", "drop or rename them"
+        problem, hint = "expected a dimension in each column", "drop or rename them"
         raise InputError(problem, where=where, found=", ".join(odd), hint=hint)
 
 
@@ -75,7 +75,7 @@ def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]
         return words, stacked(list(frame[whole[0]]), places)
     if odd := [str(c) for c in frame.columns if frame[c].dtype.kind not in "fiu"]:
         found, valid = ", ".join(odd[:6]), "a column a dimension, or a column 'vector'"
-        raise InputError("some columns hold no numbers", where=where, found=found, valid=valid)
+        raise InputError("expected numbers in each column", where=where, found=found, valid=valid)
     check_dimensions([str(column) for column in frame.columns], where)
     return words, frame.to_numpy()
 
@@ -87,7 +87,7 @@ def numbers(values: Any, where: object) -> np.ndarray:
     except ValueError:  # rows of several lengths
         array = np.empty(0, object)
     if array.dtype.kind not in "fiu":
-        raise InputError("holds no numbers, or rows of several lengths", where=where)
+        raise InputError("expected numbers, and rows of one length", where=where)
     return array
 
 
@@ -97,7 +97,7 @@ def stacked(vectors: list[Any], places: list[str]) -> np.ndarray:
     for array, place in zip(arrays, places, strict=True):
         if array.ndim != 1 or array.shape != arrays[0].shape or not array.size:
             found, valid = f"shape {array.shape}", f"{arrays[0].size} numbers, as in the first"
-            raise InputError("is not a vector", where=place, found=found, valid=valid)
+            raise InputError("expected a vector", where=place, found=found, valid=valid)
     return np.stack(arrays)
 
 
@@ -106,11 +106,11 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
     shape, where = tuple(matrix.shape), reading.path
     if len(shape) != 2 or shape[0] != len(words) or not 1 <= shape[1] <= MOST_DIMENSIONS:
         found = f"{len(words):,} words and an array of shape {shape}"
-        raise InputError("the vectors do not fit the words", where=where, found=found)
+        raise InputError("expected one row for each word", where=where, found=found)
     for row, word in enumerate(words, start=1):
         if not isinstance(word, str | bytes):
             place = f"{where}, row {row}"
-            raise InputError("is not a word", where=place, found=Shortened(word), valid="strings")
+            raise InputError("expected a word", where=place, found=Shortened(word), valid="strings")
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
@@ -132,7 +132,7 @@ def _blocks(reading: Reading) -> Iterator[Block]:
         number, row = rows[i]
         for cell in row[1:]:
             if not is_number(cell.encode("utf-8", "replace")):
-                problem = "is not a number" + (
+                problem = "expected a number" + (
                     "; write decimals with a point" if "," in cell else ""
                 )
                 reading.skip(f"line {number}", problem, cell[:60])
@@ -154,7 +154,9 @@ def _blocks(reading: Reading) -> Iterator[Block]:
             for number, row in rows:
                 whole = len(row) == dim + 1 and bool(row[0].strip())
                 if not whole:
-                    reading.skip(f"line {number}", "wrong number of cells", len(row))
+                    reading.skip(
+                        f"line {number}", "expected as many cells as in the header", len(row)
+                    )
                 words.append(row[0].encode("utf-8", "surrogateescape") if whole else b"")
             yield words, lambda chosen: list(map(row_of, chosen))
             reading.told(stream)

@@ -47,9 +47,9 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
         if bad is None and len(fields) == dim:
             return list(map(float, fields))
         if bad is None:
-            skip(i, "wrong dimension", f"{len(fields)} numbers")
+            skip(i, "expected as many numbers as in most lines", f"{len(fields)} numbers")
         else:
-            skip(i, "is not a number", bad[:60].decode("utf-8", "replace"))
+            skip(i, "expected a number", bad[:60].decode("utf-8", "replace"))
         return None
 
     with reading.opened() as stream:
@@ -66,7 +66,11 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
                 if not fields:
                     words.append(b"")
                 elif surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
-                    skip(len(words), "wrong dimension", f"{len(fields) - 1} numbers")
+                    skip(
+                        len(words),
+                        "expected as many numbers as in most lines",
+                        f"{len(fields) - 1} numbers",
+                    )
                     words.append(b"")
                 else:
                     words.append(line.strip().rsplit(None, dim)[0])
@@ -84,7 +88,7 @@ def layout_of_headed(head: Head, text: bool) -> Layout | None:
     count, dim = int(header[1]), int(header[2])
     if count < 1 or not 1 <= dim <= MOST_DIMENSIONS:
         found, where = first.decode("ascii").strip(), f"{head.path}, line 1"
-        raise InputError("the header names no vectors", where=where, found=found)
+        raise InputError("expected a header with words and dimensions", where=where, found=found)
     sample = rest[:4096].partition(b" ")[2]
     plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)
     if text != (not _CONTROL.search(sample) and 2 * plain >= len(sample)):
