@@ -17,7 +17,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 GALLERY = ROOT / "docs" / "gallery"
 DPI, COLOURS = 110, 256
-CALL = re.compile(r"^ax = .*\bplot_(\w+)\(", re.MULTILINE)
+# A picture has the name of its function, or that of the comment behind the call.
+CALL = re.compile(r"^ax = .*\bplot_(\w+)\((?:.*  # (\w+)$)?", re.MULTILINE)
 
 
 def draw(page: Path) -> list[Path]:
@@ -30,11 +31,13 @@ def draw(page: Path) -> list[Path]:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for block in blocks_of(page):
+            if block.caption is not None:
+                Path(block.caption).write_text(block.code, encoding="utf-8")
             if block.language != "python":
                 continue
             exec(compile(block.code, f"{block.page}:{block.line}", "exec"), names)
-            for name in CALL.findall(block.code):
-                path = page.with_name(f"{name}.png")
+            for function, name in CALL.findall(block.code):
+                path = page.with_name(f"{name or function}.png")
                 path.write_bytes(picture(names["ax"].figure))
                 written.append(path)
             plt.close("all")
@@ -60,7 +63,10 @@ if __name__ == "__main__":
     import matplotlib
 
     matplotlib.use("Agg")
-    asked = [GALLERY / f"{name}.md" for name in sys.argv[1:]] or sorted(GALLERY.glob("*.md"))
+    asked = [GALLERY / f"{name}.md" for name in sys.argv[1:]] or [
+        *sorted(GALLERY.glob("*.md")),
+        ROOT / "docs/howto/groups.md",
+    ]
     for page in asked:
         if page.stem != "index":
             for path in draw(page):

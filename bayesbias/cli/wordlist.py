@@ -74,9 +74,12 @@ def show(name: str, as_json: str | None) -> None:
         return
     for group in words.classes:
         click.echo(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
-        click.echo(
-            f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}"
-        )
+        if group.attributes:
+            click.echo(
+                f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}"
+            )
+    for set_, held in words.attribute_sets.items():
+        click.echo(f"\nAttribute set {set_} ({len(held)}): {', '.join(held)}")
     if words.controls is None:
         click.echo("\nControls: none")
     else:
@@ -151,7 +154,7 @@ def check(
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
     if words is not None and not problems:
-        sizes = f"{len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes"
+        sizes = f"{len(words.protected_words)} protected words, {len(words.attribute_words)} attributes"
         click.echo(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
     if found is not None and embedding is not None:
         click.echo(f"Found in {found['name']}:")

@@ -226,7 +226,8 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
         )
         if found[kind]
     ]
-    return f"Closer to {contrast}: {'; '.join(parts)}."
+    head = "Closer to" if found["closer"] else "No group is clearly closer to"
+    return f"{head} {contrast}: {'; '.join(parts)}."
 
 
 STUDY = Study(
