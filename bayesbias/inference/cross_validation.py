@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_models", "loo"]
 
+_MOST_REPLICATED = 20_000_000  # rows in all tables
 LEAST_TO_SMOOTH = 25
 """The draws from which on weights have a tail that can be smoothed: a fifth of them, which are five."""
 MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
@@ -90,7 +91,8 @@ def misfit(fit: BiasFit, most: int = 50) -> dict[str, float]:
     if column not in fit.table:
         return {}
     observed, groups = fit.table[fit.spec.outcome].to_numpy(float), fit.table[column].astype(str)
-    tables, out = replicated(fit, most), {}
+    # Millions of rows need few tables, and have no room for more.
+    tables, out = replicated(fit, max(5, min(most, _MOST_REPLICATED // len(observed)))), {}
     for name in groups.unique():
         mine = (groups == name).to_numpy()
         edges = np.quantile(tables[:, mine], np.arange(1, 10) / 10)
