@@ -155,12 +155,9 @@ def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     pairs = real[real["attribute_kind"] == "stereotype"]
     if any(len(classes) > 1 for classes in _owners(words).values()):
         return {}
-    near = pairs["connection"].astype(str) == "associated"
-    out = {}
-    for kind, side in (
-        ("shuffled_classes", "attribute_class"),
-        ("shuffled_attributes", "protected_class"),
-    ):
+    near, out = pairs["connection"].astype(str) == "associated", {}
+    sides = {"shuffled_classes": "attribute_class", "shuffled_attributes": "protected_class"}
+    for kind, side in sides.items():
         means = pairs.groupby(side, observed=True)["distance"].transform("mean")
         out[kind] = float(means[near].mean() - means[~near].mean())
     return out
@@ -195,10 +192,8 @@ def _dealt[T](labels: list[T], rng: np.random.Generator) -> list[T]:
 
 
 def _partition(labels: Sequence[Any]) -> frozenset[tuple[int, ...]]:
-    groups: dict[Any, list[int]] = {}
-    for place, label in enumerate(labels):
-        groups.setdefault(label, []).append(place)
-    return frozenset(map(tuple, groups.values()))
+    places = {label: [i for i, own in enumerate(labels) if own == label] for label in {*labels}}
+    return frozenset(map(tuple, places.values()))
 
 
 def deals(labels: Sequence[Any]) -> int:
@@ -212,12 +207,8 @@ def deals(labels: Sequence[Any]) -> int:
     (2, 9, 2, 0)
     """
     sizes = list(Counter(labels).values())
-    ways = math.factorial(sum(sizes))
-    for size in sizes:
-        ways //= math.factorial(size)
-    for alike in Counter(sizes).values():
-        ways //= math.factorial(alike)
-    return ways - 1
+    ways = math.factorial(sum(sizes)) // math.prod(map(math.factorial, sizes))
+    return ways // math.prod(map(math.factorial, Counter(sizes).values())) - 1
 
 
 def without_meaning(
@@ -228,9 +219,8 @@ def without_meaning(
         return real
     table = real.copy()
     if kind == "random_vectors":
-        names = sorted(
-            {*table["protected_word"], *table["attribute"]}
-        )  # draws do not depend on the order of a list
+        # Draws do not depend on the order of a list.
+        names = sorted({*table["protected_word"], *table["attribute"]})
         random = rng.standard_normal((len(names), size))
         random /= np.linalg.norm(random, axis=1, keepdims=True)
         at = {name: i for i, name in enumerate(names)}

@@ -314,22 +314,21 @@ def plan_reliability(
         row["enough"] = row["mean"] >= target
     # A list is easier found the fewer words it takes, whichever they are.
     rows.sort(key=lambda row: (not row["enough"], row["words"] + row["attributes"], -row["mean"]))
-    endless_words, endless_attributes = (
-        mean(1 if measure == "word" else math.inf, m),
-        mean(k, math.inf),
-    )
+    endless_words = mean(1 if measure == "word" else math.inf, m)
+    endless_attributes = mean(k, math.inf)
     short = endless_words < target, endless_attributes < target
     limits = {(True, True): "both", (True, False): "attributes", (False, True): "words"}
+    fewest_words = None if measure == "word" else _fewest(lambda n: mean(n, m) >= target)
     return ReliabilityPlan(
-        measure=measure,
-        coefficient=kind,
-        target=target,
-        prob=prob,
+        measure,
+        kind,
+        target,
+        prob,
         listed_words=k,
         listed_attributes=m,
         now=described(k, m),
         combinations=pd.DataFrame(rows),
-        fewest_words=None if measure == "word" else _fewest(lambda n: mean(n, m) >= target),
+        fewest_words=fewest_words,
         fewest_attributes=_fewest(lambda n: mean(k, n) >= target),
         endless_words=endless_words,
         endless_attributes=endless_attributes,

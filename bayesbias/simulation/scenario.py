@@ -20,6 +20,7 @@ from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import SIMULATED
 from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,20 +170,14 @@ class Scenario:
 
 def _leveled(value: Any) -> Any:
     """Return numbers by label with each at their mean."""
-    leaves: list[float] = []
 
-    def gather(value: Any) -> None:
-        for own in value.values() if isinstance(value, Mapping) else ():
-            gather(own)
-        if not isinstance(value, Mapping):
-            leaves.append(value)
+    def leaves(of: Any) -> list[float]:
+        return [x for own in of.values() for x in leaves(own)] if isinstance(of, Mapping) else [of]
 
-    def put(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {label: put(own) for label, own in value.items()}
-        return float(np.mean(leaves))
+    def put(of: Any) -> Any:
+        return {key: put(own) for key, own in of.items()} if isinstance(of, Mapping) else mean
 
-    gather(value)
+    mean = float(np.mean(leaves(value)))
     return put(value) if isinstance(value, Mapping) else value
 
 
@@ -235,14 +230,9 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
             where = f"{fit.spec.name}, {name}"
             raise InputError(problem, where=where, hint="fit default, crossed, or shared")
         values[name] = _by_label(draws[name].mean(axis=0), labels)
-    return Scenario(
-        model=fit.spec.name,
-        words=tuple(int(words[c]) for c in words.index),
-        attributes=tuple(int(attributes[c]) for c in words.index),
-        human=int(kinds.get("human", 0)),
-        neutral=int(kinds.get("neutral", 0)),
-        values=values,
-    )
+    n, m = (tuple(int(of[c]) for c in words.index) for of in (words, attributes))
+    human, neutral = (int(kinds.get(kind, 0)) for kind in CONTROLS)
+    return Scenario(fit.spec.name, n, m, human, neutral, values)
 
 
 _CARRIED = {"connection", "attribute_kind", "protected_class", "attribute_class"}

@@ -60,6 +60,11 @@ class SweepCell:
     fit_seed: int
 
     @property
+    def list_label(self) -> tuple[Any, Any]:
+        """What names the word list and its controls."""
+        return self.labels["wordlist"], self.labels["controls"]
+
+    @property
     def error(self) -> str | None:
         """What is known to be wrong with it before it is fitted."""
         return next((each for each in (self.words, self.spec) if isinstance(each, str)), None)

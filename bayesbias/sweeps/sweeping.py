@@ -7,6 +7,7 @@ killed can be resumed.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import os
 from collections import deque
@@ -30,6 +31,8 @@ from bayesbias.tables.pair_table import PairTable, keep_common
 __all__ = ["run_sweep"]
 
 MARKER = "sweep.json"
+type _Made = tuple[PairTable, list[SweepCell], float]
+"""A table, the cells that it is for, and the seconds it took."""
 
 
 def run_sweep(
@@ -148,10 +151,8 @@ def _tasks(
 ) -> deque[Task]:
     """Return one task per file to read; each adds the fits of its tables when it is done."""
     tasks: deque[Task] = deque()
-    # With common words, tables wait until all embeddings are read.
-    together = plan.common_words and [group for group in groups if group.source == "embedding"]
-    waiting = len(together or ())
-    arrived: list[tuple[PairTable, list[SweepCell], float]] = []
+    shared: list[CellGroup] = []  # whose tables wait for each other, to keep the common words
+    held: list[list[_Made]] = []
 
     def fail(cells: Sequence[SweepCell], error: str) -> None:
         mine = [cell for cell in cells if cell.key in wanted]
@@ -161,52 +162,43 @@ def _tasks(
     def read_task(group: CellGroup, cells: list[SweepCell]) -> Task:
         by_list: dict[Any, list[SweepCell]] = {}
         for cell in cells:
-            by_list.setdefault((cell.labels["wordlist"], cell.labels["controls"]), []).append(cell)
+            by_list.setdefault(cell.list_label, []).append(cell)
         lists = [own[0].words for own in by_list.values()]
 
         def then(result: tuple[list[PairTable | str], float]) -> None:
-            made = []
+            made: list[_Made] = []
             for table, own in zip(result[0], by_list.values(), strict=True):
                 if isinstance(table, str):
                     fail(own, table)
                 else:
                     made.append((table, own, result[1]))
-            if together and group in together:
-                arrived.extend(made)
-                one_less()
-            else:
-                start(made)
+            arrived(group, made)
 
         def lost(error: str) -> None:
             fail(cells, error)
-            if together and group in together:
-                one_less()
+            arrived(group, [])
 
         options = {key: getattr(plan, key) for key in READING}
         arguments = (group.location, None if group.source == "distances" else lists, options)
         return Task(make_tables, arguments, then, lost, tables=True)
 
-    def one_less() -> None:
-        nonlocal waiting
-        waiting -= 1
-        by_list: dict[Any, list[tuple[PairTable, list[SweepCell], float]]] = {}
-        for each in arrived if not waiting else ():
-            labels = each[1][0].labels
-            by_list.setdefault((labels["wordlist"], labels["controls"]), []).append(each)
+    def arrived(group: CellGroup, made: list[_Made]) -> None:
+        if group not in shared:
+            return start(made)
+        held.append(made)
+        by_list: dict[Any, list[_Made]] = {}
+        for each in itertools.chain(*held) if len(held) == len(shared) else ():
+            by_list.setdefault(each[1][0].list_label, []).append(each)
         for members in by_list.values():
             tables, own, seconds = zip(*members, strict=True)
             try:
                 start(zip(keep_common(tables), own, seconds, strict=True))
             except InputError as error:
-                fail([cell for cells in own for cell in cells], str(error))
+                fail(list(itertools.chain(*own)), str(error))
 
-    def start(made: Iterable[tuple[PairTable, list[SweepCell], float]]) -> None:
-        fits = [
-            fit_task(table, cell, seconds)
-            for table, own, seconds in made
-            for cell in own
-            if cell.key in wanted
-        ]
+    def start(made: Iterable[_Made]) -> None:
+        each = [(table, cell, seconds) for table, own, seconds in made for cell in own]
+        fits = [fit_task(*asked) for asked in each if asked[1].key in wanted]
         tasks.extendleft(reversed(fits))
 
     def fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
@@ -222,27 +214,22 @@ def _tasks(
             if version != own_version():
                 return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
             result["timing"] = {"load_s": round(load_s, 4), **result["timing"]}
-            for kept, file in (
-                ("netcdf", f"fits/{cell.key}.nc"),
-                ("draws", f"draws/{cell.key}.npz"),
-            ):
-                if (content := result.pop(kept, None)) is not None:
-                    with whole_file(out / file) as temporary:
-                        temporary.write_bytes(content)
+            files = {"netcdf": f"fits/{cell.key}.nc", "draws": f"draws/{cell.key}.npz"}
+            for name in files.keys() & result.keys():
+                with whole_file(out / files[name]) as temporary:
+                    temporary.write_bytes(result.pop(name))
             about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
             _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
             tick(1)
 
-        return Task(
-            fit_cell, (table, cell.spec.text, settings), then, lambda error: fail([cell], error)
-        )
+        arguments = (table, cell.spec.text, settings)
+        return Task(fit_cell, arguments, then, lambda error: fail([cell], error))
 
     for group in groups:
-        # An embedding whose cells are finished still decides which words are common.
-        all_of = together and group in together
-        cells = [cell for cell in group.cells if cell.error is None] if all_of else group.cells
-        if cells := [cell for cell in cells if all_of or cell.key in wanted]:
-            tasks.append(read_task(group, cells))
-        elif all_of:
-            waiting -= 1
+        # Where words must be common, vectors whose cells are finished are read too.
+        all_read = plan.common_words and group.source == "embedding"
+        chosen = [c for c in group.cells if c.key in wanted or (all_read and not c.error)]
+        if chosen:
+            shared += [group] if all_read else []
+            tasks.append(read_task(group, chosen))
     return tasks
