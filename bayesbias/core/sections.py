@@ -142,8 +142,8 @@ class Interpretation:
         What may make the result wrong, and what to do about it. Usually empty.
     notes : tuple of str
         What else a reader should know: missing words, words built from subwords.
-    details : tuple of str
-        Further sentences about the result, for the page and ``--detail``.
+    make_details : function
+        Returns further sentences about the result, for the page and ``--detail``: see `details`.
 
     Examples
     --------
@@ -156,7 +156,12 @@ class Interpretation:
     headline: str
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
+    make_details: Callable[[], Sequence[str]] = tuple
+
+    @cached_property
+    def details(self) -> tuple[str, ...]:
+        """Further sentences, made when they are read."""
+        return tuple(self.make_details())
 
     def labelled(self) -> list[tuple[str, str]]:
         """Return (label, sentence) of the headline, the warnings and the notes."""

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.diagnostics import r_hat_and_ess
 from bayesbias.inference.view import PROB
 from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
@@ -131,15 +130,10 @@ def loo(fit: BiasFit) -> Any:
     >>> bool(found.se > 0), int(found.n_data_points) == len(table)
     (True, True)
     """
-    return fit.once("loo", lambda: _loo_made(fit))[0]
+    return fit.once("loo", lambda: _loo_made(fit))
 
 
-def loo_error(fit: BiasFit) -> float:
-    """Return the Monte Carlo error of ``elpd``: how much it moves with the seed; see `error_of_elpd`."""
-    return fit.once("loo", lambda: _loo_made(fit))[1]
-
-
-def _loo_made(fit: BiasFit) -> tuple[Any, float]:
+def _loo_made(fit: BiasFit) -> Any:
     import arviz
 
     sizes = fit.idata["posterior"].sizes
@@ -153,30 +147,7 @@ def _loo_made(fit: BiasFit) -> tuple[Any, float]:
         warnings.filterwarnings(
             "ignore", message="Estimated shape parameter of Pareto", category=UserWarning
         )
-        found = arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
-    order = ("chain", "draw", "pair")
-    log_p = whole.idata["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
-    log_w = found.log_weights.transpose(*order).to_numpy()
-    return found, error_of_elpd(log_p, log_w, found.elpd_i.to_numpy())
-
-
-def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> float:
-    """Return the Monte Carlo error of ``elpd``, of log-likelihoods and log-weights of shape (chain, draw, pair).
-
-    To first order ``elpd`` is the sum over pairs i of ``log sum_s w_is p_is``, with the normalized
-    weights ``w`` of PSIS, and draw s moves it by ``h_s = sum_i w_is (p_is / elpd_i - 1)``, elpd_i
-    on its own scale. All pairs share their draws, so that what one draw does to each of them is
-    added before it is squared. For one pair it is that of Vehtari, Gelman & Gabry (2017).
-    """
-    moves = np.zeros(log_p.shape[:2])
-    for pair in range(
-        log_p.shape[2]
-    ):  # one at a time, since all of them are as much as the fit holds
-        weights = np.exp(log_w[..., pair] - log_w[..., pair].max())
-        moves += weights / weights.sum() * np.expm1(log_p[..., pair] - elpd_i[pair])
-    _, ess = r_hat_and_ess(moves[..., None])
-    # Where chains are too short to be counted all draws may tell no more than one.
-    return float(moves.size * moves.std() / np.sqrt(1.0 if np.isnan(ess[0]) else ess[0]))
+        return arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
@@ -262,7 +233,7 @@ def answers_by_model(
     DataFrame
         For each model the first contrast of the table, overall and per class, under ``population``:
         ``model, level, name, contrast, words``, the columns of `bayesbias.inference.estimates`,
-        ``elpd, elpd_diff, se_diff, mcse_elpd_diff, mcse_se_diff, high_pareto_k, converged``.
+        ``elpd, elpd_diff, se_diff, high_pareto_k, converged``.
         `words` is ``new`` or ``listed``: which words of a class the model means. `elpd` is that of
         PSIS-LOO, `elpd_diff` how much lower it is than that of the best model, `se_diff` the
         standard error of that difference, and `high_pareto_k` the number of pairs for which LOO
@@ -307,21 +278,18 @@ def answers_by_model(
         frame = own.contrasts(prob, estimand="population").drop(columns="estimand")
         frame = frame[frame["level"].isin(["overall", "class"])]
         frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
-        held = {
-            "overall": (),
-            **{key: level.held for key, level in own.spec.results.levels.items()},
-        }
-        words = ["listed" if "protected_word" in held[level] else "new" for level in frame["level"]]
+        levels = own.spec.results.levels
+        words = [
+            "listed" if level in levels and "protected_word" in levels[level].held else "new"
+            for level in frame["level"]
+        ]
         frame.insert(3, "words", words)
         frame.insert(0, "model", name)
         about = found[name]
-        error = 0.0 if name == best else float(np.hypot(loo_error(own), loo_error(fits[best])))
         more = {
             "elpd": float(about.elpd),
             "elpd_diff": float(about.elpd - found[best].elpd),
             "se_diff": float(compared[name]),
-            "mcse_elpd_diff": error,
-            "mcse_se_diff": error,  # known no better than the difference
             "high_pareto_k": int((about.pareto_k.to_numpy() > about.good_k).sum()),
             "converged": own.diagnostics()["ok"],
         }

@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
+from xarray.backends import BackendArray
+from xarray.core import indexing
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import guarded, path_of, state_of, whole_file
-from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.likelihood import collapse
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import with_repeats_noted
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from bayesbias.inference.posterior import BiasFit
 
 
@@ -54,38 +55,26 @@ class Effects:
 
     @functools.cached_property
     def drawn(self) -> dict[str, np.ndarray]:
-        """Draws of all of them, shape (chains, draws, *shape of the parameter), always the same."""
-        reduced = collapse(self.design)
-        out = {}
-        for name, values in self._drawn_at(reduced, self._theta(reduced)).items():
-            out[name] = values.reshape(*self.sampled, *self.design.shape(name))
-            out[name].flags.writeable = False
-        return out
-
-    def tried(self, reduced: Collapsed) -> None:
-        """Draw them where each scale is smallest and largest, since rounding shows there first.
+        """Draws of all of them, shape (chains, draws, *shape of the parameter), always the same.
 
         Raises
         ------
         FitError
             If the noise goes to zero.
         """
-        theta = self._theta(reduced)
-        self._drawn_at(reduced, theta[np.unique([theta.argmin(axis=0), theta.argmax(axis=0)])])
-
-    def _theta(self, reduced: Collapsed) -> np.ndarray:
-        return reduced.joined(
-            {name: x.reshape(-1, *x.shape[2:]) for name, x in self.scales.items()}
-        )
-
-    def _drawn_at(self, reduced: Collapsed, theta: np.ndarray) -> dict[str, np.ndarray]:
+        reduced, out = collapse(self.design), {}
+        flat = {name: x.reshape(-1, *x.shape[2:]) for name, x in self.scales.items()}
+        rng = np.random.default_rng(np.random.SeedSequence([self.design.stream(self.seed), 1]))
         try:
-            rng = np.random.default_rng(np.random.SeedSequence([self.design.stream(self.seed), 1]))
-            return reduced.draw_effects(theta, rng)
+            drawn = reduced.draw_effects(reduced.joined(flat), rng)
         except np.linalg.LinAlgError:
             raise FitError(
                 "the noise goes to zero: do some rows repeat others exactly, such as words that are in two sets?"
             ) from None
+        for name, values in drawn.items():
+            out[name] = values.reshape(*self.sampled, *self.design.shape(name))
+            out[name].flags.writeable = False
+        return out
 
 
 def effects_of(posterior: xr.Dataset, design: Design, seed: int) -> Effects:
@@ -96,34 +85,17 @@ def effects_of(posterior: xr.Dataset, design: Design, seed: int) -> Effects:
 
 def with_effects(posterior: xr.Dataset, effects: Effects) -> xr.Dataset:
     """Return draws of the scales together with the effects, which are drawn where they are read."""
-    import xarray as xr
-    from xarray.core.indexing import LazilyIndexedArray
-
     design = effects.design
     variables: dict[str, Any] = {}
     for name, parameter in design.spec.parameters.items():
         values: Any = effects.scales.get(name)
         if values is None:
-            values = LazilyIndexedArray(_drawn_array(effects, name))
+            values = indexing.LazilyIndexedArray(_Drawn(effects, name))
         variables[name] = xr.Variable(("chain", "draw", *parameter.dims), values)
     dims = {dim for parameter in design.spec.parameters.values() for dim in parameter.dims}
     coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
     coords |= {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
     return xr.Dataset(variables, coords, posterior.attrs)
-
-
-def scales_alone(posterior: xr.Dataset, design: Design, sampler: Mapping[str, Any]) -> xr.Dataset:
-    """Return a posterior without its effects where scales and seed give the very same again, else as it is."""
-    names = design.spec.location_parameters()
-    whole = set(design.spec.parameters) <= set(posterior.data_vars)
-    if sampler.get("method") != "collapsed" or not whole:
-        return posterior
-    try:
-        drawn = effects_of(posterior, design, int(sampler["seed"])).drawn
-    except (FitError, NotCollapsible):
-        return posterior  # of draws that were changed
-    same = all(np.array_equal(drawn[name], in_order(posterior[name])) for name in names)
-    return posterior.drop_vars(names) if same else posterior
 
 
 def in_order(values: xr.DataArray) -> np.ndarray:
@@ -141,33 +113,20 @@ def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.nd
     return out
 
 
-def _drawn_array(effects: Effects, name: str) -> Any:
-    return _array_class()(effects, name)
+class _Drawn(BackendArray):
+    """An array that is made where it is read, as xarray has for files."""
 
+    def __init__(self, effects: Effects, name: str) -> None:
+        self.effects, self.name = effects, name
+        self.shape = (*effects.sampled, *effects.design.shape(name))
+        self.dtype = np.dtype(float)
 
-@functools.cache
-def _array_class() -> Any:
-    """Return the class of arrays that are made where they are read, as xarray has for files."""
-    from xarray.backends import BackendArray
-    from xarray.core import indexing
+    def __getitem__(self, key: Any) -> Any:
+        basic = indexing.IndexingSupport.BASIC
+        return indexing.explicit_indexing_adapter(key, self.shape, basic, self._read)
 
-    class Drawn(BackendArray):
-        def __init__(self, effects: Effects, name: str) -> None:
-            self.effects, self.name = effects, name
-            self.shape = (*effects.sampled, *effects.design.shape(name))
-            self.dtype = np.dtype(float)
-
-        def __getitem__(self, key: Any) -> Any:
-            basic = indexing.IndexingSupport.BASIC
-            return indexing.explicit_indexing_adapter(key, self.shape, basic, self._read)
-
-        def __reduce__(self) -> tuple[Any, ...]:
-            return _drawn_array, (self.effects, self.name)
-
-        def _read(self, key: tuple[Any, ...]) -> np.ndarray:
-            return self.effects.drawn[self.name][key]
-
-    return Drawn
+    def _read(self, key: tuple[Any, ...]) -> np.ndarray:
+        return self.effects.drawn[self.name][key]
 
 
 _VALID = "a file written by BiasFit.save"
@@ -175,12 +134,10 @@ _VALID = "a file written by BiasFit.save"
 
 def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
     """Write a fit without what can be made again: effects given the scales, and the pointwise log-likelihood."""
-    import xarray as xr
-
     idata, table = fit.idata.copy(), fit.table
-    sampler = fit.provenance.get("sampler", {})
-    scales = scales_alone(idata["posterior"].to_dataset(), fit.design, sampler)
-    idata["posterior"] = xr.DataTree(scales)
+    if fit.provenance.get("sampler", {}).get("method") == "collapsed":
+        names, posterior = fit.spec.location_parameters(), idata["posterior"].to_dataset()
+        idata["posterior"] = xr.DataTree(posterior.drop_vars(names, errors="ignore"))
     pointwise = "log_likelihood" in idata.children
     if pointwise:
         del idata["log_likelihood"]
@@ -217,8 +174,6 @@ def read_fit(
     InputError
         If the file is missing, damaged, or not a fit.
     """
-    import xarray as xr
-
     where = path_of(path, "path", _VALID)
     state_of(where, valid=_VALID)
     with (

@@ -20,7 +20,7 @@ estimand.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
-from bayesbias.models.design import Design, labels_of
+from bayesbias.models.design import Design, determined, labels_of
 from bayesbias.models.spec import BETWEEN, ModelSpec, Results
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
@@ -45,9 +45,6 @@ CONTRASTS = (
 ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
-_CELLS_A_ROW = (
-    8  # possible combinations of labels per row, up to which they are counted; else rows are sorted
-)
 
 
 def asked_rows(
@@ -206,14 +203,6 @@ def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
     return next(both for both in cuts if set(both) <= set(labels))
 
 
-def level_means(
-    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], estimand: str
-) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-    """Return keys of `mean_rows`, and their values for given parameters, shape (n, keys)."""
-    rows = mean_rows(design, table, estimand)
-    return rows.keys, rows.linear.draws(draws)
-
-
 def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
     """Refuse a level or an estimand that a model does not have."""
     if level is not None:
@@ -295,26 +284,15 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
 def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the combinations of codes that occur, shape (k, m), in rising order, and of each of n rows its own.
 
-    The same as ``np.unique(np.stack(codes), axis=1, return_inverse=True)``, by counting where that
-    is less work.
-
     Examples
     --------
     >>> cells, cell = combinations([np.array([1, 0, 1]), np.array([2, 0, 2])])
     >>> cells.tolist(), cell.tolist()
     ([[0, 1], [0, 2]], [1, 0, 1])
     """
-    n = len(codes[0])
-    sizes = tuple(int(each.max()) + 1 for each in codes) if n else ()
-    countable = n and float(np.prod(sizes, dtype=float)) <= _CELLS_A_ROW * n + 1000
-    if not countable or min(int(each.min()) for each in codes) < 0:
-        cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        return cells, cell.ravel()
-    joint = np.ravel_multi_index(tuple(codes), sizes) if len(codes) > 1 else codes[0]
-    present = np.flatnonzero(np.bincount(joint))
-    place = np.zeros(int(present[-1]) + 1, dtype=np.int32)
-    place[present] = np.arange(len(present))
-    return np.stack(np.unravel_index(present, sizes)), place[joint]
+    sizes = tuple(int(each.max(initial=0)) + 1 for each in codes)
+    cell, present = pd.factorize(np.ravel_multi_index(tuple(codes), sizes), sort=True)
+    return np.stack(np.unravel_index(present, sizes)), cell
 
 
 # -- single new words and pairs ---------------------------------------------------------------------------------------
@@ -361,15 +339,21 @@ def new_rows(
     connections, connection = labels_of(table[spec.results.group], spec.results.group)
     word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
     used = sorted(spec.label_columns() & set(table.columns))
-    kinds = [c for c in used if c != _WORD and _follows(word, labels_of(table[c], c)[1])]
-    lists = [c for c in used if c != _ATTRIBUTE and _follows(attribute, labels_of(table[c], c)[1])]
+    kinds = [
+        c for c in used if c != _WORD and determined(word, labels_of(table[c], c)[1]) is not None
+    ]
+    lists = [
+        c
+        for c in used
+        if c != _ATTRIBUTE and determined(attribute, labels_of(table[c], c)[1]) is not None
+    ]
     kind, which_list = _joint(table, kinds), _joint(table, lists if single else [])
     keys: list[tuple[str, str, str]] = []
     tables: list[Linear] = []
     row: list[int] = []
     weight: list[float] = []
     for level, (labels, codes, held) in levels_of(design, table, "population").items():
-        if not _follows(word, codes) or (
+        if determined(word, codes) is None or (
             level != "overall" and spec.results.levels[level].by == _WORD
         ):
             continue
@@ -475,13 +459,6 @@ def _with_new(
         entries = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(group), dtype=int)
         apart.append(fresh(sigma, [entries], 1.0))
     return replace(linear, shared=tuple(shared), apart=tuple(apart))
-
-
-def _follows(codes: np.ndarray, others: np.ndarray) -> bool:
-    """Whether one column determines another."""
-    first = np.zeros(codes.max() + 1, dtype=np.int64)
-    first[codes] = others
-    return bool((first[codes] == others).all())
 
 
 def _joint(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:

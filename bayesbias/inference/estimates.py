@@ -36,7 +36,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.sections import Column
 from bayesbias.inference.diagnostics import r_hat_and_ess
-from bayesbias.inference.estimands import CONTRASTS, level_means
+from bayesbias.inference.estimands import CONTRASTS, mean_rows
 from bayesbias.inference.view import verdict
 from bayesbias.models.design import Design
 
@@ -296,10 +296,9 @@ def level_draws(
     chains: int = 1,
 ) -> xr.DataArray:
     """Return draws of the means at every level, labeled ``level, name, connection, estimand``, for given parameters."""
-    keys, means = level_means(design, table, draws, estimand)
-    return keyed_draws(
-        means.reshape(chains, -1, len(keys)), keys, design.spec.results.group, estimand
-    )
+    rows = mean_rows(design, table, estimand)
+    values = rows.linear.draws(draws).reshape(chains, -1, len(rows.keys))
+    return keyed_draws(values, rows.keys, design.spec.results.group, estimand)
 
 
 def keyed_draws(

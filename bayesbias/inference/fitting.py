@@ -23,7 +23,7 @@ from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.models.design import Design, refuse_labels_of_no_row
-from bayesbias.models.loading import DEFAULT_MODEL, GROUPS_MODEL, list_models, load_model
+from bayesbias.models.loading import DEFAULT_MODEL, GROUPS_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import trimmed
 from bayesbias.tables.covariates import with_covariates_known
@@ -75,15 +75,12 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
 def _refuse_no_table(table: Any) -> None:
     """Refuse a model in the place of the table, and a file."""
     if isinstance(table, str | os.PathLike | ModelSpec):
-        swapped = isinstance(table, ModelSpec) or str(table) in list_models()
         raise InputError(
             "a fit needs a table of pairs",
             where="table",
             found=table.name if isinstance(table, ModelSpec) else os.fspath(table),
             valid="what distance_table or load_distances returns, or a data frame",
-            hint="this is a model: the table comes first, fit(table, model)"
-            if swapped
-            else "a file is read with load_distances",
+            hint="the table comes first: fit(table, model)",
         )
 
 
@@ -209,6 +206,9 @@ def fit(
     refuse_vague(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""
+    # Before Numba: while it is imported, a library looks through all modules that are there already.
+    import nutpie  # noqa: F401
+
     if sampler != "pairwise":
         try:
             reduced = collapse(design)
@@ -232,8 +232,6 @@ def fit(
         settings["engine"] = engine
         idata = sample_collapsed(reduced, settings, cores)
         effects = effects_of(idata["posterior"].to_dataset(), design, seed)
-        if engine != "quick":
-            effects.tried(reduced)  # all are drawn where they are read
         idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
         idata = sample_pairwise(design, settings, cores, progress)
@@ -277,21 +275,12 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_no_spread(design: Design) -> None:
-    """Refuse rows of one outcome, and of such as differ by less than single precision tells apart.
-
-    Priors are of distances as they are; noise of a billionth lies where none of them reaches, and
-    is sampled for minutes.
-    """
-    away = float(np.ptp(design.y)) if len(design.y) > 1 else 1.0
-    if 0 < away < _LEAST_SPREAD:
+    """Refuse rows of one outcome, and of such as differ by less than single precision tells apart."""
+    spread = float(np.ptp(design.y))
+    if len(design.y) > 1 and spread < _LEAST_SPREAD:
         raise FitError(
-            f"the rows hardly differ in {design.spec.outcome}: by {away:.1g} between the smallest and the largest, which is less "
-            "than vectors in single precision tell apart; are these in another unit?"
-        )
-    if len(design.y) > 1 and np.ptp(design.y) == 0:
-        raise FitError(
-            f"every row has the same {design.spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero "
-            f"is no noise{'; are these labels? Hand over probabilities in their place' if abs(design.y[0]) == 1 else ''}"
+            f"{design.spec.outcome} hardly differs between the rows (by {spread:.1g}, from {design.y[0]:g} on), so that there is "
+            "nothing to model. Are these labels, or in another unit?"
         )
 
 
@@ -318,22 +307,9 @@ def refuse_no_noise(reduced: Collapsed) -> None:
     least = 1e-22 * float(np.sum(reduced.design.y**2))
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
-            "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
-            f"is no noise; {_mend(reduced.design)}"
+            "the effects of the model reproduce some rows exactly, so that there is no noise to model. Are the outcomes labels (0 "
+            "or 1), rounded, of sentences with the same vector, or log odds of a bag of words? Hand over probabilities instead."
         )
-
-
-def _mend(design: Design) -> str:
-    """Say what may be behind outcomes that leave no noise: differences of labels are -1, 0 or 1."""
-    y = design.y
-    if design.spec.outcome == "logit_difference":
-        return (
-            "a classifier that adds up words, such as a logistic regression on counts, does so: in log odds each difference is "
-            "that of its nouns; take probabilities (the model sentiment), and read the noun pairs"
-        )
-    if np.isin(y, (-1.0, 0.0, 1.0)).all():
-        return "are these labels, 0 or 1? Hand over probabilities in their place"
-    return "are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
 
 
 def _provenance_of(

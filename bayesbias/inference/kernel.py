@@ -19,13 +19,17 @@ import numpy as np
 from numba import carray, cfunc, njit, types
 
 
-def compiled[Function: Callable[..., Any]](function: Function) -> Function:
-    """Compile a function where it is first called, and keep it on disk where a folder can be written."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+def _kept(make: Callable[[bool], Any]) -> Any:
+    """Compile, and keep the result on disk where a folder can be written."""
     try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder could be written
-        return njit(**options)(function)
+        return make(True)
+    except (OSError, RuntimeError):  # no room, or no folder that could be written
+        return make(False)
+
+
+def compiled[Function: Callable[..., Any]](function: Function) -> Function:
+    """Compile a function where it is first called."""
+    return _kept(lambda cache: njit(cache=cache, nogil=True, error_model="numpy")(function))
 
 
 LOG_2PI = math.log(2.0 * math.pi)
@@ -33,7 +37,6 @@ LOG_2PI = math.log(2.0 * math.pi)
 FARTHEST = 150.0
 
 
-@compiled
 def prior_constant(code: int, a: float, b: float) -> float:
     """Return the part of the log density of a positive parameter that is the same at every `s`.
 
@@ -82,29 +85,10 @@ def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[
 
 
 @compiled
-def log_density(
-    theta: np.ndarray,
-    prior_code: np.ndarray,
-    prior_a: np.ndarray,
-    prior_b: np.ndarray,
-    prior_c: np.ndarray,
-    constants: np.ndarray,
-    comp_m: np.ndarray,
-    comp_nu: np.ndarray,
-    comp_obs: np.ndarray,
-    comp_half: np.ndarray,
-    comp_eff: np.ndarray,
-    obs_var: np.ndarray,
-    halves: np.ndarray,
-    eff_var: np.ndarray,
-    eff_ptr: np.ndarray,
-    inc_obs: np.ndarray,
-    inc_coef: np.ndarray,
-    grad: np.ndarray,
-) -> float:
+def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndarray) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
-    `theta` are logarithms; `prior_c` are the constants of their priors (`prior_constant`);
+    `theta` are logarithms; `arrays` are unpacked below. `prior_c` are the constants of their priors (`prior_constant`);
     `constants` are fixed variances, numbered after those of the scales. For component j:
     `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
     ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed
@@ -115,6 +99,10 @@ def log_density(
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf),
     which the sampler takes for a divergence; nothing is raised.
     """
+    (
+        prior_code, prior_a, prior_b, prior_c, constants, comp_m, comp_nu, comp_obs, comp_half,
+        comp_eff, obs_var, halves, eff_var, eff_ptr, inc_obs, inc_coef,
+    ) = arrays  # fmt: skip
     n_theta = theta.shape[0]
     sloped = grad.shape[0] > 0
     n_var = n_theta + constants.shape[0]
@@ -132,7 +120,10 @@ def log_density(
             grad[t] = d * s + 1.0
     for t in range(n_theta, n_var):
         var[t] = constants[t - n_theta]
-    largest, widest = largest_of(comp_m, comp_half)
+    largest, widest = 1, 1  # rows of a component, and columns of its data
+    for j in range(comp_m.shape[0]):
+        largest = max(largest, comp_m[j])
+        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
     # Room for the matrices of the largest, row by row.
     up, tri, inv = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
     half = np.empty(widest * largest)
@@ -246,44 +237,11 @@ def log_density(
 
 
 @compiled
-def largest_of(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
-    """Return the most rows of a component, and the most columns of its data."""
-    largest = 1
-    widest = 1
-    for j in range(comp_m.shape[0]):
-        largest = max(largest, comp_m[j])
-        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
-    return largest, widest
-
-
-@compiled
-def log_densities(
-    thetas: np.ndarray,
-    prior_code: np.ndarray,
-    prior_a: np.ndarray,
-    prior_b: np.ndarray,
-    prior_c: np.ndarray,
-    constants: np.ndarray,
-    comp_m: np.ndarray,
-    comp_nu: np.ndarray,
-    comp_obs: np.ndarray,
-    comp_half: np.ndarray,
-    comp_eff: np.ndarray,
-    obs_var: np.ndarray,
-    halves: np.ndarray,
-    eff_var: np.ndarray,
-    eff_ptr: np.ndarray,
-    inc_obs: np.ndarray,
-    inc_coef: np.ndarray,
-    out: np.ndarray,
-) -> None:
+def log_densities(thetas: np.ndarray, arrays: tuple[np.ndarray, ...], out: np.ndarray) -> None:
     """Write the value of `log_density` at each row of `thetas`; -inf where it is not finite."""
     none = np.empty(0)
     for row in range(thetas.shape[0]):
-        value = log_density(
-            thetas[row], prior_code, prior_a, prior_b, prior_c, constants, comp_m, comp_nu, comp_obs, comp_half,
-            comp_eff, obs_var, halves, eff_var, eff_ptr, inc_obs, inc_coef, none,
-        )  # fmt: skip
+        value = log_density(thetas[row], arrays, none)
         out[row] = value if math.isfinite(value) else -math.inf
 
 
@@ -370,10 +328,11 @@ def _log_density_at(
     volume = logs_of_scores(_scores_at(words, numbers, at), real(_LOG_M), theta, slope, bend)
     if not math.isfinite(volume):
         return -math.inf
-    value = log_density(
-        theta, whole(0), real(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
-        whole(10), real(11), whole(12), whole(13), whole(14), real(15), own,
+    arrays = (
+        whole(0), real(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
+        whole(10), real(11), whole(12), whole(13), whole(14), real(15),
     )  # fmt: skip
+    value = log_density(theta, arrays, own)
     root = words[1 + 2 * _ROOT]
     grad[:] = 0.0
     for k in range(n):
@@ -387,13 +346,7 @@ _DOUBLES = types.CPointer(types.float64)
 
 
 def _callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
-    def compile_now(function: Callable[..., Any]) -> Any:
-        try:
-            return cfunc(signature, cache=True)(function)
-        except (OSError, RuntimeError):  # no room, or no folder that could be written
-            return cfunc(signature)(function)
-
-    return compile_now
+    return lambda function: _kept(lambda cache: cfunc(signature, cache=cache)(function))
 
 
 @_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))

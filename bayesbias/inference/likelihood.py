@@ -35,6 +35,7 @@ says so.
 
 import functools
 import itertools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -43,7 +44,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.models.design import Design
+from bayesbias.models.design import Design, determined
 from bayesbias.models.distributions import DISTRIBUTIONS
 
 __all__ = ["Collapsed", "NotCollapsible", "collapse"]
@@ -61,32 +62,53 @@ class NotCollapsible(Exception):  # noqa: N818 - a reason to go another way, not
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """One effect in one component."""
+    """One effect in one component.
+
+    Attributes
+    ----------
+    name : str
+    entries : ndarray of int
+        Flat entries of the parameter; one axis per factor, of length 1 where they are not its own.
+    variance : int
+        The number of its variance: of theta, or after these of the constants.
+    rows, coef : ndarray
+        The rows of the component that it enters, and its coefficients there.
+    load : ndarray
+        From the rotated effect to its entries; broadcasts with them.
+    """
 
     name: str
-    entries: (
-        np.ndarray
-    )  # flat entries of the parameter; one axis per factor, length 1 where not its own
-    variance: int  # the number of its variance: of theta, or after these of the constants
-    rows: np.ndarray  # the rows of the component that it enters
-    coef: np.ndarray  # with these coefficients
-    load: np.ndarray  # from the rotated effect to its entries; broadcasts with them
+    entries: np.ndarray
+    variance: int
+    rows: np.ndarray
+    coef: np.ndarray
+    load: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """`copies` independent copies of one normal vector."""
+    """`copies` independent copies of one normal vector.
+
+    Attributes
+    ----------
+    copies : int
+    half : ndarray, shape (m, rank)
+        Times its transpose: the Gram matrix of the data, summed over the copies.
+    data : ndarray or None, shape (m, *levels along A, 1 elsewhere)
+        Kept only where effects take part.
+    noise : ndarray of int, shape (m,)
+        The number of the variance of the noise of each row.
+    effects : tuple of Effect
+    bases : tuple of (axis, ndarray)
+        For each axis along A what deviations are orthogonal to.
+    """
 
     copies: int
-    half: (
-        np.ndarray
-    )  # (m, rank); times its transpose: the Gram matrix of the data, summed over the copies
-    data: np.ndarray | None  # (m, *levels along A, 1 elsewhere); kept only where effects take part
-    noise: np.ndarray  # (m,) number of the variance
+    half: np.ndarray
+    data: np.ndarray | None
+    noise: np.ndarray
     effects: tuple[Effect, ...]
-    bases: tuple[
-        tuple[int, np.ndarray], ...
-    ] = ()  # for each axis along A: what deviations are orthogonal to
+    bases: tuple[tuple[int, np.ndarray], ...] = ()
 
     @functools.cached_property
     def incidence(self) -> np.ndarray:
@@ -104,24 +126,29 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Rows of the table whose levels are of one orbit of every factor."""
+    """Rows of the table whose levels are of one orbit of every factor.
 
-    rows: np.ndarray  # (levels of each factor)
-    bases: tuple[np.ndarray, ...]  # for each factor the directions set apart, orthonormal columns
-    levels: tuple[np.ndarray, ...]  # for each factor the levels
+    `rows` has an axis for each factor; `bases` are the directions set apart along it, orthonormal
+    columns, and `levels` its levels.
+    """
+
+    rows: np.ndarray
+    bases: tuple[np.ndarray, ...]
+    levels: tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Components along some factors, of blocks that share the levels there; what they hold comes with the outcome."""
+    """Components along some factors, of blocks that share the levels there; what they hold comes with the outcome.
+
+    `connected` has the rows of each component, and its effects.
+    """
 
     blocks: tuple[_Block, ...]
     along: tuple[int, ...]
     copies: int
     noise: np.ndarray
-    connected: tuple[
-        tuple[np.ndarray, tuple[Effect, ...]], ...
-    ]  # rows of each component, and its effects
+    connected: tuple[tuple[np.ndarray, tuple[Effect, ...]], ...]
 
     def components(self, y: np.ndarray) -> list[Component]:
         """Rotate an outcome into these components."""
@@ -200,16 +227,14 @@ class Collapsed:
         from bayesbias.inference.kernel import log_density
 
         grad = np.empty(self.n_theta)
-        given: Any = (np.ascontiguousarray(theta, dtype=float), *self.arrays, grad)
-        return log_density(*given), grad
+        return log_density(np.ascontiguousarray(theta, dtype=float), self.arrays, grad), grad
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
         from bayesbias.inference.kernel import log_densities
 
         out = np.empty(len(thetas))
-        given: Any = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
-        log_densities(*given)
+        log_densities(np.ascontiguousarray(thetas, dtype=float), self.arrays, out)
         return out
 
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -262,10 +287,9 @@ class Collapsed:
                     _draw_component(component, var, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in wanted:
-            mu = design.spec.parameters[name].args["mu"]
-            center = (
-                out[mu].reshape(n, -1)[:, design.parent[name, "mu"]] if isinstance(mu, str) else mu
-            )
+            center: Any = design.spec.parameters[name].args["mu"]
+            if isinstance(center, str):
+                center = out[center].reshape(n, -1)[:, design.parent[name, "mu"]]
             out[name] = (flat[name] + center).reshape((n, *design.shape(name)))
         return out
 
@@ -344,10 +368,9 @@ def collapse(design: Design) -> Collapsed:
     spec = design.spec
     terms = _collapsible_terms(design)
     scales = tuple(name for name, parameter in spec.parameters.items() if parameter.positive)
-    offset = dict(
-        zip(scales, np.cumsum([0, *(design.size(name) for name in scales)]), strict=False)
-    )
-    n_theta = sum(design.size(name) for name in scales)
+    starts = np.cumsum([0, *(design.size(name) for name in scales)])
+    offset = dict(zip(scales, starts, strict=False))
+    n_theta = int(starts[-1])
     constants: list[float] = []
 
     def variance(argument: float | str, entries: np.ndarray) -> np.ndarray:
@@ -360,14 +383,10 @@ def collapse(design: Design) -> Collapsed:
     variance_of = {}
     for name in terms:
         sigma = spec.parameters[name].args["sigma"]
-        entries = (
-            design.parent[name, "sigma"] if isinstance(sigma, str) else np.zeros(design.size(name))
-        )
-        variance_of[name] = variance(sigma, entries)
+        alone = np.zeros(design.size(name))
+        variance_of[name] = variance(sigma, design.parent.get((name, "sigma"), alone))
     sigma = spec.noise["sigma"]
-    noise = variance(
-        sigma, design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y))
-    )
+    noise = variance(sigma, design.index.get(str(sigma), np.zeros(len(design.y))))
     parts = _parts_of(design, {name: design.index[name] for name in terms}, variance_of, noise)
     components = _components(parts, design)
     if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
@@ -406,12 +425,9 @@ def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]
     """Return the components of an outcome, minus what the means of effects are fixed at; rows without effects pooled."""
     y = design.y.copy()
     for name in design.spec.location_parameters():
-        mu, covariate = (
-            design.spec.parameters[name].args["mu"],
-            design.spec.parameters[name].covariate,
-        )
-        if not isinstance(mu, str):
-            y -= mu if covariate is None else mu * design.covariates[covariate]
+        parameter = design.spec.parameters[name]
+        if not isinstance(mu := parameter.args["mu"], str):
+            y -= mu if parameter.covariate is None else mu * design.covariates[parameter.covariate]
     out: list[Component] = []
     pure: dict[int, tuple[int, float]] = {}
     for part in parts:
@@ -419,12 +435,12 @@ def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]
             if component.effects:
                 out.append(component)
                 continue
-            for k, v in enumerate(component.noise):  # nothing but noise: one number per variance
-                count, squares = pure.get(int(v), (0, 0.0))
-                pure[int(v)] = (
-                    count + part.copies,
-                    squares + float((component.half[k] ** 2).sum()),
-                )
+            for k, v in enumerate(
+                map(int, component.noise)
+            ):  # noise alone: one number per variance
+                count, squares = pure.get(v, (0, 0.0))
+                squares += float((component.half[k] ** 2).sum())
+                pure[v] = (count + part.copies, squares)
     for v, (count, squares) in pure.items():
         out.append(Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
     return tuple(out)
@@ -442,13 +458,6 @@ def factors_of(design: Design) -> list[np.ndarray]:
         starts = np.flatnonzero(new)
         factors.append(np.arange(len(new)) - np.repeat(starts, np.diff([*starts, len(new)])))
     return factors
-
-
-def _within_one_level(idx: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether each entry is used by rows of one level only."""
-    first = np.zeros(idx.max() + 1, dtype=codes.dtype)
-    first[idx] = codes
-    return bool(np.array_equal(first[idx], codes))
 
 
 def find_orbits(
@@ -519,24 +528,19 @@ def _parts_of(
     factors = factors_of(design)
     number = range(len(factors))
     own = {
-        name: tuple(_within_one_level(idx, codes) for codes in factors)
-        for name, idx in index.items()
+        name: tuple(determined(each, codes) is not None for codes in factors)
+        for name, each in index.items()
     }
     covariates = _covariates_of(design, factors, own)
     orbits = find_orbits(factors, index, variance_of, [noise, *design.only.values()], own)
     bases = []
     for f in number:
         on = [levels for at, levels in covariates.values() if at == f]
-        bases.append(
-            [
-                _directions(np.flatnonzero(orbits[f] == label), on)
-                for label in range(orbits[f].max() + 1)
-            ]
-        )
+        alike = (np.flatnonzero(orbits[f] == label) for label in range(orbits[f].max() + 1))
+        bases.append([_directions(levels, on) for levels in alike])
     sizes = [orbit.max() + 1 for orbit in orbits]
-    joint = np.ravel_multi_index(
-        [orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)], sizes
-    )
+    codes = [orbit[own] for orbit, own in zip(orbits, factors, strict=True)]
+    joint = np.ravel_multi_index(codes, sizes)
     present, block, counts = np.unique(joint, return_inverse=True, return_counts=True)
     in_blocks = np.argsort(block, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(counts)])
@@ -546,18 +550,14 @@ def _parts_of(
         rows = in_blocks[bounds[b] : bounds[b + 1]].reshape([len(its) for its in levels])
         blocks[labels] = _Block(rows, tuple(bases[f][labels[f]] for f in number), levels)
     parts = []
-    for along in itertools.chain.from_iterable(
-        itertools.combinations(number, r) for r in range(len(factors) + 1)
-    ):
+    for along in (a for r in range(len(factors) + 1) for a in itertools.combinations(number, r)):
         groups: dict[tuple[int, ...], list[_Block]] = {}
         for labels, one in blocks.items():
             groups.setdefault(tuple(labels[f] for f in along), []).append(one)
         names = [name for name in index if all(own[name][f] for f in along)]
         for members in groups.values():
             first = members[0]
-            copies = int(
-                np.prod([first.rows.shape[f] - first.bases[f].shape[1] for f in along], dtype=int)
-            )
+            copies = math.prod(first.rows.shape[f] - first.bases[f].shape[1] for f in along)
             if copies:
                 entering = _entering(design, members, along, names, own, covariates, variance_of)
                 noises = np.array([noise[row] for row in entering[0]], dtype=np.int64)
@@ -570,29 +570,21 @@ def _covariates_of(
     design: Design, factors: Sequence[np.ndarray], own: Mapping[str, tuple[bool, ...]]
 ) -> dict[str, tuple[int, np.ndarray]]:
     """Return for each term with a covariate the factor that determines it, and its number for each level."""
-    out = {}
+    out: dict[str, tuple[int, Any]] = {}
     for name in design.spec.mu:
         covariate = design.spec.parameters[name].covariate
         if covariate is None:
             continue
-        rows = design.covariates[covariate]
-        on = next((f for f, codes in enumerate(factors) if _follows(rows, codes)), None)
+        each = [determined(codes, design.covariates[covariate]) for codes in factors]
+        on = next((f for f, levels in enumerate(each) if levels is not None), None)
         if on is None:
             raise NotCollapsible(
                 f"{covariate} differs between rows of one {' and of one '.join(design.units)}"
             )
         if own[name][on]:
             raise NotCollapsible(f"{name} has an entry of its own for whatever has one {covariate}")
-        levels = np.zeros(factors[on].max() + 1)
-        levels[factors[on]] = rows
-        out[name] = (on, levels)
+        out[name] = (on, each[on])
     return out
-
-
-def _follows(values: np.ndarray, codes: np.ndarray) -> bool:
-    levels = np.zeros(codes.max() + 1)
-    levels[codes] = values
-    return bool(np.array_equal(levels[codes], values))
 
 
 def _directions(members: np.ndarray, covariates: Sequence[np.ndarray]) -> np.ndarray:
@@ -635,11 +627,8 @@ def _entering(
                     if on == f:
                         values = levels[block.levels[f]]  # type: ignore[index]
                         inner = float(values @ block.bases[f][:, direction])
-                        coef *= (
-                            inner
-                            if abs(inner) > NO_LENGTH * float(np.sqrt(values @ values))
-                            else 0.0
-                        )
+                        length = float(np.sqrt(values @ values))
+                        coef *= inner if abs(inner) > NO_LENGTH * length else 0.0
                     else:
                         coef *= np.sqrt(block.rows.shape[f]) if direction == 0 else 0.0
                 if coef:
@@ -650,14 +639,12 @@ def _entering(
     effects = []
     for (name, entry, turned), entries in entering.items():
         block = entries[0][2]
-        its = block.rows[
-            tuple(slice(None) if own[name][f] else slice(0, 1) for f in range(n_factors))
-        ]
+        mine = own[name]
+        its = block.rows[tuple(slice(None if mine[f] else 1) for f in range(n_factors))]
         load = np.ones((1,) * n_factors)
-        for f, direction in zip([f for f in rest if own[name][f]], turned, strict=True):
-            load = load * block.bases[f][:, direction].reshape(
-                [-1 if g == f else 1 for g in range(n_factors)]
-            )
+        for f, direction in zip([f for f in rest if mine[f]], turned, strict=True):
+            shape = [-1 if g == f else 1 for g in range(n_factors)]
+            load = load * block.bases[f][:, direction].reshape(shape)
         at, coefs = np.array([k for k, *_ in entries]), np.array([c for _, c, _ in entries])
         variance = int(variance_of[name][entry])
         effects.append(Effect(name, design.index[name][its], variance, at, coefs, load))
@@ -676,12 +663,8 @@ def _connected(
     for label in np.unique(group):
         rows = np.flatnonzero(group == label)
         its = [effect for effect in effects if group[effect.rows[0]] == label]
-        out.append(
-            (
-                rows,
-                tuple(replace(effect, rows=np.searchsorted(rows, effect.rows)) for effect in its),
-            )
-        )
+        moved = (replace(effect, rows=np.searchsorted(rows, effect.rows)) for effect in its)
+        out.append((rows, tuple(moved)))
     return tuple(out)
 
 
@@ -690,26 +673,22 @@ def _kernel_arrays(
 ) -> tuple[np.ndarray, ...]:
     from bayesbias.inference.kernel import prior_constant
 
-    codes: list[Any] = []  # a compiled density has one
-    a, b = [], []
+    priors: list[tuple[Any, float, float]] = []  # code and arguments of each scale
     for name in scales:
-        parameter, size = design.spec.parameters[name], design.size(name)
-        args: list[Any] = [
-            parameter.args[arg] for arg in DISTRIBUTIONS[parameter.distribution].args
-        ]
-        codes += [DISTRIBUTIONS[parameter.distribution].code] * size
-        a += [float(args[0])] * size
-        b += [float(args[1]) if len(args) > 1 else 0.0] * size
+        parameter = design.spec.parameters[name]
+        row = DISTRIBUTIONS[parameter.distribution]
+        a, b = (*(float(parameter.args[arg]) for arg in row.args), 0.0)[:2]
+        priors += [(row.code, a, b)] * design.size(name)
     effects = [effect for comp in components for effect in comp.effects]
 
     def starts(lengths: list[int]) -> np.ndarray:
         return np.cumsum([0, *lengths]).astype(np.int64)
 
     return (
-        np.array(codes, dtype=np.int64),
-        np.array(a, dtype=float),
-        np.array(b, dtype=float),
-        np.array([prior_constant(*prior) for prior in zip(codes, a, b, strict=True)], dtype=float),
+        np.array([code for code, _, _ in priors], dtype=np.int64),
+        np.array([a for _, a, _ in priors], dtype=float),
+        np.array([b for _, _, b in priors], dtype=float),
+        np.array([prior_constant(*prior) for prior in priors], dtype=float),
         constants,
         np.array([len(comp.noise) for comp in components], dtype=np.int64),
         np.array([comp.copies for comp in components], dtype=float),

@@ -338,7 +338,9 @@ class Rows:
     def chosen(self, rows: Sequence[int]) -> Rows:
         """Return some rows, in this order; numbers beyond the last are left out."""
         rows = [row for row in rows if row < len(self.keys)]
-        at, row = parts_of_rows(self.row, rows)
+        parts = [np.arange(*np.searchsorted(self.row, [row, row + 1])) for row in rows]
+        at = np.concatenate([np.zeros(0, int), *parts])
+        row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
         known = None if self.known is None else self.known[rows]
         return Rows(
             [self.keys[k] for k in rows], self.linear.taken(at), row, self.weight[at], known
@@ -564,17 +566,3 @@ def mixed_rows(
     return Mixtures(
         mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight
     ), some
-
-
-def parts_of_rows(row: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the parts of some rows, in this order, and to which of them each belongs.
-
-    Examples
-    --------
-    >>> at, row = parts_of_rows(np.array([0, 0, 1]), [1, 0])
-    >>> at.tolist(), row.tolist()
-    ([2, 0, 1], [0, 1, 1])
-    """
-    at = [np.arange(*np.searchsorted(row, [wanted, wanted + 1])) for wanted in rows]
-    lengths = [len(own) for own in at]
-    return np.concatenate([np.zeros(0, int), *at]), np.repeat(np.arange(len(at)), lengths)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import math
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws, write_fit
@@ -308,7 +308,7 @@ class BiasFit:
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
         """
-        shares = estimates.estimates(self._opposite_draws(few=True), prob)
+        shares = estimates.estimates(self._opposite_draws(), prob)
         hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
         frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden)
         return frame.assign(**estimates.beside(shares, "opposite"))
@@ -384,15 +384,7 @@ class BiasFit:
         >>> bool(0 < less < more < 1)
         True
         """
-        spec = self.spec
-        names = {
-            name
-            for name in spec.location_parameters()
-            if not (spec.is_random(name) and set(spec.units) & set(spec.parameters[name].dims))
-        }
-        draws = reliability.reliability_draws(
-            *self.in_order, self.draws_for(names), self._chains, words, attributes
-        )
+        draws = self.draws_of("reliability", words=words, attributes=attributes)
         frame = estimates.estimates(draws, prob)
         return frame.astype({"words": float, "attributes": float})
 
@@ -504,6 +496,18 @@ class BiasFit:
             spreads.check_normal_noise(self.spec, what)
             return make(self.design, self.table, self.draws(), contrasts(level, estimand))
 
+        def reliable(words: Any, attributes: Any) -> xr.DataArray:
+            spec = self.spec
+            means = {
+                name
+                for name in spec.location_parameters()
+                if not spec.is_random(name) or not set(spec.units) & set(spec.parameters[name].dims)
+            }
+            draws = self.draws_for(means)
+            return reliability.reliability_draws(
+                *self.in_order, draws, self._chains, words, attributes
+            )
+
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand: relabelled(
                 means("overall", estimand), level=None, name=None
@@ -517,13 +521,11 @@ class BiasFit:
             "probability_of_superiority": lambda level, estimand: measured(
                 level, estimand, "probabilities of superiority", spreads.superiority_draws
             ),
-            "new_words": lambda: self._opposite_draws(),
+            "new_words": self._opposite_draws,
             "variance_partition": lambda group: spreads.variance_partition_draws(
                 self.design, self.table, self._scales, self._chains, group
             ),
-            "reliability": lambda words, attributes: reliability.reliability_draws(
-                *self.in_order, self.draws(), self._chains, words, attributes
-            ),
+            "reliability": reliable,
             "slopes": lambda: slopes.slope_draws(self),
             "parameters": self._parameter_draws,
         }
@@ -544,7 +546,7 @@ class BiasFit:
             level = "between" if results.between else "overall"
             asked: Any = {"estimand": "population", "level": level}
             whole = self.contrasts(**asked) if label == "contrast" else self.summary()
-            digits = decimals(whole["sd"])
+            digits = decimals(whole)
             shown = whole if len(whole) <= _MOST_SHOWN else whole.head(_MOST_SHOWN - 1)
             for row in shown.itertuples():
                 ends = f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
@@ -759,18 +761,18 @@ class BiasFit:
         rows = self.rows_of(level, estimand, column)
         return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
 
-    def _opposite_draws(self, few: bool = False) -> xr.DataArray:
+    def _opposite_draws(self) -> xr.DataArray:
         """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
 
         In each draw the contrast of a new word is normal around that of its class, so that the
-        share is a tail of it. A table needs `few` of the effects.
+        share is a tail of it.
         """
         from scipy.special import ndtr
 
         rows = self.rows_of(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
-        draws = self.draws_for({part.name for part in rows.linear.parts}) if few else self.draws()
+        draws = self.draws_for({part.name for part in rows.linear.parts})
         center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
@@ -800,9 +802,3 @@ class BiasFit:
                 columns.append(draws[name][at])
         values = np.stack(columns, axis=-1).reshape(self._chains, -1, len(names))
         return estimates.labelled_draws(values, {"name": names, "index": indices})
-
-
-def decimals(sd: Any) -> int:
-    """Return how many decimals a column is printed with: two digits of its smallest standard deviation."""
-    known = [float(each) for each in sd if each > 0]
-    return min(6, max(0, 1 - math.floor(math.log10(min(known))))) if known else 3

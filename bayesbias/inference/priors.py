@@ -22,7 +22,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
-from bayesbias.inference.estimands import contrasted_groups, no_contrasts, words_said
+from bayesbias.inference.estimands import asked_rows, no_contrasts, words_said
 from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -179,13 +179,12 @@ def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
 
 def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int) -> xr.DataArray:
     """Draw the contrasts for new words at every level from the prior, labeled as those of a fit."""
-    design, group = Design.of(spec, frame), spec.results.group
-    means = estimates.level_draws(design, frame, design.prior_draws(draws, seed), "population")
-    pairs_of_groups = contrasted_groups(group, frame[group].astype(str))
-    contrasts = estimates.contrast_draws(means, pairs_of_groups, group)
-    if not contrasts.sizes["row"]:
+    design = Design.of(spec, frame)
+    rows = asked_rows(design, frame, "population", contrasted=True)
+    if not rows.keys:
         raise no_contrasts(spec)
-    return contrasts
+    values = rows.linear.draws(design.prior_draws(draws, seed))[None]
+    return estimates.keyed_draws(values, rows.keys, "contrast", "population")
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:

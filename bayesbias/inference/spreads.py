@@ -13,7 +13,7 @@ size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -193,22 +193,8 @@ def pair_sd(
         each = [total_sd(design, draws, rows) ** 2 for rows in of]
     else:
         each = [np.atleast_1d(np.var(design.y[rows])) for rows in of]
-    return _unit(column, groups), np.sqrt(np.mean(each, axis=0))
-
-
-def _unit(column: str, groups: Sequence[str]) -> str:
-    return f"sd of {join_words(groups)} {'pairs' if column == 'connection' else 'rows'}"
-
-
-def in_full(unit: str) -> str:
-    """Name the unit of a standardized contrast in a sentence.
-
-    Examples
-    --------
-    >>> in_full("sd of neutral pairs")
-    'standard deviations of neutral pairs'
-    """
-    return unit.replace("sd of", "standard deviations of", 1)
+    rows_are = "pairs" if column == "connection" else "rows"
+    return f"sd of {join_words(groups)} {rows_are}", np.sqrt(np.mean(each, axis=0))
 
 
 def standardized(

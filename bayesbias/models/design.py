@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,14 +74,13 @@ class Design:
         asked = spec.label_columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
+                names, reset = list(map(str, frame.columns)), "it is the index: frame.reset_index()"
                 raise InputError(
                     "the model needs a column that the table lacks",
-                    where=f"{spec.label}, {_key_naming(spec, column)}",
+                    where=spec.label,
                     found=column,
-                    valid=[str(c) for c in frame.columns],
-                    hint="it is the index of the frame: frame.reset_index()"
-                    if column in frame.index.names
-                    else _hint(spec, column, [str(c) for c in frame.columns]),
+                    valid=names,
+                    hint=reset if column in frame.index.names else nearest(column, names),
                 )
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
@@ -97,7 +95,7 @@ class Design:
         def flat(dims: tuple[str, ...]) -> np.ndarray:
             if len(dims) == 1:
                 return codes[dims[0]]
-            out = np.zeros(len(y), dtype=_code_type([len(coords[dim]) for dim in dims]))
+            out = np.zeros(len(y), dtype=np.int32)
             for dim in dims:
                 out *= len(coords[dim])
                 out += codes[dim]
@@ -307,17 +305,11 @@ class Design:
 
 def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    keys = [
-        f"[parameter.{name}], key times"
-        for name, p in spec.parameters.items()
-        if p.covariate == column
-    ]
-    where = f"{spec.label}, {keys[0] if what == 'covariate' else '[likelihood], key outcome'}"
     try:
         values = frame[column].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"the {what} {column!r} is no column of numbers ({error})", where=where
+            f"the {what} {column!r} is no column of numbers ({error})", where=spec.label
         ) from None
     if not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
@@ -352,33 +344,6 @@ def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
                 )
 
 
-def _code_type(sizes: Sequence[int]) -> type[np.signedinteger[Any]]:
-    """Return the shortest kind of number that holds every entry of a parameter of so many labels."""
-    return np.int32 if math.prod(sizes) <= np.iinfo(np.int32).max else np.int64
-
-
-def _key_naming(spec: ModelSpec, column: str) -> str:
-    """Return the key of the model file that names a column."""
-    for name, parameter in spec.parameters.items():
-        if column in parameter.dims:
-            return f"[parameter.{name}], key dims"
-        if column in parameter.only:
-            return f"[parameter.{name}], key only"
-        if column == parameter.covariate:
-            return f"[parameter.{name}], key times"
-    return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
-
-
-def _hint(spec: ModelSpec, column: str, columns: list[str]) -> str | None:
-    """Say what may be meant: in a model of one's own a misspelt column; of a shipped one another kind of table."""
-    if spec.origin or set(spec.units) <= set(columns):
-        return nearest(column, columns)
-    return (
-        f"a row for this model is one {' x '.join(spec.units)}; for pairs of a word and an attribute take another model, such "
-        "as default"
-    )
-
-
 def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
     """Return the labels of a column as they come (connections in their usual order), and the code of each row."""
     import pandas as pd
@@ -402,15 +367,10 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
 
 def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[str], np.ndarray]:
     """Return labels in an order of their own, and the codes of the rows."""
-    if name == "connection":
-        known = [label for label in labels if label in CONNECTIONS]
-        order = [*known, *sorted(label for label in labels if label not in CONNECTIONS)]
-    else:
-        order = sorted(labels)
-    place = {label: i for i, label in enumerate(order)}
-    return order, np.array([place[label] for label in labels], dtype=_code_type([len(order)]))[
-        codes
-    ]
+    first = {label: k for k, label in enumerate(CONNECTIONS)} if name == "connection" else {}
+    order = sorted(labels, key=lambda label: (first.get(label, len(first)), label))
+    place = {label: k for k, label in enumerate(order)}
+    return order, np.array([place[label] for label in labels], dtype=np.int32)[codes]
 
 
 def _parent_map(
@@ -431,7 +391,7 @@ def _parent_map(
         else:
             level = None
             for position, own in enumerate(dims):
-                mapped = _level_map(codes[own], codes[dim], len(coords[own]))
+                mapped = determined(codes[own], codes[dim])
                 if mapped is not None:
                     level = mapped[grid[position]]
                     break
@@ -446,8 +406,8 @@ def _parent_map(
     return out
 
 
-def _level_map(own: np.ndarray, other: np.ndarray, n: int) -> np.ndarray | None:
-    """Return the level of `other` for each level of `own`, or None where it is not unique."""
-    mapped = np.zeros(n, dtype=np.int64)
-    mapped[own] = other
-    return mapped if np.array_equal(mapped[own], other) else None
+def determined(codes: np.ndarray, values: np.ndarray) -> np.ndarray | None:
+    """Return the value of each code, or None where rows of one code differ in it."""
+    out = np.zeros(codes.max() + 1, dtype=values.dtype)
+    out[codes] = values
+    return out if np.array_equal(out[codes], values) else None

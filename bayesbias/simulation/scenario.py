@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import CONTRASTS, level_means
+from bayesbias.inference.estimands import CONTRASTS, mean_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
@@ -319,7 +319,8 @@ def true_contrasts(scenario: Scenario) -> dict[str, float]:
     """Return the true population contrasts of a scenario."""
     design, given = scenario.truth
     drawn = design.prior_draws(1, 0, given)
-    keys, means = level_means(design, scenario.frame, drawn, "population")
+    rows = mean_rows(design, scenario.frame, "population")
+    keys, means = rows.keys, rows.linear.draws(drawn)
     at = {name: means[0, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
     pairs = [(a, b) for a, b in CONTRASTS if a in at and b in at]
     # Averaging over the grid leaves 1e-15 where the difference is none at all.

@@ -131,8 +131,13 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
         notes.append(f"{plural(lacking, 'cell')} without this contrast.")
     if result.others:
         notes.append(f"{plural(result.others, 'cell')} of earlier plans kept in the folder.")
-    details = tuple(_classes_differ(result, known))
-    return Interpretation(subject, headline, tuple(warnings), tuple(notes), details)
+    return Interpretation(
+        subject,
+        headline,
+        tuple(warnings),
+        tuple(notes),
+        lambda: _classes_differ(result, known),
+    )
 
 
 def _names(cells: pd.DataFrame) -> pd.Series:

@@ -12,7 +12,6 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.cross_validation import (
     answers_by_model,
     compare_models,
-    error_of_elpd,
     loo,
     with_pointwise,
 )
@@ -75,23 +74,6 @@ def test_different_tables_and_few_draws_are_refused(crossed, pairs):
     for asked in (loo, lambda own: own.prior_sensitivity()):
         with pytest.raises(FitError, match="needs 25 draws"):
             asked(few)
-
-
-def test_the_error_of_elpd_is_how_much_it_moves_with_the_draws():
-    """Draws of a mean from its posterior, of observations that all share them: held to the spread over other draws."""
-    rng = np.random.default_rng(shifted(8))
-    y = np.array([-0.5, 0.1, 0.4, 1.0, 1.4])
-    found, errors = [], []
-    for _ in range(120):
-        mu = rng.normal(y.mean(), 1 / np.sqrt(len(y)), size=(2, 200))
-        log_p = -0.5 * (y - mu[..., None]) ** 2 - 0.5 * np.log(2 * np.pi)
-        weights = np.exp(-log_p) / np.exp(-log_p).sum(axis=(0, 1))
-        elpd_i = np.log((weights * np.exp(log_p)).sum(axis=(0, 1)))
-        found.append(elpd_i.sum())
-        errors.append(error_of_elpd(log_p, -log_p, elpd_i))
-    ratio = np.mean(errors) / np.std(found, ddof=1)
-    # The spread is known to 1 / sqrt(2 * 120) of itself; effective draws by ranks are counted rather too low.
-    assert np.exp(-5 / np.sqrt(240)) < ratio < 1.5 * np.exp(5 / np.sqrt(240))
 
 
 def test_each_model_answers_as_a_fit_of_its_own():

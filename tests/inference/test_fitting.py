@@ -248,12 +248,12 @@ def test_outcomes_without_noise_are_refused_in_words():
     table["distance"] = table["protected_word"].map(
         {w: i / 50 for i, w in enumerate(table["protected_word"].unique())}
     )
-    with pytest.raises(FitError, match="noise of zero is no noise"):
+    with pytest.raises(FitError, match="reproduce some rows exactly"):
         fit(table, "crossed", seed=shifted(1), **QUICK)
     labels = table.assign(distance=1.0 * (table["distance"] > 0.1))
-    with pytest.raises(FitError, match="are these labels, 0 or 1"):
+    with pytest.raises(FitError, match="outcomes labels"):
         fit(labels, "crossed", seed=shifted(1), **QUICK)
-    with pytest.raises(FitError, match=r"every row has the same distance \(0.9\)"):
+    with pytest.raises(FitError, match="hardly differs"):
         fit(table.assign(distance=0.9), "crossed", seed=shifted(1), **QUICK)
 
 
@@ -261,7 +261,7 @@ def test_outcomes_that_hardly_differ_are_refused_at_once():
     """Noise of a billionth was sampled for three minutes, and then refused."""
     table = grid()
     hardly = table.assign(distance=0.9 + 1e-9 * np.arange(len(table)) / len(table))
-    with pytest.raises(FitError, match="the rows hardly differ in distance: by 1e-09 between"):
+    with pytest.raises(FitError, match="hardly differs"):
         fit(hardly, "crossed", seed=shifted(1), **QUICK)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -61,15 +60,6 @@ def test_pointwise_values_come_back_where_a_fit_held_them(additive, tmp_path):
     assert set(back.idata.children) == set(held.idata.children)
     for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
         assert back.idata[group].equals(held.idata[group])
-
-
-def test_draws_that_the_seed_does_not_give_are_written(crossed, tmp_path):
-    idata = crossed.idata.copy()
-    idata["posterior"]["attribute_effect"] = idata["posterior"]["attribute_effect"] + 1
-    dataclasses.replace(crossed, idata=idata).save(tmp_path / "fit.nc")
-    back = load_fit(tmp_path / "fit.nc")
-    for name, values in crossed.draws().items():
-        np.testing.assert_array_equal(back.draws()[name], values + (name == "attribute_effect"))
 
 
 def refused(path, said: str) -> None:

@@ -69,9 +69,9 @@ def test_observed_differences_outside_their_intervals_have_a_warning():
     """The model hierarchical with draws that allow no word to differ, and words that do."""
     table = grid(words=(8, 8), attributes=(3, 3))
     none = made_up(table, "hierarchical", sd=0.0005)
-    assert _interval_warning(none, none.contrasts(), bb.View())
+    assert _interval_warning(none, bb.View())
     fitted = bb.fit(table, "hierarchical", **QUICK)
-    assert not _interval_warning(fitted, fitted.contrasts(), bb.View())
+    assert not _interval_warning(fitted, bb.View())
 
 
 @pytest.fixture(scope="module")

@@ -77,26 +77,37 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
         return Interpretation(subject, headline, (), tuple(notes))
-    frame = fit.contrasts(view.prob, view.rope)
     return Interpretation(
         subject,
-        _headline(fit, frame),
-        tuple(_warnings(fit, frame, view)),
+        _headline(fit, view),
+        tuple(_warnings(fit, view)),
         tuple(notes),
-        tuple(_details(fit, frame, view)),
+        lambda: _details(fit, view),
     )
 
 
 def rows_of(
-    frame: pd.DataFrame, level: str, estimand: str = "population", contrast: str | None = None
+    fit: BiasFit, view: View, level: str, estimand: str = "population", contrast: str | None = None
 ) -> pd.DataFrame:
     """Return the rows of one level and estimand, of one contrast: the first unless another is named."""
-    rows = frame[(frame["level"] == level) & (frame["estimand"] == estimand)]
-    return rows[rows["contrast"] == (frame["contrast"].iloc[0] if contrast is None else contrast)]
+    overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
+    contrast = overall["contrast"].iloc[0] if contrast is None else contrast
+    if level == "overall":
+        return overall[overall["contrast"] == contrast]
+    if level not in fit.spec.results.levels:
+        return overall.iloc[:0]
+    rows = fit.rows_of(level, estimand, "contrast")
+    chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == contrast])
+    if not chosen.keys:
+        return overall.iloc[:0]
+    return fit.once(
+        ("rows_of", level, estimand, contrast, view),
+        lambda: fit.describe(chosen, estimand, "contrast", view.prob, view.rope),
+    )
 
 
-def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
-    row: Any = next(rows_of(frame, "overall").itertuples())
+def _headline(fit: BiasFit, view: View) -> str:
+    row: Any = next(rows_of(fit, view, "overall").itertuples())
     verdict, (first, _, second) = in_words(row), row.contrast.partition(" - ")
     first, second = (NAMES.get(name, name) for name in (first, second))
     where, comma, size = verdict.partition(", ")
@@ -106,7 +117,7 @@ def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
         said = f"{first} and {second} are {verdict}."
     else:
         said = f"{verdict[0].upper()}{verdict[1:]}."
-    classes = rows_of(frame, "class")
+    classes = rows_of(fit, view, "class")
     near, far = (
         [row.name for row in classes.itertuples(index=False) if verdict_of(row) in wanted]
         for wanted in (
@@ -121,13 +132,13 @@ def _headline(fit: BiasFit, frame: pd.DataFrame) -> str:
     return said
 
 
-def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out, sets = data_warnings(fit), _own_sets(fit, frame)
+    out, sets = data_warnings(fit), _own_sets(fit, view)
     out += [
         f"{row.name}: may reflect its attribute set, not the class (interval of the set "
         f"{interval(sets[row.name])} includes 0). Report both."
-        for row in rows_of(frame, "class").itertuples(index=False)
+        for row in rows_of(fit, view, "class").itertuples(index=False)
         if row.name in sets
         and verdict_of(row) is not Verdict.INCONCLUSIVE
         and verdict_of(sets[row.name]) is Verdict.INCONCLUSIVE
@@ -137,7 +148,7 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
             f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
-    out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, frame, view)]
+    out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, view)]
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
         moved = frequency.moved(view.rope)
@@ -156,7 +167,7 @@ def _warnings(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
         first = fit.standardized(
             view.prob, view.standard_rope, level="overall", estimand="population"
         ).iloc[0]
-        raw = next(rows_of(frame, "overall").itertuples())
+        raw = next(rows_of(fit, view, "overall").itertuples())
         sd = raw.mean / first["mean"] if first["mean"] else np.inf
         if view.rope > LARGE_ROPE * abs(sd):
             out.append(
@@ -221,11 +232,11 @@ def prior_warning(fit: BiasFit) -> list[str]:
     ]
 
 
-def _interval_warning(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     """Warn where the observed differences of listed words lie outside the intervals of the model far too often."""
     from scipy import stats
 
-    words = rows_of(frame, "word", "listed_words")
+    words = rows_of(fit, view, "word", "listed_words")
     outside = int(
         ((words["mean"] < words["hpdi_low"]) | (words["mean"] > words["hpdi_high"])).sum()
     )
@@ -264,9 +275,9 @@ def own_names(fit: BiasFit) -> dict[tuple[str, str], str]:
     }
 
 
-def _own_sets(fit: BiasFit, frame: pd.DataFrame) -> dict[str, Any]:
+def _own_sets(fit: BiasFit, view: View) -> dict[str, Any]:
     """Return the row of its attribute set for each class that has one set of its own."""
-    rows = {row.name: row for row in rows_of(frame, "attribute_set").itertuples(index=False)}
+    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples(index=False)}
     return {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
 
 
@@ -299,13 +310,13 @@ def _variance_ratio(fit: BiasFit) -> float | None:
     return ratio if ratio > VARIANCE_RATIO and stats.f.sf(ratio, between, within) < 1e-3 else None
 
 
-def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
+def _details(fit: BiasFit, view: View) -> list[str]:
     """Return further sentences: chance of single pairs, of a new word, and words off zero."""
     out = []
-    first = frame["contrast"].iloc[0]
+    first = rows_of(fit, view, "overall")["contrast"].iloc[0]
     a, b = first.split(" - ") if " - " in first else (first, "")
     names = own_names(fit)
-    for row in rows_of(frame, "class").itertuples(index=False):
+    for row in rows_of(fit, view, "class").itertuples(index=False):
         if own := names.get(("class", row.name)):
             said = own.replace(" - ", " minus ")
             out.append(f"{row.name}: {said} {row.mean:+.3f} {interval(row)}.")
@@ -326,7 +337,7 @@ def _details(fit: BiasFit, frame: pd.DataFrame, view: View) -> list[str]:
     if same_for_all_words(fit.spec):
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
         return out
-    words = rows_of(frame, "word")
+    words = rows_of(fit, view, "word")
     if len(words) and words_scatter(fit.spec):
         near, far = sides(words)
         chance = len(words) * (1 - view.prob) / 2

@@ -17,6 +17,7 @@ from bayesbias.studies.association.interpretation import (
     has_contrasts,
     interpret_fit,
     own_names,
+    rows_of,
     subject_of,
 )
 from bayesbias.studies.common import (
@@ -76,26 +77,24 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     """
     import pandas as pd
 
-    frame = fit.contrasts(view.prob, view.rope)
-    shown = frame["level"].isin(LEVEL_NAMES) & (frame["estimand"] == "population")
-    frame = with_d(fit, view, frame, shown | (frame["level"] == "overall"))
-    population, first = frame["estimand"] == "population", frame["contrast"].iloc[0]
-    overall = frame[population & (frame["level"] == "overall")]
-    parts = [overall.assign(label=overall["contrast"])]
+    def block(level: str, estimand: str = "population") -> pd.DataFrame:
+        rows = rows_of(fit, view, level, estimand)
+        if level == "overall" and estimand == "population":
+            rows = fit.contrasts(view.prob, view.rope, estimand, level)
+        return with_d(fit, view, rows, rows["level"] == level) if len(rows) else rows
+
+    overall = block("overall")
+    first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
     groups, names = [], own_names(fit)
     for level, name in LEVEL_NAMES.items():
-        rows = frame[population & (frame["level"] == level) & (frame["contrast"] == first)]
+        rows = block(level)
         if 1 < len(rows) <= MOST_ROWS:
             own = [f"  {each}: {names.get((level, each))}" for each in rows["name"]]
             if not names or max(map(len, own)) > LONGEST:
                 own = [f"  {name} {each}" for each in rows["name"]]
             groups.append(rows.assign(label=own))
     if words_scatter(fit.spec):
-        listed = frame[
-            (frame["estimand"] == "listed_words")
-            & (frame["level"] == "overall")
-            & (frame["contrast"] == first)
-        ]
+        listed = block("overall", "listed_words")
         groups.append(listed.assign(label="  listed words only"))
     if groups:
         parts += [pd.DataFrame({"label": [f"{first}, by"], "is_heading": [True]}), *groups]

@@ -159,7 +159,7 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     classes = frame[(frame["level"] == "class") & frame["contrast"].isin(first["contrast"])]
     details = [_sentence(result, pairs, row) for row in classes.itertuples(index=False)]
     return Interpretation(
-        subject, " ".join(said), tuple(_warnings(result)), tuple(notes), tuple(details)
+        subject, " ".join(said), tuple(_warnings(result)), tuple(notes), lambda: details
     )
 
 

@@ -36,8 +36,13 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
     rows = first_rows(frame[frame["level"] == "overall"])
     headline = " ".join(_sentence(result, row) for row in rows.itertuples(index=False))
     warnings = [text for name in result.methods for text in _warnings(result, name, view)]
-    details = tuple(_details(result, frame))
-    return Interpretation(subject, headline, tuple(warnings), tuple(dict.fromkeys(notes)), details)
+    return Interpretation(
+        subject,
+        headline,
+        tuple(warnings),
+        tuple(dict.fromkeys(notes)),
+        lambda: _details(result, frame),
+    )
 
 
 def _sentence(result: Comparison, row: Any) -> str:

@@ -196,7 +196,7 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
             f"{n} pairs of groups: read each difference by itself. Intervals do not allow for their number."
         )
     warnings = [*data_warnings(fit), *misfit_warnings(fit), *prior_warning(fit)]
-    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), tuple(details))
+    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:

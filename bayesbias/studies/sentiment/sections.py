@@ -238,9 +238,12 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
             )
     if fit is not None:
         warnings += misfit_warnings(fit)
-    details = [_range(result, name) for name in result.classifiers]
     return Interpretation(
-        subject, " ".join(said), tuple(warnings), tuple(result.notes), tuple(details)
+        subject,
+        " ".join(said),
+        tuple(warnings),
+        tuple(result.notes),
+        lambda: [_range(result, name) for name in result.classifiers],
     )
 
 

@@ -128,7 +128,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about {chance:.1f} of "
         f"{len(result.frame)} would be expected by chance."
     )
-    return Interpretation(known.data, said, (), tuple(notes), (details,))
+    return Interpretation(known.data, said, (), tuple(notes), lambda: [details])
 
 
 def about(result: WefatResult) -> dict[str, Any]:
