@@ -154,7 +154,9 @@ def check(
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
     if words is not None and not problems:
-        sizes = f"{len(words.protected_words)} protected words, {len(words.attribute_words)} attributes"
+        sizes = (
+            f"{len(words.protected_words)} protected words, {len(words.attribute_words)} attributes"
+        )
         click.echo(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
     if found is not None and embedding is not None:
         click.echo(f"Found in {found['name']}:")
