@@ -12,7 +12,7 @@ from bayesbias.cli.main import cli
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import View
 from bayesbias.studies.corpora.comparing import join_corpora, weights_of
-from bayesbias.studies.corpora.sections import in_names, interpret_corpora, main_table
+from bayesbias.studies.corpora.sections import interpret_corpora, main_table
 from bayesbias.tables.reading import as_pair_table
 
 SETTINGS = {"draws": 1000, "chains": 2, "seed": 1, "engine": "quick", "progress": False}
@@ -132,7 +132,7 @@ def test_three_corpora_without_order_are_each_compared_with_the_first():
     means = frame[frame["contrast"] == "associated - different"]["mean"].tolist()
     assert means[1] < means[0] < 0
     labels = main_table(found, View())["label"].str.strip().tolist()
-    assert labels[:3] == ["1930s to 1950s", "associated - different", "x: x minus y"]
+    assert labels[:3] == ["1930s to 1950s", "associated - different", "class x"]
     assert found.changes["1930s to 1980s"].ends == ("1930s", "1980s")
 
 
@@ -140,14 +140,49 @@ def test_sentences_speak_of_change_in_the_names_of_the_sets(two, slope):
     said = interpret_corpora(two, View())
     assert isinstance(said, Interpretation)
     assert "from 1930s to 1980s" in said.headline
-    assert any(text.startswith("x: x minus y moved by") for text in said.details)
+    assert any(text.startswith("x: associated minus different moved by") for text in said.details)
     assert "per step" in interpret_corpora(slope, View()).headline
-    pairs = two.corpora["1930s"].table
-    assert in_names(pairs, "class", "y", "associated - different") == "y: y minus x"
-    assert in_names(pairs, "word", "w", "human - neutral") == "w: human minus neutral"
     text = bb.output.to_text(two)
     assert len(text.splitlines()) <= 25
     assert not any(word in text.lower() for word in ("debias", "destroyed", "forces", "closer to"))
+
+
+def test_groups_on_shared_sets_change_in_the_names_of_the_sets():
+    words = {
+        "women": {"protected": ["she", "her", "woman", "girl"]},
+        "men": {"protected": ["he", "him", "man", "boy"]},
+        "attribute_sets": {
+            "career": ["career", "salary", "office", "boss"],
+            "family": ["home", "family", "kids", "wedding", "parents"],
+        },
+    }
+    listed = bb.load_wordlist(words)
+    later = bb.load_embedding("minilm-static", listed.words, postprocess="abtt")
+    found = bb.compare({"a": "minilm-static", "b": later}, words, kind="corpora", **SETTINGS)
+    (change,) = found.changes.values()
+    assert change.fit.spec.outcome == "change"
+    assert change.fit.spec.parameters["intercept"].args["mu"] == 0
+    frame = found.contrasts(level="between", estimand="population")
+    pairs = change.fit.table.groupby(["protected_class", "attribute_class"])["change"].mean()
+    apart = (pairs["women"] - pairs["men"])["career"] - (pairs["women"] - pairs["men"])["family"]
+    row = frame[frame["contrast"] == "career - family"].iloc[0]
+    assert row["name"] == "women - men"
+    assert row["mean"] == pytest.approx(apart, abs=0.02)
+    said = bb.interpret(found)
+    assert any("women: career minus family moved by" in text for text in said.details)
+
+
+def test_classes_are_named_by_their_sets():
+    named = {
+        name: frame.assign(attribute_class=frame["attribute_class"].replace({"x": "p", "y": "q"}))
+        for name, frame in periods().items()
+        if name != "1950s"
+    }
+    found = bb.compare(named, kind="corpora", **SETTINGS)
+    labels = main_table(found, View())["label"].str.strip().tolist()
+    assert {"x: p minus q", "y: q minus p", "p: x minus y"} <= set(labels)
+    details = interpret_corpora(found, View()).details
+    assert any(text.startswith("x: p minus q moved by") for text in details)
 
 
 def test_mean_distances_far_apart_are_a_warning():

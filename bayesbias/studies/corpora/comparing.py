@@ -20,10 +20,10 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
-from bayesbias.inference.fitting import fit
+from bayesbias.inference.fitting import fit, model_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
-from bayesbias.models.loading import DEFAULT_MODEL, load_model
+from bayesbias.models.loading import GROUPS_MODEL, load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
@@ -208,16 +208,11 @@ def compare_corpora(
     model: str | os.PathLike[str] | ModelSpec = "change",
     *,
     ordered: bool = False,
-    level_model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
+    level_model: str | os.PathLike[str] | ModelSpec | None = None,
     progress: bool | None = None,
     **settings: Any,
 ) -> CorpusComparison:
     """Compare vectors of two or more corpora; see `bayesbias.compare`."""
-    spec, level_spec = load_model(model), load_model(level_model)
-    if spec.outcome != "change":
-        raise InputError(
-            "expected a model with the outcome 'change'", where=spec.label, found=spec.outcome
-        )
     names = checks.names(corpora, "corpus") if isinstance(corpora, Mapping) else []
     if len(names) < 2:
         raise InputError(
@@ -233,6 +228,12 @@ def compare_corpora(
         else:
             tables[name] = distance_table(source, words)
     frame, distances, coverage, missing = join_corpora(tables)
+    level_spec = load_model(model_for(frame) if level_model is None else level_model)
+    spec = model_of_changes(frame) if model == "change" else load_model(model)
+    if spec.outcome != "change":
+        raise InputError(
+            "expected a model with the outcome 'change'", where=spec.label, found=spec.outcome
+        )
     if settings.get("seed") is None:
         settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
     weights = weights_of(names, ordered)
@@ -268,6 +269,17 @@ def compare_corpora(
         "missing": missing,
     }
     return CorpusComparison(fits, changes, provenance)
+
+
+def model_of_changes(frame: pd.DataFrame) -> ModelSpec:
+    """Return the model of changes for a table: `change`, or `groups` centered on no change."""
+    if (name := model_for(frame)) != GROUPS_MODEL:
+        return load_model("change")
+    text = load_model(name).text
+    for old, new in (('name = "groups"', 'name = "groups of changes"'), ("mu = 1\n", "mu = 0\n")):
+        text = text.replace(old, new, 1)
+    text = text.replace('outcome = "distance"', 'outcome = "change"', 1)
+    return parse_model(text.encode(), name)
 
 
 def weights_of(names: list[str], ordered: bool) -> dict[str, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.studies.association.interpretation import own_names
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -22,6 +24,7 @@ from bayesbias.studies.common import (
 from bayesbias.studies.corpora.comparing import CorpusComparison
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
+LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of", "between": ""}
 FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
 CHANGE = Column("mean", "change", "signed")
 LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
@@ -40,38 +43,31 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     ]
 
 
-def in_names(frame: pd.DataFrame, level: str, name: str, contrast: str) -> str:
-    """Return a contrast of a class in the names of its attribute sets, such as ``women: family minus career``."""
-    said = contrast.replace(" - ", " minus ")
-    if level == "class" and contrast == "associated - different":
-        own = frame[frame["protected_class"].astype(str) == name]
-        sets = [
-            list(dict.fromkeys(own.loc[own["connection"] == side, "attribute_class"].astype(str)))
-            for side in ("associated", "different")
-        ]
-        if len(sets[0]) == len(sets[1]) == 1:
-            said = f"{sets[0][0]} minus {sets[1][0]}"
-    return said if level == "overall" else f"{name}: {said}"
+def in_names(names: Mapping[tuple[str, str], str], row: Any) -> str:
+    """Return a contrast in the names of the list, such as ``women: family minus career``."""
+    own = names.get((row.level, row.name)) if row.contrast == "associated - different" else None
+    said = (own or row.contrast).replace(" - ", " minus ")
+    return said if row.level == "overall" else f"{row.name}: {said}"
 
 
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
     """Return the changes overall, and of the first contrast by class and attribute set."""
     frame = result.contrasts(view.prob, view.rope, "population")
-    pairs = next(iter(result.corpora.values())).table
+    names = own_names(next(iter(result.corpora.values())))
     several = frame["change"].nunique() > 1
     parts = []
     for change, own in frame.groupby("change", sort=False):
         first = own["contrast"] == own["contrast"].iloc[0]
         overall = own[(own["level"] == own["level"].iloc[0]) & (first | (not several))]
         groups = []
-        for level, heading in (("class", ""), ("attribute_set", "attributes of ")):
+        for level, heading in LEVEL_NAMES.items():
             rows = own[(own["level"] == level) & first]
-            if 1 < len(rows) <= MOST_ROWS and not (several and level != "class"):
+            least = 1 if level == "between" else 2
+            if least <= len(rows) <= MOST_ROWS and not (several and level == "attribute_set"):
+                plain = own["contrast"].iloc[0] == "associated - different" and not names
                 labels = [
-                    f"  {heading}{name}"
-                    if heading
-                    else f"  {in_names(pairs, level, name, contrast)}"
-                    for name, contrast in zip(rows["name"], rows["contrast"], strict=True)
+                    f"  {heading} {row.name}" if plain else f"  {in_names(names, row)}"
+                    for row in rows.itertuples()
                 ]
                 groups.append(rows.assign(label=labels))
         if several:
@@ -153,23 +149,23 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
         "change: see fit_replicates."
     )
     frame = result.contrasts(view.prob, view.rope, "population")
-    pairs = next(iter(result.corpora.values())).table
+    names = own_names(next(iter(result.corpora.values())))
     first = frame.groupby("change", sort=False).head(1)
-    said = [_sentence(result, pairs, row) for row in first.itertuples(index=False)]
-    classes = frame[(frame["level"] == "class") & frame["contrast"].isin(first["contrast"])]
-    details = [_sentence(result, pairs, row) for row in classes.itertuples(index=False)]
+    said = [_sentence(result, names, row) for row in first.itertuples(index=False)]
+    wanted = frame["level"].isin(["class", "between"]) & frame["contrast"].isin(first["contrast"])
+    classes = frame[wanted]
+    details = [_sentence(result, names, row) for row in classes.itertuples(index=False)]
     return Interpretation(
         subject, " ".join(said), tuple(_warnings(result)), tuple(notes), lambda: details
     )
 
 
-def _sentence(result: CorpusComparison, pairs: pd.DataFrame, row: Any) -> str:
+def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], row: Any) -> str:
     """Say how one contrast changed, such as ``women: family minus career moved by -0.04 from 1930s to 1980s``."""
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
-    label = in_names(pairs, row.level, row.name, row.contrast)
-    moved = f"{label} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to {end}"
+    moved = f"{in_names(names, row)} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to {end}"
     rope = f"the ROPE (±{row.rope:.2g}{step})"
     if row.verdict == TOO_CLOSE:
         return f"Too close to call: {moved}. Raise --draws."

@@ -541,7 +541,7 @@ def compare(
             debiased,
             model,
             ordered=ordered,
-            level_model=level_model,
+            level_model=None if level_model == DEFAULT_MODEL else level_model,
             progress=progress,
             **settings,
         )
