@@ -168,9 +168,8 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         fetch(split)
         for sentence, tokens in zip(sentences, split, strict=True):
             if not any(token in vectors and re.search(r"\w", token) for token in tokens):
-                problem = "no word of the sentence is in the embedding"
-                where, found = f"sentence {sentence!r}", ", ".join(tokens)
-                raise InputError(problem, where=where, found=found)
+                problem = f"expected a word with a vector, got {', '.join(tokens)}"
+                raise InputError(problem, where=f"sentence {sentence!r}")
         known = ([vectors[t] for t in tokens if t in vectors] for tokens in split)
         return np.array([np.mean(each, axis=0) for each in known])
 

@@ -128,7 +128,7 @@ def checked_sentences(sentences: Iterable[str]) -> list[str]:
     for number, text in enumerate(texts, start=1):
         checks.text(text, f"sentence {number}")
     if not texts:
-        raise InputError("there are no sentences to encode", where="sentences", valid="one or more")
+        raise InputError("expected one sentence or more, got none", where="sentences")
     return texts
 
 
@@ -205,9 +205,10 @@ def function_encoder(
            [2., 2.]])
     """
     if not callable(function):
-        raise InputError("cannot be called", where="function", found=type(function).__name__)
+        got = type(function).__name__
+        raise InputError(f"expected a callable, got {got}", where="function")
     if version is not None and not name:
-        raise InputError("a version needs a name of its own", found=f"version={version!r}")
+        raise InputError("expected a name beside a version, got none", where="name")
     checks.count(batch_size, "batch_size")
     own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
     facts: dict[str, Any] = {"source": "a callable", "callable": own}

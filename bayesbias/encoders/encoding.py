@@ -16,7 +16,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
 from bayesbias.core.files import cache_dir, sha256_of
-from bayesbias.core.formatting import number_of
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
 from bayesbias.encoders.loading import load_encoder
@@ -113,16 +112,10 @@ def encode(
         for number, first in enumerate(range(0, len(todo), size), start=1):
             batch = todo[first : first + size]
             where = f"encoder {encoder.name!r}, batch {number} of {count}"
-            sure = f"vectors of {number_of(len(vectors), 'sentence')} are kept"
-            kept = sure if store and vectors else None
-            batch_vectors = _encoded_batch(encoder, batch, where, dim, kept)
+            batch_vectors = _encoded_batch(encoder, batch, where, dim)
             dim = batch_vectors.shape[1]
             if store:
-                try:
-                    store.write(batch, batch_vectors)
-                except InputError as error:  # a full disk must not cost the work at hand
-                    warn_user(f"vectors are no longer kept: {error}")
-                    store = None
+                store.write(batch, batch_vectors)
             vectors |= zip(batch, batch_vectors, strict=True)
             tick(len(batch))
     account = getattr(encoder, "account", None)
@@ -133,32 +126,26 @@ def encode(
     return np.array([vectors[text] for text in texts])
 
 
-def _encoded_batch(
-    encoder: Encoder, batch: list[str], where: str, dim: int | None, kept: str | None = None
-) -> np.ndarray:
+def _encoded_batch(encoder: Encoder, batch: list[str], where: str, dim: int | None) -> np.ndarray:
     """Encode one batch and check the vectors."""
     try:
         array = np.asarray(encoder.encode(list(batch)))
     except InputError as error:  # names the sentence, and what to do
-        raise error.retold(where, kept) from error
+        raise error.retold(where) from error
     except Exception as error:  # an encoder may be anybody's code
-        reason = f"the encoder failed: {type(error).__name__}: {error}"
-        raise InputError(reason, where=f"{where}, sentence {batch[0]!r}", hint=kept) from error
+        reason = f"expected vectors, got {type(error).__name__}: {error}"
+        raise InputError(reason, where=f"{where}, sentence {batch[0]!r}") from error
     fits = array.ndim == 2 and array.shape == (len(batch), dim or array.shape[1])
     if not fits or array.dtype.kind not in "fiu":
-        found = f"shape {array.shape}, type {array.dtype}"
-        valid = f"numbers of shape ({len(batch)}, {dim or 'd'}), one row per sentence"
-        problem = "the encoder returned other than vectors"
-        raise InputError(problem, where=where, found=found, valid=valid, hint=kept)
+        shape = f"({len(batch)}, {dim or 'd'})"
+        got = f"shape {array.shape} and type {array.dtype}"
+        raise InputError(f"expected numbers of shape {shape}, got {got}", where=where)
     wide = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     array = np.array(array, dtype=wide, order="C")  # its own: the encoder may use its array again
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1) | ~array.any(axis=1))
     if len(bad):
-        problem, where = (
-            "the vector holds NaN, infinite or only zero numbers",
-            f"{where}, sentence {batch[bad[0]]!r}",
-        )
-        raise InputError(problem, where=where, hint=kept)
+        problem = "expected finite numbers that are not all 0, got NaN, infinity or zeros"
+        raise InputError(problem, where=f"{where}, sentence {batch[bad[0]]!r}")
     return array
 
 
@@ -168,7 +155,7 @@ def _check_unchanged(encoder: Encoder, vectors: dict[str, np.ndarray], store: An
     (new,) = _encoded_batch(encoder, [text], f"encoder {encoder.name!r}, the cache", None)
     if len(new) != len(old) or np.linalg.norm(new - old) > _SAME * np.linalg.norm(old):
         raise InputError(
-            "the encoder no longer gives the vector that is in the cache",
+            "expected the vector in the cache, got another one",
             where=f"encoder {encoder.name!r}, sentence {text!r}, cache {store.path}",
             hint="give a changed encoder a new version, or another cache file",
         )
@@ -195,7 +182,8 @@ class _Cache:
                 )
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            problem, hint = f"cannot be used as a cache: {error}", "delete it, or pass cache=False"
+            problem = f"expected a cache file, got {error}"
+            hint = "delete it, or pass cache=False"
             raise InputError(problem, where=self.path, hint=hint) from error
 
     def read(self, texts: list[str]) -> dict[str, np.ndarray]:
@@ -228,8 +216,8 @@ def _cache_of(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> _Cache 
     if fingerprint is None:
         if getattr(encoder, "batch_size", BATCH_SIZE) is None:
             return None
-        problem = "the vectors of this encoder cannot be kept: nothing tells when it changes"
-        hint = "load_encoder(function, name=..., version=...), a fingerprint, or cache=False"
+        problem = "expected a version or fingerprint beside a cache file, got none"
+        hint = "use load_encoder(function, name=..., version=...), or cache=False"
         raise InputError(problem, where=f"encoder {encoder.name!r}", hint=hint)
     path = cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
     return _Cache(path, str(fingerprint))

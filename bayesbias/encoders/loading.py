@@ -83,9 +83,9 @@ def load_encoder(
         text = checks.path(spec, "spec", "a name, or the path of a file or folder")
     kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
     if version is not None and text is not None:
-        raise InputError("is for callables", where="version", found=version)
+        raise InputError(f"expected a version of a callable, got one of {text}", where="version")
     if device is not None and not (colon and kind in ("sentence-transformers", "transformers")):
-        raise InputError("only models run on a device", where="device", found=device)
+        raise InputError(f"expected a model beside a device, got {text}", where="device")
     if text is None:
         return _from_object(spec, name, version)
     if text == STATIC_ENCODER:
@@ -108,14 +108,16 @@ def load_encoder(
 def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
     if isinstance(spec, Encoder) and isinstance(spec.name, str) and callable(spec.encode):
         if name is not None or version is not None:
-            raise InputError("an encoder has a name of its own", found=spec.name)
+            problem = f"expected no name or version beside an encoder, got them for {spec.name!r}"
+            raise InputError(problem, where="spec")
         return spec
     if callable(getattr(spec, "encode", None)):
         hint = "give its method and a name: load_encoder(model.encode, name='...')"
-        found = type(spec).__name__
-        raise InputError("has a method encode, but no name", found=found, hint=hint)
+        got = f"expected an encoder with a name, got {type(spec).__name__} without one"
+        raise InputError(got, where="spec", hint=hint)
     if not callable(spec):
-        raise InputError("cannot be used as an encoder", found=type(spec).__name__, valid=_VALID)
+        problem = f"expected an encoder, got {type(spec).__name__}"
+        raise InputError(problem, where="spec", valid=_VALID)
     return function_encoder(spec, name=name, version=version)
 
 
@@ -123,13 +125,13 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
     """Split ``NAME?key=value&key=value``; numbers become numbers."""
     target, _, query = rest.partition("?")
     if not target:
-        raise InputError("names no model", found=text, valid=_VALID)
+        raise InputError(f"expected the name of a model, got {text}", where="spec", valid=_VALID)
     options: dict[str, Any] = {}
     where = f"encoder {text!r}"
     for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
         checks.choice(key, _OPTIONS[kind], "option", where)
         checks.text(value, f"{where}, {key}")
-        with guarded(where, f"{key} must be a whole number"):
+        with guarded(where, f"{key}: expected a whole number, got {value!r}"):
             options[key] = int(value) if key in ("layer", "max_length") else value
     return target, options
 
@@ -144,4 +146,4 @@ def _unknown_encoder(text: str) -> InputError:
         hint = f"the mean of its word vectors: cbow:{text}"
     else:
         hint = nearest(kind if colon else text, [STATIC_ENCODER, *_OPTIONS])
-    return InputError("unknown encoder", found=text, valid=_VALID, hint=hint)
+    return InputError(f"expected an encoder, got {text!r}", where="spec", valid=_VALID, hint=hint)

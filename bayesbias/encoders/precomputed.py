@@ -63,28 +63,30 @@ def vectors_encoder(
     path = Path(checks.path(path, "path")).expanduser()
     kind = path.suffix.lower()
     if kind not in VECTOR_FILES:
-        hint = nearest(kind, VECTOR_FILES)
-        raise InputError("is not a file of vectors", where=path, valid=VECTOR_FILES, hint=hint)
+        endings, hint = ", ".join(VECTOR_FILES), nearest(kind, VECTOR_FILES)
+        raise InputError(f"expected a file with {endings}, got {path.name}", where=path, hint=hint)
     files.state_of(path, noun="file of vectors")
-    valid = "sentences as text, vectors as numbers of shape (n, d)"
-    with files.guarded(path, f"cannot be read as {kind}", valid=valid):
+    wanted = "expected sentences as text and vectors as numbers of shape (n, d)"
+    with files.guarded(path, f"{wanted}, got a file that cannot be read as {kind}"):
         sentences, vectors = _READERS[kind](path)
     texts = all(isinstance(sentence, str) for sentence in sentences)
     numbers = vectors.ndim == 2 and vectors.dtype.kind in "fiu"
     if not texts or not numbers or len(vectors) != len(sentences):
-        found = f"{len(sentences)} sentences, vectors of shape {vectors.shape}"
-        problem = "vectors do not fit the sentences"
-        raise InputError(problem, where=path, found=found, valid=valid)
+        got = f"{len(sentences)} sentences and vectors of shape {vectors.shape}"
+        raise InputError(f"{wanted}, got {got}", where=path)
     at: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
         first = at.setdefault(sentence, row)
         if first != row and not np.array_equal(vectors[first], vectors[row], equal_nan=True):
-            problem, where = "a sentence occurs twice with different vectors", f"row {row + 1}"
-            raise InputError(problem, where=f"{path}, {where}", found=sentence)
+            problem = f"expected one vector for each sentence, got two for {sentence!r}"
+            raise InputError(problem, where=f"{path}, row {row + 1}")
 
     def run(asked: list[str]) -> np.ndarray:
         if missing := [sentence for sentence in asked if sentence not in at]:
-            raise InputError(f"has no vector of {some(map(repr, missing), 8)}", where=path)
+            problem = (
+                f"expected vectors of all sentences, got none of {some(map(repr, missing), 8)}"
+            )
+            raise InputError(problem, where=path)
         return vectors[[at[sentence] for sentence in asked]]
 
     facts = {

@@ -232,7 +232,8 @@ def transformers_encoder(
     checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")
     way = POOLINGS[pooling]
     if way.token and special_tokens == "exclude":
-        raise InputError(f"{way.token} is itself a special token", found="special_tokens=exclude")
+        problem = f"expected special tokens for pooling={pooling}, got 'exclude'"
+        raise InputError(problem, where="special_tokens")
     torch, transformers = _import_libraries("transformers")
     text, local = _folder_or_hub_name(model)
     where = _chosen_device(torch, device)
@@ -243,16 +244,16 @@ def transformers_encoder(
         loaded, loading = transformers.AutoModel.from_pretrained(text, **common)
     # We never use a pooler.
     if random := sorted(key for key in loading["missing_keys"] if "pooler" not in key):
-        problem = "the files of the model lack weights, which would be random numbers"
-        raise InputError(problem, where=text, found=random[0])
+        problem = f"expected all weights in the files of the model, got none for {random[0]}"
+        raise InputError(problem, where=text)
     if getattr(loaded.config, "is_encoder_decoder", False):
         loaded = loaded.get_encoder()
     loaded = loaded.float().eval().to(where)
     if tokenizer.pad_token is None:  # as of GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if way.token and getattr(tokenizer, way.token_id) is None:
-        problem = f"the tokenizer has no {way.token} token"
-        raise InputError(problem, where=text, found=f"pooling={pooling}")
+        problem = f"expected a tokenizer with {way.token} for pooling={pooling}, got none"
+        raise InputError(problem, where=text)
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
     most = min((bound for bound in bounds if bound and bound < _UNBOUNDED), default=None)
     if max_length is not None:
@@ -285,13 +286,13 @@ def transformers_encoder(
         empty = (~seen.any(dim=1)).nonzero()
         if len(empty):
             sentence = f"sentence {sentences[int(empty[0])]!r}"
-            raise InputError("the sentence has no token to pool over", where=sentence)
+            raise InputError("expected a token to pool over, got none", where=sentence)
         return way.pool(torch, hidden[index], seen).cpu().numpy()
 
     layers = len(states(["a"])[0]) - 1
     if not isinstance(layer, int) or not -layers - 1 <= layer <= layers:
         valid = f"0 (input embeddings) to {layers}, or -1 (last) to {-layers - 1}"
-        raise InputError("the model has no such layer", where=text, found=layer, valid=valid)
+        raise InputError(f"expected a layer from {valid}, got {layer}", where=text)
     index = layer % (layers + 1)
     vital = {
         "library": "transformers",
@@ -364,12 +365,12 @@ def _folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
     if os.path.isdir(path):
         return str(path), True
     if path.is_file():
-        raise InputError("is a file, not the folder of a model", where=path)
+        raise InputError("expected the folder of a model, got a file", where=path)
     beside = path.parent != Path(".") and os.path.isdir(path.parent)
     if beside or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text):
         valid = "the folder of a model, or a name on the hub such as owner/name"
         hint = nearest(str(path), map(str, path.parent.glob("*")))
-        raise InputError("no such model", found=text, valid=valid, hint=hint)
+        raise InputError(f"expected {valid}, got {text!r}", where="model", hint=hint)
     return text, False
 
 
@@ -390,7 +391,9 @@ def _quiet_loading(text: str, local: bool) -> Iterator[None]:
         if "trust_remote_code" in str(error):
             first, hint = "needs code of its own, which is never run", None
         where = f"model {text!r}"
-        raise InputError(f"cannot be loaded: {first}", where=where, hint=hint) from error
+        raise InputError(
+            f"expected a model to load, got: {first}", where=where, hint=hint
+        ) from error
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -1,6 +1,5 @@
 from .association import sc_weat as sc_weat
 from .permutation import holm as holm, permutation_test as permutation_test
-from .resampling import sign_flip_test as sign_flip_test
 from .score import Score as Score
 from .vectors import ect as ect, ripa as ripa, rnsb as rnsb
 from .wefat import wefat_score as wefat_score

@@ -251,7 +251,7 @@ def sc_weat(
         1 asks whether the words are nearer to their own attributes (X to A, Y to B), 2 whether they
         are nearer to either.
     prob, samples, seed
-        As in `sign_flip_test`.
+        Probability of the interval, draws of signs for more than 40 words, and their seed.
 
     Returns
     -------

@@ -151,7 +151,7 @@ def sign_flip_test(
 
     Examples
     --------
-    >>> from bayesbias.scores import sign_flip_test
+    >>> from bayesbias.scores.resampling import sign_flip_test
     >>> found = sign_flip_test([0.5, 0.8, 0.2, 1.1, 0.4, 0.6])
     >>> found.p_value, round(found.low, 3), round(found.high, 3)
     (0.03125, 0.35, 0.85)

@@ -21,4 +21,4 @@ from .sentiment.published import (
     profession_sentiment as profession_sentiment,
     top_bottom as top_bottom,
 )
-from .wefat.result import Estimated as Estimated, WefatResult as WefatResult
+from .wefat.result import WefatResult as WefatResult

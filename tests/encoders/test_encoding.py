@@ -51,18 +51,17 @@ def test_any_object_with_name_and_encode_is_an_encoder():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda made: made[0], r"shape \(3,\), type float64"),
-        (lambda made: [[1.0], [1.0, 2.0], [3.0]], "the encoder failed"),
-        (lambda made: made[:-1], r"found: 'shape \(2, 3\), .*valid: numbers of shape \(3, 3\)"),
-        (lambda made: made * np.nan, "'This is sentence .*': the vector holds NaN"),
-        (lambda made: made * 0, "the vector holds NaN, infinite or only zero numbers"),
+        (lambda made: made[0], r"got shape \(3,\)"),
+        (lambda made: [[1.0], [1.0, 2.0], [3.0]], "got ValueError"),
+        (lambda made: made[:-1], r"shape \(3, 3\), got shape \(2, 3\)"),
+        (lambda made: made * np.nan, "'This is sentence .*': expected finite"),
+        (lambda made: made * 0, "NaN, infinity or zeros"),
     ],
 )
 def test_a_wrong_later_batch_is_named_and_the_earlier_ones_are_kept(own_cache, wrong, said):
     with pytest.raises(InputError, match=said) as caught:
         encode(Fake(wrong), SENTENCES, batch_size=3)
     assert str(caught.value).startswith("encoder 'fake', batch 2 of 4")
-    assert "vectors of 3 sentences are kept" in str(caught.value)
     again = Fake()
     np.testing.assert_array_equal(encode(again, SENTENCES), [vector_of(s) for s in SENTENCES])
     # One known sentence is compared, the seven others are encoded.

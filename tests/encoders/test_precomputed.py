@@ -46,7 +46,7 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
     assert encoder.name == "InferSent"
     facts = encoder.provenance
     assert (facts["sentences"], facts["dim"], len(facts["sha256"])) == (10, 6, 64)
-    with pytest.raises(InputError, match=r"InferSent\..*: has no vector of 'This is love\.', 'x'"):
+    with pytest.raises(InputError, match=r"InferSent\..*.*got none of 'This is love\.', 'x'"):
         encode(encoder, ["This is love.", sentences[0], "x"])
 
 
@@ -54,17 +54,17 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
 @pytest.mark.slow
 def test_vectors_that_do_not_fit(tmp_path, suffix):
     path = saved(tmp_path / f"twice{suffix}", ["a", "b", "a"], np.eye(3))
-    with pytest.raises(InputError, match="row 3: a sentence occurs twice with different"):
+    with pytest.raises(InputError, match="row 3: expected one vector"):
         vectors_encoder(path)
     same = saved(tmp_path / f"same{suffix}", ["a", "b", "a"], np.eye(3)[[0, 1, 0]])
     np.testing.assert_array_equal(encode(same, ["a", "b"]), np.eye(3)[:2])
     broken = saved(tmp_path / f"broken{suffix}", ["a", "b"], np.array([[1.0, 2], [np.nan, 1]]))
     np.testing.assert_array_equal(encode(broken, ["a"]), [[1, 2]])  # nobody asked for the other
-    with pytest.raises(InputError, match="sentence 'b': the vector holds NaN"):
+    with pytest.raises(InputError, match="sentence 'b': .*NaN"):
         encode(broken, ["a", "b"])
     damaged = tmp_path / f"damaged{suffix}"
     damaged.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match=rf"damaged\{suffix}: cannot be read as"):
+    with pytest.raises(InputError, match=rf"damaged\{suffix}: .*cannot be read as"):
         vectors_encoder(damaged)
 
 
@@ -77,6 +77,6 @@ def test_pickles_are_refused(tmp_path):
 
     path = tmp_path / "evil.npz"
     np.savez(path, sentences=np.array([Evil(), "a"], dtype=object), vectors=np.eye(2))
-    with pytest.raises(InputError, match=r"evil\.npz: cannot be read as"):
+    with pytest.raises(InputError, match=r"evil\.npz: .*cannot be read as"):
         vectors_encoder(path)
     assert not witness.exists()

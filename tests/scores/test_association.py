@@ -10,8 +10,9 @@ from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
 
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.scores import sc_weat, sign_flip_test
+from bayesbias.scores import sc_weat
 from bayesbias.scores.association import DENOMINATORS, effect_size, largest_effect_size, mac, weat
+from bayesbias.scores.resampling import sign_flip_test
 from bayesbias.scores.vectors import relative_norm_distance
 from bayesbias.tables.distances import distance_table
 from bayesbias.wordlists.listfile import load_wordlist

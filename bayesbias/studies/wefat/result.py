@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["Estimated", "WefatResult", "wefat"]
+__all__ = ["WefatResult", "wefat"]
 
 _PLACES = np.linspace(-3, 3, 9)  # in SDs of each normal, from which the grid is taken
 _GRID = 1001
@@ -50,14 +50,7 @@ _STEPS = 20_001  # many, since the length of an interval hardly changes around t
 
 @dataclass(frozen=True)
 class Estimated:
-    """Mean, SD and HPDI of a posterior, with their Monte Carlo errors.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> bb.studies.Estimated(mean=0.1, sd=0.02, hpdi_low=0.07, hpdi_high=0.13).hpdi_low
-    0.07
-    """
+    """Mean, SD and HPDI of a posterior, with their Monte Carlo errors."""
 
     mean: float
     sd: float
