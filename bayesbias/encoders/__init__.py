@@ -1,4 +1,4 @@
-"""Sentence encoders: models, averages of word vectors, vectors made elsewhere; with a cache."""
+"""Sentence encoders: models, averages of vectors, and a cache."""
 
 from bayesbias.core.packages import attach
 

@@ -1,4 +1,4 @@
-"""Encoders that average word or token vectors: ``minilm-static`` and the paper's CBoW baseline.
+"""Encoders that average vectors: ``minilm-static`` and the CBoW baseline.
 
 Source of the baseline: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
 appendix C.
@@ -69,7 +69,7 @@ _CLITIC = re.compile(r"(?i)(?<=\w)(n't|'(?:s|m|d|re|ve|ll))$")
 
 
 def cbow_tokens(sentence: str) -> list[str]:
-    """Split a sentence much as the Penn Treebank does, which the paper's baseline used.
+    """Split a sentence much as the Penn Treebank does.
 
     Examples
     --------

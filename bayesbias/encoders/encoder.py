@@ -1,4 +1,4 @@
-"""The protocol of an encoder, what is known about one, and one made of a function.
+"""The protocol of an encoder, and encoders made of a function.
 
 An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on
 BERT moved from -0.11 to 1.16 by a fault in casing and pooling. So the `provenance` of an encoder

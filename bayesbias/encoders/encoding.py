@@ -1,4 +1,4 @@
-"""Sentences encoded: batches, checks, the progress bar, and a cache on the disk.
+"""Encode sentences in batches, with a cache on the disk.
 
 The cache is one SQLite file. Each batch is one transaction, so that a kill loses at most one batch.
 """

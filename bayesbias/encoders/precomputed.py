@@ -1,4 +1,4 @@
-"""Sentence vectors computed elsewhere, looked up in npz, HDF5 and Parquet files."""
+"""Sentence vectors made elsewhere, in npz, HDF5 and Parquet files."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ VECTOR_FILES = (".npz", ".h5", ".hdf5", ".parquet")
 def vectors_encoder(
     path: str | os.PathLike[str], *, name: str | None = None, options: str = ""
 ) -> Encoder:
-    """Return an encoder that looks sentences up in a file of vectors computed elsewhere.
+    """Return an encoder that looks sentences up in a file of vectors.
 
     In every format the file holds n ``sentences`` and as many ``vectors``:
 

@@ -1,4 +1,4 @@
-"""Encoders that run a pretrained model with torch: sentence-transformers, and transformers with a pooling.
+"""Encoders of pretrained models: sentence-transformers and transformers.
 
 Source of the poolings: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
 appendix C.
@@ -30,7 +30,7 @@ _UNBOUNDED = 10**6
 
 @dataclass(frozen=True)
 class Pooling:
-    """One way to pool: the function, and where it is over one special token alone, which."""
+    """One way to pool: its function, and the special token it is over."""
 
     pool: Callable[[Any, Any, Any], Any]
     token: str | None = None  # as it is named in messages
@@ -77,7 +77,7 @@ def sentence_transformers_encoder(
     revision: str | None = None,
     name: str | None = None,
 ) -> Encoder:
-    """Return a sentence-transformers model, with its own pooling and normalisation.
+    """Return a sentence-transformers model, with its own pooling.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def transformers_encoder(
     revision: str | None = None,
     name: str | None = None,
 ) -> Encoder:
-    """Return a Hugging Face transformer, with the pooling and the layer of your choice.
+    """Return a Hugging Face transformer, with a pooling and a layer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The averaged scores in common use, computed exactly, with exact permutation p-values."""
+"""Averaged scores in common use, with exact permutation p-values."""
 
 from bayesbias.core.packages import attach
 

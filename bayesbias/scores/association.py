@@ -1,4 +1,4 @@
-"""Scores of distances: WEAT, SC-WEAT and MAC (equations 2-4, 6 and 7 of the seed paper).
+"""Scores of distances: WEAT, SC-WEAT and MAC (equations 2-4, 6 and 7).
 
 They average before they compare; `bayesbias.simulation` shows what that hides.
 """
@@ -151,7 +151,7 @@ def weat(
 def effect_size(
     scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1"
 ) -> float | None:
-    """Return WEAT's effect size: the difference of the mean scores over their standard deviation.
+    """Return WEAT's effect size: difference of mean scores over their SD.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def sc_weat(
     samples: int = 99_999,
     seed: int | None = None,
 ) -> dict[str, Score]:
-    """Compute the Single-Category Word Embedding Association Test of each of two classes.
+    """Compute the Single-Category WEAT of each of two classes.
 
     Parameters
     ----------
@@ -343,7 +343,7 @@ def mac(
     words: Iterable[str] | Literal["all", "evaluation"] = "all",
     convention: str = "class_means",
 ) -> Score:
-    """Compute the mean average cosine distance, and test it against that of a second table.
+    """Compute the mean average cosine distance (MAC) of one or two tables.
 
     Parameters
     ----------

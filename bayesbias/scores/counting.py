@@ -1,4 +1,4 @@
-"""How many partitions are as extreme: counted exactly, bounded with certainty, sampled, or by the normal tail.
+"""Count the partitions that are as extreme: exactly, in bounds, or sampled.
 
 Two facts carry everything. The total over the union of X and Y is fixed, so a partition is judged
 by the sum over the words in X alone; and it makes no difference which of the two sets is followed,

@@ -1,4 +1,4 @@
-"""What scores are computed from: the stereotype pairs of a table, each once, or vectors of words."""
+"""The data of scores: stereotype pairs of a table, or vectors of words."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -72,7 +72,7 @@ class Grid:
         return tuple(dict.fromkeys(word for group in groups if group for word in group["missing"]))
 
     def block(self, c: str, of: str, letter: str) -> "pd.DataFrame":
-        """Return the pairs of the words of one class with the attributes of one; each word has some."""
+        """Return the pairs of the words of one class with the attributes of one."""
         words = self.frame[self.frame["protected_class"] == c]
         near = words[words["attribute"].isin(self.own(of))]
         if lone := set(words["protected_word"]) - set(near["protected_word"]):
@@ -82,7 +82,7 @@ class Grid:
 
 
 def grid_of(source: Any, wordlist: Any = None) -> Grid:
-    """Return the stereotype pairs of a table, a frame, a file, or vectors and a word list."""
+    """Return the stereotype pairs of a table, or of vectors and a word list."""
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
     if wordlist is None:
         if isinstance(source, Embedding) or (text and not text.endswith((".csv", ".parquet"))):
@@ -169,7 +169,7 @@ class Vectors:
         return found
 
     def of_classes(self, pair: Iterable[WordClass], side: str = "protected") -> list[list[str]]:
-        """Return the protected words (or the attributes) of classes that have a vector."""
+        """Return the words (or the attributes) of classes that have a vector."""
         noun = {"protected": "word", "attributes": "attribute"}[side]
         return [self.known(getattr(c, side), f"{noun} of class {c.name!r}") for c in pair]
 

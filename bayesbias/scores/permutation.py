@@ -1,4 +1,4 @@
-"""The permutation test of WEAT and SEAT: exact, bounded, sampled or approximated; and Holm's correction.
+"""The permutation test of WEAT and SEAT, and Holm's correction.
 
 Given the association scores s(w) of the words of two sets X and Y, the test asks how often a
 partition of their union into sets of the same sizes has a statistic at least as large as the
@@ -77,7 +77,7 @@ def permutation_test(
     seed: int | None = None,
     rel_width: float = 0.02,
 ) -> PermutationResult:
-    """Test whether the words of X are associated more strongly than the words of Y.
+    """Test whether words of X are associated more strongly than those of Y.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a score says of its own error: bootstrap intervals, and exact ones from flipped signs.
+"""Errors of scores: bootstrap intervals, and exact ones from flipped signs.
 
 A bootstrap draws each group of words again from itself and asks how the score varies (Efron, 1979;
 percentile intervals). It treats the words as a sample and is too narrow for few of them. For scores
@@ -34,7 +34,7 @@ def percentile_interval(
     resamples: int,
     seed: int | None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the percentile bootstrap interval of a statistic of several groups, and notes.
+    """Return the percentile bootstrap interval of a statistic, and notes.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def percentile_interval(
 
 @dataclass(frozen=True)
 class SignFlips:
-    """A sign-flip test of the mean of some scores, and the exact interval for their center.
+    """A sign-flip test of some scores, and the interval of their center.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ def sign_flip_test(
 
 
 def _signs_at_least(values: npt.NDArray[np.float64], least: float) -> int:
-    """Count the choices of signs whose sum is at least so much, without rounding: two halves, one of them sorted."""
+    """Count the choices of signs whose sum is at least so much, by halves."""
     first, second = (
         _all_sums(part) for part in (values[: len(values) // 2], values[len(values) // 2 :])
     )
@@ -206,7 +206,7 @@ def _all_sums(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 def _subset_interval(
     values: npt.NDArray[np.float64], prob: float, seed: int | None
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the ends of Hartigan's interval and its coverage; None for too few values."""
+    """Return Hartigan's interval and its coverage; None for too few values."""
     n = len(values)
     if seed is None:
         chosen = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1

@@ -1,4 +1,4 @@
-"""What every averaged score returns, how it is printed, and the table of all scores.
+"""The result of an averaged score, and the table of all scores.
 
 A new score is a function that returns a `Score`, and one row of `SCORES`. The command ``bayesbias
 score`` and the documentation read that table.
@@ -99,7 +99,7 @@ class Score:
         return self.table.copy()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all but the table of pairs as plain numbers, texts, lists and dictionaries."""
+        """Return all but the table of pairs, in plain types."""
         names = [f.name for f in dataclasses.fields(self) if f.name != "table"]
         return {name: plain(getattr(self, name)) for name in names}
 
@@ -148,7 +148,7 @@ class Declared:
     def compute(
         self, table: Any, vectors: Any = None, wordlist: Any = None, /, **options: Any
     ) -> list[Score]:
-        """Compute the score of vectors, or of a table if there are none; of SC-WEAT one for each class.
+        """Compute the score of vectors, or of a table if there are none.
 
         Options that the function does not have are left out.
         """

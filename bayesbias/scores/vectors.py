@@ -1,4 +1,4 @@
-"""Scores that need vectors: direct bias, relative norm distance, RIPA, ECT and RNSB.
+"""Scores of vectors: direct bias, relative norm distance, RIPA, ECT, RNSB.
 
 Sources: equations 1 and 5 of the seed paper; Bolukbasi et al. (2016), Garg et al. (2018),
 Ethayarajh, Duvenaud and Hirst (2019), Dev and Phillips (2019), Sweeney and Najafian (2019).
@@ -28,7 +28,7 @@ def direct_bias(
     sets: Iterable[Sequence[str]] | None = None,
     strictness: float = 1.0,
 ) -> Score:
-    """Compute the direct bias of words along the direction that pairs of words define.
+    """Compute the direct bias of words along the direction of word pairs.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def relative_norm_distance(
     words: Iterable[str] | None = None,
     unit: bool = True,
 ) -> Score:
-    """Compute how much nearer words are to the mean vector of one class than to that of another.
+    """Compute how much nearer words are to one class's mean vector.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def ripa(
     resamples: int = RESAMPLES,
     seed: int | None = None,
 ) -> Score:
-    """Compute the relational inner product association of the attributes of two classes.
+    """Compute the relational inner product association (RIPA).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""WEFAT: the scores of words with two sets of attributes, and their correlation with a covariate.
+"""WEFAT as published: scores of words, correlated with a covariate.
 
 Source: Caliskan, Bryson and Narayanan (2017), the word embedding factual association test: the
 score of a word is ``(mean cosine with A - mean cosine with B) / SD of its cosines with both``, with
@@ -39,7 +39,7 @@ def wefat_score(
     samples: int = SAMPLES,
     seed: int | None = None,
 ) -> Score:
-    """Correlate the association of words with two sets of attributes with a number for each word.
+    """Correlate the association of words with two sets with a covariate.
 
     Parameters
     ----------

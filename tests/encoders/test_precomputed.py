@@ -60,7 +60,7 @@ def test_vectors_that_do_not_fit(tmp_path, suffix):
     np.testing.assert_array_equal(encode(same, ["a", "b"]), np.eye(3)[:2])
     broken = saved(tmp_path / f"broken{suffix}", ["a", "b"], np.array([[1.0, 2], [np.nan, 1]]))
     np.testing.assert_array_equal(encode(broken, ["a"]), [[1, 2]])  # nobody asked for the other
-    with pytest.raises(InputError, match="sentence 'b': .*NaN"):
+    with pytest.raises(InputError, match=r"sentence 'b': .*NaN"):
         encode(broken, ["a", "b"])
     damaged = tmp_path / f"damaged{suffix}"
     damaged.write_bytes(path.read_bytes()[:200])

@@ -1,4 +1,4 @@
-"""Which sentence tests are run, their levels, and what the paper calls and relates them.
+"""Names, levels and relations of the published sentence tests.
 
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """

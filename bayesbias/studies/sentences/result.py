@@ -1,4 +1,4 @@
-"""The result of sentence tests on encoders: one row a test and encoder, in the layout of the paper.
+"""The result of sentence tests: one row for each test and encoder.
 
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """

@@ -1,4 +1,4 @@
-"""SEAT: sentence tests run on sentence encoders, and their hierarchical reading.
+"""SEAT: sentence tests on sentence encoders, as published and fitted.
 
 The scores are those of May et al. (2019): WEAT over the vectors of sentences. Beside the p-value
 they sample stands one that is exact or rigorously bounded, and one over words: the sentences of one
@@ -130,7 +130,7 @@ def leave_one_out(
     cache: bool | str | os.PathLike[str] = True,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Return how far the effect size moves when one word or one template is left out.
+    """Return how the effect size moves without one word or one template.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def header(result: SeatResult, view: View) -> list[str]:
 
 
 def main_table(result: SeatResult) -> pd.DataFrame:
-    """Return the tests under the name of their encoder, or of many tests a count for each level."""
+    """Return the tests of each encoder; of many tests, counts by level."""
     groups = by_encoder(result.frame)
     parts = []
     for name, rows in groups.items():

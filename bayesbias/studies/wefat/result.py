@@ -1,4 +1,4 @@
-r"""The single-category test: one set of targets with a number each, and two sets of words.
+r"""WEFAT: association of targets with two sets of words, and a covariate.
 
 Published (WEFAT; Caliskan, Bryson and Narayanan 2017): a score for each target, its mean cosine
 with the first set less that with the second, over the standard deviation of all of these cosines;
@@ -146,7 +146,7 @@ class WefatResult:
 
     @property
     def off_line(self) -> list[str]:
-        """The targets of whose deviation from the line the interval excludes 0, the farthest first."""
+        """The targets off the line (interval excludes 0), the farthest first."""
         apart = self.frame[self.frame["off_line"]]
         return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
 

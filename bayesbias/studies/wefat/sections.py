@@ -36,7 +36,7 @@ def header(result: WefatResult, view: View) -> list[str]:
 
 
 def main_table(result: WefatResult) -> pd.DataFrame:
-    """Return the published correlation, and what the model says of the slope and of the correlation of true associations."""
+    """Return slope, correlation of true associations and published r."""
     import pandas as pd
 
     known = result.published
