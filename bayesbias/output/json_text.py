@@ -10,7 +10,7 @@ from bayesbias.core.sections import Interpretation, Section
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 
-LEFT_OUT = ("label", "p_below_zero", "p_in_rope", "d")  # of a brief answer
+LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 
 
 def to_json(
@@ -67,24 +67,28 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     frame = first.frame
     assert frame is not None
     for column, value in (("level", "overall"), ("estimand", "population")):
-        if column in frame:
+        if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
-    shown = ["contrast", *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
+    main = "contrast" if "contrast" in frame else "label"
+    shown = [main, *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
     names = [name for name in dict.fromkeys(shown) if name in frame and name not in LEFT_OUT]
+    names = [name for name in names if name != "label" or main == "label"]
     rows = [
         {name: _rounded(value) for name, value in row.items() if value is not None}
         for row in records(frame[names])
     ]
-    diagnostics = study.about(result).get("diagnostics") or {}
+    converged = (study.about(result).get("diagnostics") or {}).get("ok")
     return {
         "kind": study.kind,
         "result": said.headline,
-        "verdict": rows[0].get("verdict") if rows else None,
+        "verdict": rows[0].get("verdict") if rows and converged is not False else None,
         "contrasts": rows,
-        "converged": diagnostics.get("ok"),
+        "converged": converged,
         "warnings": list(said.warnings),
     }
 
 
 def _rounded(value: Any) -> Any:
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return value.strip() if isinstance(value, str) else value

@@ -223,4 +223,6 @@ def test_brief_json_has_the_result_only():
     assert {"result", "verdict", "contrasts", "converged", "warnings"} <= set(out)
     assert out["contrasts"][0]["verdict"] == out["verdict"]
     assert {"contrast", "mean", "hpdi_low", "hpdi_high"} <= set(out["contrasts"][0])
+    tests = json.loads(run("sentiment", "--predictions", "m1", "--json=brief"))
+    assert tests["contrasts"][0]["label"] == "t-test over 400 sentence pairs"
     assert "provenance" not in json.loads(run("score", *VECTORS, "weat7", "--json=brief"))

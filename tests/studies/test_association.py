@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from helpers.tables import grid
 
 import bayesbias as bb
 from bayesbias.inference.priors import prior_shift
+from bayesbias.inference.view import Verdict, sure_side
 from bayesbias.output import to_json, to_text
 from bayesbias.studies.association.interpretation import _interval_warning
 from bayesbias.studies.association.sections import models_section
+from bayesbias.studies.common import in_words
 
 SMALL = {
     "a": {"protected": ["she", "woman"], "attributes": ["kind", "gentle"]},
@@ -121,3 +124,13 @@ def test_contrasts_have_the_names_of_the_list(fit):
     assert "attributes of career" in text  # its own name would be too wide
     assert "class a" in to_text(fit)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_verdict_that_draws_decide_asks_for_more_draws():
+    row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, rope=0.02, verdict="too close to call")
+    assert in_words(row) == "too close to call: raise --draws"
+    row.verdict = "inconclusive"
+    assert in_words(row).startswith("inconclusive: [-0.100, -0.001]")
+    assert sure_side(row) is Verdict.BELOW
+    row.mcse_low = row.mcse_high = 0.001
+    assert sure_side(row) is None

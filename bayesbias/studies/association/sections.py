@@ -222,13 +222,8 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
             "parameters",
             "Parameters of the model",
             lambda: fit.parameters(view.prob),
-            (
-                text("name"),
-                text("index"),
-                Column("mean", "mean", "number"),
-                HPDI,
-                *CONVERGENCE_COLUMNS,
-            ),
+            (*texts("name", "index"), Column("mean", "mean", "number"), HPDI, *CONVERGENCE_COLUMNS),
+            show_on=("fold", "files"),
         ),
         Section(
             "coverage", "Words found in the vectors", lambda: coverage_frame(fit), COVERAGE_COLUMNS
