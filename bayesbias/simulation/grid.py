@@ -78,10 +78,6 @@ class Grid:
             np.bincount(self.list_of, minlength=len(self.lists)),
         )
 
-    def block(self, k: int, j: int) -> np.ndarray:
-        """Return the distances of class k and list j."""
-        return self.distances[np.ix_(self.class_of == k, self.list_of == j)]
-
     def means(self) -> np.ndarray:
         """Return the mean distance of each block, shape (classes, lists)."""
         rows, columns = self.averaging()
@@ -253,7 +249,7 @@ def contrast_values(means: np.ndarray, weights: Mapping[Key, np.ndarray]) -> dic
 
 def scatter(
     grid: Grid, weights: np.ndarray, freedom: bool = True
-) -> tuple[list[float], list[float], list[list[float]]]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the mean squares of a contrast around its means: of words, of attributes, and of what is left.
 
     The score of a word is its weighted mean over the lists, sum_j w_kj (d_i. - d_..), that of an
@@ -261,28 +257,17 @@ def scatter(
     d_i. - d_.j + d_.. of its block, weighted. Each is the sum of squares over its degrees of
     freedom, or over its number where `freedom` is False.
     """
-    lost = 1 if freedom else 0
-    rows: list[np.ndarray] = []
-    columns: list[np.ndarray] = [np.zeros(n) for n in grid.sizes()[1]]
-    rest: list[list[float]] = []
-    for k in range(len(grid.classes)):
-        score: np.ndarray = np.zeros(int((grid.class_of == k).sum()))
-        left = []
-        for j in range(len(grid.lists)):
-            d = grid.block(k, j) * weights[k, j]
-            row, column = d.mean(axis=1) - d.mean(), d.mean(axis=0) - d.mean()
-            score = score + row
-            columns[j] = columns[j] + column
-            inside = d - d.mean() - row[:, None] - column
-            left.append(
-                float((inside**2).sum() / max((d.shape[0] - lost) * (d.shape[1] - lost), 1))
-            )
-        rows.append(score)
-        rest.append(left)
-    squares = [
-        [float((x**2).sum() / max(len(x) - lost, 1)) for x in scores] for scores in (rows, columns)
-    ]
-    return squares[0], squares[1], rest
+    lost, k, j = int(freedom), grid.class_of, grid.list_of
+    sizes, (to_classes, to_lists) = grid.sizes(), grid.averaging()
+    of_words, of_attributes = grid.distances @ to_lists, to_classes @ grid.distances
+    means = to_classes @ of_words
+    row, column = of_words - means[k], of_attributes - means[:, j]
+    inside = (grid.distances - means[np.ix_(k, j)] - row[:, j] - column[k]) * weights[np.ix_(k, j)]
+    words, attributes = (np.maximum(n - lost, 1) for n in sizes)
+    rows = np.bincount(k, (row * weights[k]).sum(axis=1) ** 2) / words
+    columns = np.bincount(j, (column * weights[:, j]).sum(axis=0) ** 2) / attributes
+    rest = (to_classes > 0) @ inside**2 @ (to_lists > 0) / np.outer(words, attributes)
+    return rows, columns, rest
 
 
 def sampling_variance(
@@ -299,14 +284,8 @@ def sampling_variance(
     attributes in all of a list, so their effects are added first.
     """
     rows, columns, rest = scatter(grid, weights, freedom=False)
-    out = sum(v / n for v, n in zip(rows, words, strict=True))
-    out += sum(v / m for v, m in zip(columns, attributes, strict=True))
-    out += sum(
-        v / (n * m)
-        for n, left in zip(words, rest, strict=True)
-        for m, v in zip(attributes, left, strict=True)
-    )
-    return float(out)
+    n, m = np.asarray(words), np.asarray(attributes)
+    return float((rows / n).sum() + (columns / m).sum() + (rest / np.outer(n, m)).sum())
 
 
 def by_yardstick(
@@ -353,20 +332,15 @@ def by_moments(
 def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
     """Return the variance of a contrast by the method of moments, and its degrees of freedom."""
     words, attributes = grid.sizes()
-    rows, columns, rest = (np.array(squares) for squares in scatter(grid, weights))
-    of_words, of_attributes, of_pairs = (
-        rows / words,
-        columns / attributes,
-        rest / np.outer(words, attributes),
-    )
-    noise = of_pairs.sum()
-    counted = int(of_words.sum() > noise), int(of_attributes.sum() > noise)
+    rows, columns, rest = scatter(grid, weights)
+    pairs = rest / np.outer(words, attributes)
+    parts = rows / words, columns / attributes, pairs.ravel()
+    counted = [int(part.sum() > pairs.sum()) for part in parts[:2]]
     terms = np.concatenate(
-        [counted[0] * of_words, counted[1] * of_attributes, (1 - sum(counted)) * of_pairs.ravel()]
+        [n * part for n, part in zip([*counted, 1 - sum(counted)], parts, strict=True)]
     )
-    freedom = np.concatenate(
-        [words - 1, attributes - 1, np.outer(words - 1, attributes - 1).ravel()]
-    )
+    lost = words - 1, attributes - 1
+    freedom = np.concatenate([*lost, np.outer(*lost).ravel()])
     variance, squares = float(terms.sum()), float((terms**2 / freedom).sum())
     return variance, variance**2 / squares if squares > 0 else np.inf
 

@@ -201,10 +201,8 @@ class Pool:
         What is drawn does not depend on the order of words, classes and lists in the pool.
         """
 
-        def draw(
-            of: np.ndarray, sizes: np.ndarray, groups: Sequence[str], names: Sequence[str]
-        ) -> np.ndarray:
-            parts: dict[int, np.ndarray] = {}
+        def draw(of: np.ndarray, sizes: Any, groups: Sequence[str], names: Sequence[str]) -> Any:
+            parts = {}
             for group in sorted(range(len(groups)), key=groups.__getitem__):
                 members = sorted(np.flatnonzero(of == group).tolist(), key=names.__getitem__)
                 parts[group] = rng.choice(members, int(sizes[group]), replace=False)
@@ -290,19 +288,13 @@ def drawn_pool(
     for noun, wanted, available in asked_of:
         for name, n in wanted.items():
             if n and n >= available[name]:
-                raise InputError(
-                    f"the pool holds no more than is to be drawn: {n} {noun} {name}",
-                    where=where,
-                    found=available[name],
-                    hint="draw fewer, or make the pool several times as large",
-                )
+                problem = f"the pool holds no more than is to be drawn: {n} {noun} {name}"
+                hint, found = "draw fewer, or make the pool several times as large", available[name]
+                raise InputError(problem, where=where, found=found, hint=hint)
     kept = [name for name in grid.lists if of_list[name]]
     grid = grid_of(table.frame[table.frame["attribute_class"].astype(str).isin(kept)], where)
-    pool = Pool(
-        grid,
-        np.array([of_class[c] for c in grid.classes]),
-        np.array([of_list[j] for j in grid.lists]),
-    )
+    drawn_words = np.array([of_class[name] for name in grid.classes])
+    pool = Pool(grid, drawn_words, np.array([of_list[name] for name in grid.lists]))
     if not pool.weights:
         problem = "the pools make no two connections that are contrasted"
         raise InputError(problem, where=where, found=list(grid.lists))

@@ -224,7 +224,7 @@ def test_the_bootstrap_draws_every_resample_as_often():
     frame = frame.assign(distance=np.random.default_rng(2).uniform(0.2, 1.4, len(frame)))
     grid = grid_of(frame, "here")
     drawn = resampled_means(grid, 0, 4000)[:, 0, 0]
-    block = grid.block(0, 0)
+    block = grid.distances[np.ix_(grid.class_of == 0, grid.list_of == 0)]
     for (rows, p), (columns, q) in itertools.product(
         (([0, 0], 0.25), ([0, 1], 0.5), ([1, 1], 0.25)), repeat=2
     ):
