@@ -49,6 +49,12 @@ OPTIONS: dict[str, Option] = {
         default="drop",
         help="Words that have the same vector.",
     ),
+    "common_words": click.option(
+        "--common-words",
+        multiple=True,
+        metavar="FILE",
+        help="Keep words that these vectors have too. Repeatable.",
+    ),
     "postprocess": click.option(
         "--postprocess",
         type=click.Choice(["center", "standardize", "abtt"]),
@@ -148,6 +154,7 @@ VECTORS = (
     "pool",
     "repeats",
     "duplicates",
+    "common_words",
     "postprocess",
 )
 READING = ("vocab", "key", "bad_lines", "allow_pickle")
@@ -184,6 +191,7 @@ def view_of(given: Mapping[str, Any]) -> View:
 def table_of(given: Mapping[str, Any]) -> PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
     import bayesbias as bb
+    from bayesbias.tables.pair_table import keep_common
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:
@@ -195,6 +203,10 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
         raise InputError("nothing to read", valid="--embedding E --wordlist W, or --distances FILE")
     else:
         table = _table_of_vectors(given)
+    if given.get("common_words"):
+        plain = {**given, "distances": None, "common_words": (), "covariates": ()}
+        others = [table_of({**plain, "embedding": file}) for file in given["common_words"]]
+        table = keep_common([table, *others])[0]
     if given.get("covariates"):
         table = bb.tables.join_covariates(table, list(given["covariates"]))
     return table

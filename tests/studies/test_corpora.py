@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -206,13 +208,13 @@ def test_a_comparison_is_read_again_from_its_folder(two, tmp_path):
         (table(), "two or more"),
         (
             {"a": table(), "b": table().assign(attribute=lambda f: "q" + f["attribute"])},
-            "got none",
+            "in common",
         ),
         (
             {"a": table(), "b": table().replace({"protected_class": {"x": "z"}})},
             "one connection|one protected",
         ),
-        ({"a": table(), "b": table()}, "same change"),
+        ({"a": table(), "b": table()}, "same changes"),
     ],
 )
 def test_corpora_that_cannot_be_compared(corpora, said):
@@ -249,3 +251,15 @@ def test_the_command_refuses_what_does_not_belong_together(tmp_path):
     ):
         done = CliRunner().invoke(cli, ["compare", *arguments])
         assert said in str(done.exception)
+
+
+def test_fit_keeps_the_words_that_other_vectors_have(tmp_path):
+    words = bb.load_wordlist("weat7", controls="none").words
+    vectors = bb.load_embedding("minilm-static", words)
+    few = {word: vectors[word] for word in words if word != "poetry"}
+    bb.save_embedding(bb.load_embedding(few), tmp_path / "few.vec")
+    arguments = ["fit", "--embedding", "minilm-static", "--wordlist", "weat7", "--controls", "none"]
+    arguments += ["--common-words", str(tmp_path / "few.vec"), "--engine", "quick", "--seed", "1"]
+    done = CliRunner().invoke(cli, [*arguments, "--json"], catch_exceptions=False)
+    groups = json.loads(done.stdout)["coverage"]["protected"]
+    assert [word for group in groups.values() for word in group["missing"]] == ["poetry"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from bayesbias.models.loading import GROUPS_MODEL, load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import COLUMNS, PairTable, holds_pairs
+from bayesbias.tables.pair_table import COLUMNS, PairTable, holds_pairs, keep_common
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
 
@@ -249,6 +249,12 @@ def compare_corpora(
         for name, own_weights in weights.items():
             scale = float(np.sqrt(2 / np.sum(own_weights**2)))
             change = frame.assign(change=scale * (distances.to_numpy() @ own_weights))
+            if np.ptp(change["change"]) < 1e-6:  # as far as single precision tells
+                raise InputError(
+                    "corpora: expected different vectors, got the same changes of all distances",
+                    where=name,
+                    hint="is one file named twice?",
+                )
             about = {"name": f"{subject}, {name}", "repeats": "keep"}
             changes[name] = Change(
                 fit(PairTable(change, coverage, about), spec, **settings),
@@ -313,19 +319,15 @@ def join_corpora(
     missing : dict of str to list of str
         The words that each corpus lacks and another has.
     """
+    kept = dict(zip(tables, keep_common(list(tables.values())), strict=True))
     keyed = {
         name: table.frame.drop_duplicates(_PAIR).astype(dict.fromkeys(_PAIR, str)).set_index(_PAIR)
-        for name, table in tables.items()
+        for name, table in kept.items()
     }
     first_name, first = next(iter(keyed.items()))
     common = first.index
     for other in keyed.values():
         common = common[common.isin(other.index)]
-    if not len(common):
-        words = {name: some(own.index.get_level_values(0), 4) for name, own in keyed.items()}
-        raise InputError(
-            "corpora: expected pairs of words that all of them have, got none", found=str(words)
-        )
     for name, other in keyed.items():
         for column in ("connection", "protected_class"):
             both = (own.loc[common, column].astype(str) for own in (first, other))
@@ -340,48 +342,17 @@ def join_corpora(
     own = [column for column in frame if column not in COLUMNS]
     frame = frame[[*COLUMNS[:-1], *own]]
     frame["connection"] = frame["connection"].cat.remove_unused_categories()
-    held = {*frame["protected_word"], *frame["attribute"]}
     there = {
-        name: dict.fromkeys([*own.index.unique(0), *own.index.unique(1)])
-        for name, own in keyed.items()
+        name: dict.fromkeys(map(str, [*table.frame["protected_word"], *table.frame["attribute"]]))
+        for name, table in tables.items()
     }
     lacking = [word for table in tables.values() for word in table.coverage.missing]
     every = dict.fromkeys([*(word for words in there.values() for word in words), *lacking])
     missing = {name: [w for w in every if w not in words] for name, words in there.items()}
-    sides = []
-    for side, label, word in (
-        ("protected", "protected_class", 0),
-        ("attributes", "attribute_class", 1),
-    ):
-        groups: dict[str, dict[str, Any]] = {}
-        for name, own in keyed.items():
-            accounts = getattr(tables[name].coverage, side)
-            found = {
-                str(group): dict.fromkeys(part.index.get_level_values(word))
-                for group, part in own.groupby(label, observed=True, sort=False)
-            }
-            for group in dict.fromkeys([*accounts, *found]):
-                listed = groups.setdefault(group, {})
-                gone = accounts.get(group, {}).get("missing", ())
-                listed |= dict.fromkeys([*found.get(group, {}), *gone])
-        sides.append(
-            {
-                group: {
-                    "listed": len(listed),
-                    "found": sum(w in held for w in listed),
-                    "missing": [w for w in listed if w not in held],
-                }
-                for group, listed in groups.items()
-            }
-        )
     notes = [
         f"{len(words)} of {len(every)} words are not in {name} and left out: {some(words, 8)}"
         for name, words in missing.items()
         if words
     ]
-    return (
-        frame,
-        distances.reset_index(drop=True),
-        Coverage(sides[0], sides[1], notes=tuple(notes)),
-        missing,
-    )
+    coverage = replace(kept[first_name].coverage, notes=tuple(notes))
+    return frame, distances.reset_index(drop=True), coverage, missing
