@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.core import checks
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import (
-    guarded,
-    list_names,
-    path_of,
-    sha256_file,
-    split_member,
-    state_of,
-)
 from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
-from bayesbias.embeddings import memory, readers
+from bayesbias.embeddings import memory, readers, spelling
 from bayesbias.embeddings.embedding import (
     Embedding,
     digest_of_vectors,
@@ -33,13 +25,6 @@ from bayesbias.embeddings.embedding import (
 )
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
 from bayesbias.embeddings.readers.common import Layout, Reading, Rows
-from bayesbias.embeddings.spelling import (
-    matched_spellings,
-    notes_of_shared_vectors,
-    unmatched_words,
-    with_keys,
-    word_of_key,
-)
 from bayesbias.embeddings.static import StaticModel, list_embeddings, shipped_model, static_model_at
 
 __all__ = ["load_contexts", "load_embedding", "ranks_of"]
@@ -188,7 +173,9 @@ def load_contexts(
     asked = _asked(words)
     rows, _, facts = _read(x, asked, vocab, key, on_bad_lines == "error")
     at, _ = rows.by_word()
-    matched = {word: word for word in at} if asked is None else matched_spellings(asked, at)[0]
+    matched = (
+        {word: word for word in at} if asked is None else spelling.matched_spellings(asked, at)[0]
+    )
     if not matched:
         raise none_found(asked or [], facts["source"], keys=rows.sample)
     return {word: rows.vectors[at[spelling]] for word, spelling in matched.items()}
@@ -220,20 +207,20 @@ def _read(
 ) -> tuple[Rows, str, dict[str, Any]]:
     """Read the rows of the words asked for; return them, a short name and facts of the source."""
     keys = _patterns(key)
-    known = None if asked is None or not keys else with_keys(asked, keys)
+    known = None if asked is None or not keys else spelling.with_keys(asked, keys)
     reading = Reading(
         path=Path("x"),
         layout=Layout(),
-        wanted=None if asked is None else dict.fromkeys(known or with_keys(asked, ())),
-        vocab=None if vocab is None else path_of(vocab, "vocab"),
+        wanted=None if asked is None else dict.fromkeys(known or spelling.with_keys(asked, ())),
+        vocab=None if vocab is None else files.path_of(vocab, "vocab"),
         strict=strict,
-        unmatched=functools.partial(unmatched_words, asked or []),
+        unmatched=functools.partial(spelling.unmatched_words, asked or []),
     )
     facts: dict[str, Any]
     if isinstance(x, str | os.PathLike):
         path = _file_of(x, progress)
         form, layout, compressed = readers.recognized(path, reading.vocab)
-        size = split_member(path)[0].stat().st_size
+        size = files.split_member(path)[0].stat().st_size
         short = os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path)
         told = form.name + (", compressed" if compressed else "")
         facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
@@ -242,7 +229,7 @@ def _read(
             ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
         ):
             hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
-            digest = pool.submit(sha256_file, split_member(path)[0]) if hashed else None
+            digest = pool.submit(files.sha256_file, files.split_member(path)[0]) if hashed else None
             reading = dataclasses.replace(reading, path=path, layout=layout, tick=tick)
             if form is readers.pickles.FORMAT and allow_pickle:
                 trusted = readers.pickles.load_trusted(reading)
@@ -259,7 +246,7 @@ def _read(
         for pattern in reversed(keys):  # of several forms the first that is there is used
             of_form: dict[str, list[int]] = {}
             for row, held in enumerate(rows.words):
-                if (word := word_of_key(held, pattern)) is not None:
+                if (word := spelling.word_of_key(held, pattern)) is not None:
                     of_form.setdefault(word, []).append(row)
             found |= of_form
         chosen = sorted((row, word) for word, held_in in found.items() for row in held_in)
@@ -285,7 +272,7 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     """Return the file of a path or folder, or of a name of the gensim-data collection."""
     text = checks.path(x, "x", "a name, or the path of a file of vectors")
     path = Path(text).expanduser()
-    on_disk = split_member(path)[0]
+    on_disk = files.split_member(path)[0]
     if on_disk.is_file():
         return path
     if path.is_dir():
@@ -293,8 +280,8 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
     if os.sep in text or on_disk.suffix in readers.suffixes():
-        state_of(on_disk, noun="vector file", valid=readers.valid_formats())
-    if text in list_names("wordlists"):
+        files.state_of(on_disk, noun="vector file", valid=readers.valid_formats())
+    if text in files.list_names("wordlists"):
         raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
     raise checks.unknown(text, [*list_embeddings(), "a path", *GENSIM_DATA], "embedding")
 
@@ -302,14 +289,14 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
 def _only_file(folder: Path) -> Path:
     """Return the one file of vectors in a folder."""
     endings = {".safetensors", ".npy", ".npz", ".bin", ".vec", ".parquet", ".arrow", ".feather"}
-    with guarded(folder):
-        files = sorted(path for path in folder.iterdir() if path.suffix in endings)
-    if len(files) != 1:
-        found = some([path.name for path in files], 6) or "none"
+    with files.guarded(folder):
+        inside = sorted(path for path in folder.iterdir() if path.suffix in endings)
+    if len(inside) != 1:
+        found = some([path.name for path in inside], 6) or "none"
         hint = "name a file; a transformer is an encoder: bayesbias seat --encoder FOLDER"
         problem = "is a folder: expected a static model or one file of vectors in it"
         raise InputError(problem, where=folder, found=found, hint=hint)
-    return files[0]
+    return inside[0]
 
 
 def _downloaded(name: str, progress: bool | None) -> Path:
@@ -324,7 +311,7 @@ def _downloaded(name: str, progress: bool | None) -> Path:
     hint = f"without a network put the file of gensim-data at {path}"
     # gensim draws its bar on stdout, which may carry our result.
     with (
-        guarded(name, "could not be downloaded", hint=hint),
+        files.guarded(name, "could not be downloaded", hint=hint),
         open(os.devnull, "w") as null,
         contextlib.redirect_stdout(null if quiet else sys.stderr),
     ):
@@ -351,7 +338,7 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         provenance={**chosen.provenance, "sha256_vectors": digest},
         matched=matched,
         rules={w: chosen.rules.get(w) or x.rules[spellings[w]] for w in matched},
-        notes=(*notes_of_shared_vectors(source), *kept),
+        notes=(*spelling.notes_of_shared_vectors(source), *kept),
     )
 
 
@@ -416,7 +403,7 @@ def ranks_of(
     about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
     places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
     known = {word: place for word, place in places_of if place}
-    matched, _ = matched_spellings(words, known)
+    matched, _ = spelling.matched_spellings(words, known)
     places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]
     if len(spelt) >= _LEAST and spelt in (sorted(spelt), sorted(spelt, reverse=True)):

@@ -12,16 +12,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.embeddings.readers.common import (
-    MOST_DIMENSIONS,
-    Block,
-    Format,
-    Head,
-    Layout,
-    Reading,
-    Rows,
-    gather,
-)
+from bayesbias.embeddings.readers import common
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
 _LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
@@ -58,7 +50,7 @@ def read_fasttext(reading: Reading) -> Rows:
         take("<d")
         entries, nwords, _ = take("<3i")
         _, pruned = take("<2q")
-        whole = version in (11, 12) and 1 <= dim <= MOST_DIMENSIONS
+        whole = version in (11, 12) and 1 <= dim <= common.MOST_DIMENSIONS
         if not whole or min(bucket, minn, nwords) < 0:
             raise damaged
         if version == 11 and model == 3:  # supervised models wrote a maxn that was never used
@@ -103,7 +95,7 @@ def read_fasttext(reading: Reading) -> Rows:
     return rows
 
 
-def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[Block]:
+def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[common.Block]:
     """Yield the words of the dictionary, without labels, and leave the file behind it."""
     held, done, start = b"", 0, file.tell()
     while done < entries and (chunk := file.read(1 << 20)) and len(held) < _LONGEST:

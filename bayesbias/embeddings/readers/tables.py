@@ -11,17 +11,8 @@ import numpy as np
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
 from bayesbias.core.formatting import Shortened
-from bayesbias.embeddings.readers.common import (
-    MOST_DIMENSIONS,
-    Block,
-    Format,
-    Head,
-    Layout,
-    Reading,
-    Rows,
-    gather,
-    is_number,
-)
+from bayesbias.embeddings.readers import common
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
 _WORD = ("word", "words", "token", "term", "item", "")  # "" as pandas and R write an index
 _NO_DIMENSION = re.compile(r"(?i)(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index")
@@ -104,7 +95,7 @@ def stacked(vectors: list[Any], places: list[str]) -> np.ndarray:
 def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
     """Return the wanted rows of words and a matrix of numbers."""
     shape, where = tuple(matrix.shape), reading.path
-    if len(shape) != 2 or shape[0] != len(words) or not 1 <= shape[1] <= MOST_DIMENSIONS:
+    if len(shape) != 2 or shape[0] != len(words) or not 1 <= shape[1] <= common.MOST_DIMENSIONS:
         found = f"{len(words):,} words and an array of shape {shape}"
         raise InputError("expected one row for each word", where=where, found=found)
     for row, word in enumerate(words, start=1):
@@ -124,14 +115,14 @@ def read_table(reading: Reading) -> Rows:
     return gather(reading, _blocks(reading), "<f8", "line", before)
 
 
-def _blocks(reading: Reading) -> Iterator[Block]:
+def _blocks(reading: Reading) -> Iterator[common.Block]:
     dim = reading.layout.dim
     rows: list[tuple[int, list[str]]] = []
 
     def row_of(i: int) -> list[float] | None:
         number, row = rows[i]
         for cell in row[1:]:
-            if not is_number(cell.encode("utf-8", "replace")):
+            if not common.is_number(cell.encode("utf-8", "replace")):
                 problem = "expected a number" + (
                     "; write decimals with a point" if "," in cell else ""
                 )
@@ -184,7 +175,7 @@ def _recognize(head: Head) -> Layout | None:
 
 
 def _is_cell(cell: str) -> bool:
-    return is_number(cell.strip().replace(",", ".").encode())
+    return common.is_number(cell.strip().replace(",", ".").encode())
 
 
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)

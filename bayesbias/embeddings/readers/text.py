@@ -7,17 +7,8 @@ from collections.abc import Iterator
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines
-from bayesbias.embeddings.readers.common import (
-    MOST_DIMENSIONS,
-    Block,
-    Format,
-    Head,
-    Layout,
-    Reading,
-    Rows,
-    gather,
-    is_number,
-)
+from bayesbias.embeddings.readers import common
+from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _HEADER = re.compile(rb"\s{0,16}(\d{1,15})[ \t]{1,16}(\d{1,15})\s{0,16}\Z")
@@ -33,7 +24,7 @@ def read_text(reading: Reading) -> Rows:
     return gather(reading, _blocks(reading, before), "<f8", "line", before)
 
 
-def _blocks(reading: Reading, before: int) -> Iterator[Block]:
+def _blocks(reading: Reading, before: int) -> Iterator[common.Block]:
     dim, number = reading.layout.dim, before  # of lines read
     words: list[bytes] = []
     lines: list[bytes] = []
@@ -43,7 +34,7 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
 
     def row_of(i: int) -> list[float] | None:
         fields = lines[i].lstrip()[len(words[i]) :].split()
-        bad = next((text for text in fields if not is_number(text)), None)
+        bad = next((text for text in fields if not common.is_number(text)), None)
         if bad is None and len(fields) == dim:
             return list(map(float, fields))
         if bad is None:
@@ -65,7 +56,7 @@ def _blocks(reading: Reading, before: int) -> Iterator[Block]:
                 surplus = len(fields) - dim - 1
                 if not fields:
                     words.append(b"")
-                elif surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
+                elif surplus < 0 or (surplus > 0 and all(map(common.is_number, fields[1:]))):
                     skip(
                         len(words),
                         "expected as many numbers as in most lines",
@@ -86,7 +77,7 @@ def layout_of_headed(head: Head, text: bool) -> Layout | None:
     if not header:
         return None
     count, dim = int(header[1]), int(header[2])
-    if count < 1 or not 1 <= dim <= MOST_DIMENSIONS:
+    if count < 1 or not 1 <= dim <= common.MOST_DIMENSIONS:
         found, where = first.decode("ascii").strip(), f"{head.path}, line 1"
         raise InputError("expected a header with words and dimensions", where=where, found=found)
     sample = rest[:4096].partition(b" ")[2]
@@ -100,11 +91,13 @@ def _layout_of_glove(head: Head) -> Layout | None:
     lines = head.start[head.mark :].split(b"\n")
     lines = lines[: min(max(1, len(lines) - 1), 100)]  # the last may be cut
     fields = [line.split() for line in lines if line.strip()]
-    numbers = any(len(f) > 1 and is_number(f[-1]) for f in fields)
+    numbers = any(len(f) > 1 and common.is_number(f[-1]) for f in fields)
     if not numbers or _CONTROL.search(b"".join(lines)):
         return None
     # Numbers at the end of a line, most often: a word may hold blanks, but few end in a number.
-    lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
+    lengths = (
+        sum(1 for _ in itertools.takewhile(common.is_number, reversed(f[1:]))) for f in fields
+    )
     dim = collections.Counter(lengths).most_common(1)[0][0]
     return Layout(dim, None, head.mark) if dim else None
 
