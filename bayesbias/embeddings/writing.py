@@ -72,13 +72,9 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
         return
     bad = [word for word in embedding.words if not word or re.search(r"\s", word)]
     if bad:
-        raise InputError(
-            "expected words without blanks",
-            where=path,
-            found=some(map(repr, bad)),
-            valid="words without blanks",
-            hint="write phrases with underscores, or write .npz",
-        )
+        problem, found = "expected words without blanks", some(map(repr, bad))
+        hint = "write phrases with underscores, or write .npz"
+        raise InputError(problem, where=path, found=found, hint=hint)
     with whole_file(path) as temporary, open(temporary, "wb") as raw:
         out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
         out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())

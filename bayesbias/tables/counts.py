@@ -19,7 +19,8 @@ from bayesbias.core.files import opened, path_of, sha256_file, sha256_of
 from bayesbias.core.formatting import Shortened, number_of, some
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
-from bayesbias.embeddings.spelling import matched_spellings, spellings_of
+from bayesbias.embeddings.readers.common import is_number
+from bayesbias.embeddings.spelling import matched_spellings, with_keys
 from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.controls import load_controls
 from bayesbias.wordlists.wordlist import Controls, WordList
@@ -189,27 +190,21 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
 
 def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of the words that are asked for, out of lines with a word and a number."""
-    wanted = {spelling for word in asked for spelling in spellings_of(word)}
+    wanted = set(with_keys(asked, ()))
     counts: dict[str, float] = {}
     with opened(path, unpack=True, noun="file of counts", valid=_VALID) as raw:
         for number, content in enumerate(raw, start=1):
-            line = content.decode("utf-8", "replace").removeprefix("\ufeff")
+            line = unicodedata.normalize("NFC", content.decode("utf-8-sig", "replace"))
             *parts, cell = line.split() or [""]
-            if not cell:
-                continue
-            try:
-                value = float(cell if parts else "nan")
-            except ValueError:
-                value = np.nan
-            if not np.isfinite(value):
-                if number == 1 and parts and not cell[0].isdigit():
-                    continue  # a heading
+            if not is_number(cell.encode()) or not parts:
+                if number == 1 or not cell:
+                    continue  # a heading, or a blank line
                 problem, place = "expected a word and its count", f"{path}, line {number}"
                 raise InputError(problem, where=place, found=Shortened(line.strip()), valid=_VALID)
-            word = unicodedata.normalize("NFC", " ".join(parts))
-            if word in wanted and counts.setdefault(word, value) != value:
+            word = " ".join(parts)
+            if word in wanted and counts.setdefault(word, float(cell)) != float(cell):
                 problem, place = f"the word {word!r} has two counts", f"{path}, line {number}"
-                raise InputError(problem, where=place, found=(counts[word], value))
+                raise InputError(problem, where=place, found=(counts[word], float(cell)))
     return counts
 
 
@@ -244,12 +239,10 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
         controls = load_controls(pool)
         neutral = controls.neutral if controls else ()
     if not neutral:
-        raise InputError(
-            "expected neutral words to choose from",
-            where=f"controls {MATCHED}",
-            found=words.name if pool is None else pool,
-            valid="a word list with neutral words, or a pool of them",
-        )
+        problem = "expected neutral words to choose from"
+        found = words.name if pool is None else pool
+        valid = "a word list with neutral words, or a pool of them"
+        raise InputError(problem, where=f"controls {MATCHED}", found=found, valid=valid)
     human = words.controls.human if words.controls else ()
     taken = {*words.protected_words, *words.attribute_words, *human}
     return [word for word in dict.fromkeys(neutral) if word not in taken]

@@ -184,11 +184,9 @@ def _of_column(table: PairTable, name: str) -> Given:
             values = {str(w): v if isinstance(v, str) else float(v) for w, v in pairs}
             unit = "in the unit of the table's column"
             return Given(name, values, OWN_COLUMN, "", side, unit=unit)
-    raise InputError(
-        f"the column {name!r} is no covariate: a word has several values",
-        where=str(table.provenance.get("name", "the table")),
-        valid="one value a word",
-    )
+    problem = f"the column {name!r} is no covariate: a word has several values"
+    where = str(table.provenance.get("name", "the table"))
+    raise InputError(problem, where=where, valid="one value a word")
 
 
 # -- joining ------------------------------------------------------------------------------------------

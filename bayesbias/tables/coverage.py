@@ -211,11 +211,8 @@ def without_lost_classes(
         if name in shared
     ]
     if len(lost) == len(groups[1]):
-        raise InputError(
-            "no attribute is in the vocabulary",
-            where=source,
-            found=some([word for group in lost.values() for word in group["missing"]], 8),
-        )
+        found = some([word for group in lost.values() for word in group["missing"]], 8)
+        raise InputError("no attribute is in the vocabulary", where=source, found=found)
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
     silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]

@@ -96,11 +96,8 @@ def distance_table(
         source, embedding = embedding, load_embedding(embedding, words=[*words.words, *choice])
         there = [word for word in choice if word in embedding]
         if counts is None:
-            raise InputError(
-                "expected counts for matched controls",
-                where="counts",
-                valid="a file of words and counts, {word: count}, 'order' or 'wordfreq'",
-            )
+            valid = "a file of words and counts, {word: count}, 'order' or 'wordfreq'"
+            raise InputError("expected counts for matched controls", where="counts", valid=valid)
         frequent = load_counts(counts, [*words.attribute_words, *there], embedding=source)
         words, account = matched_controls(words, frequent, there)
     elif pool is not None or counts is not None:

@@ -245,13 +245,9 @@ def rows_to_model(
     repeats = "keep" if frame.attrs.get(REPEATS) == "keep" else "once"
     columns = {str(column) for column in frame.columns}
     if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome}:
-        raise InputError(
-            "expected the columns that the model needs",
-            where="data frame",
-            found=list(columns),
-            valid=list(dict.fromkeys([*apart, outcome])),
-            hint=_OF_VECTORS,
-        )
+        problem, found = "expected the columns that the model needs", list(columns)
+        valid = list(dict.fromkeys([*apart, outcome]))
+        raise InputError(problem, where="data frame", found=found, valid=valid, hint=_OF_VECTORS)
     if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
         return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)
     if frame.empty:

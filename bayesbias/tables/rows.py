@@ -5,7 +5,7 @@ other columns and another outcome; `bayesbias.models.design` checks these when t
 over them.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,18 +99,12 @@ class Codes:
         """Return the label of a row."""
         return self.labels[self.of_row[position]]
 
-    def beside(self, other: "Codes") -> np.ndarray:
-        """Return one number a row for its two labels."""
-        return self.of_row.astype("int64") * len(other.labels) + other.of_row
-
 
 def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
     """Return the labels of one column within each label of another, both in the order in which they come."""
-    first, second = Codes.of(frame[outer]), Codes.of(frame[inner])
     out: dict[str, list[str]] = {}
-    for cell in pd.unique(first.beside(second)):
-        of, label = divmod(int(cell), len(second.labels))
-        out.setdefault(first.labels[of], []).append(second.labels[label])
+    for first, second in frame[[outer, inner]].drop_duplicates().itertuples(index=False):
+        out.setdefault(str(first), []).append(str(second))
     return out
 
 
@@ -136,9 +130,8 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
     for column, of in codes.items():
         empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
         if empty.any():
-            raise InputError(
-                "expected a label, got an empty cell", where=source.at(first_of(empty), column)
-            )
+            place = source.at(first_of(empty), column)
+            raise InputError("expected a label, got an empty cell", where=place)
     if not {"connection", "protected_class"} <= set(codes):
         return
     check_connections(codes["connection"], source)
@@ -150,7 +143,7 @@ def check_pairs(frame: pd.DataFrame, source: Source) -> None:
         problem = f"the protected word {two!r} stands in another class"
         raise InputError(problem, where=place, found=other, valid=own)
     if "attribute_class" in codes:
-        _check_derived(codes, source, by_name=not any(column in frame for column in TEMPLATES))
+        _check_derived(frame, source, by_name=not any(column in frame for column in TEMPLATES))
 
 
 def check_connections(
@@ -164,37 +157,28 @@ def check_connections(
         raise checks.unknown(connection.label(at), valid, "connection", where)
 
 
-def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) -> None:
+def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:
     """Compare every stated connection with the derived one: two classes have one connection.
 
     Control words have the connection of their list. With `by_name`, attributes that are called as
     the protected class are associated with it. Otherwise the connection is the one that most rows
     of the two classes give.
     """
-    names = ("connection", "protected_class", "attribute_class")
-    stated, of, kind = (codes[name] for name in names)
-    cell, places = of.beside(kind), len(stated.labels)
-    size = len(of.labels) * len(kind.labels) * places
-    counts = np.bincount(cell * places + stated.of_row, minlength=size).reshape(-1, places)
-    usual = [stated.labels[i] for i in counts.argmax(axis=1)]
-    for i, name in enumerate(of.labels):
-        for j, attributes in enumerate(kind.labels):
-            if attributes in CONTROLS:
-                usual[i * len(kind.labels) + j] = attributes
-            elif by_name and attributes == name:
-                usual[i * len(kind.labels) + j] = "associated"
-    place = {label: i for i, label in enumerate(stated.labels)}
-    other = stated.of_row != np.array([place.get(label, -1) for label in usual])[cell]
-    if other.any():
-        row = first_of(other)
-        words = f"{codes['protected_word'].label(row)!r} ({of.label(row)})"
-        attribute = f"{codes['attribute'].label(row)!r} ({kind.label(row)})"
-        raise InputError(
-            f"{words} and {attribute} contradict the connection that their classes have",
-            where=source.at(row),
-            found=stated.label(row),
-            valid=usual[cell[row]],
-        )
+    names = ["protected_class", "attribute_class", "connection"]
+    counts = frame.groupby(names, observed=True, sort=False).size()
+    usual = counts.groupby(level=[0, 1], observed=True, sort=False).idxmax()
+    for labels in counts.index:
+        of, kind, stated = map(str, labels)
+        if kind in CONTROLS:
+            right = kind
+        else:
+            right = "associated" if by_name and of == kind else str(usual[labels[:2]][2])
+        if stated != right:
+            row = first_of((frame[names] == list(labels)).all(axis=1))
+            word, attribute = frame["protected_word"].iloc[row], frame["attribute"].iloc[row]
+            both = f"{str(word)!r} ({of}) and {str(attribute)!r} ({kind})"
+            problem = f"{both} contradict the connection that their classes have"
+            raise InputError(problem, where=source.at(row), found=stated, valid=right)
 
 
 def checked_numbers(
@@ -273,12 +257,9 @@ def counted_once(
         at = [source.row(int(i if positions is None else positions[i])) for i in (before, later)]
         what = "the pair" if set(PAIR) <= set(key) else "the observation"
         labels = ", ".join(repr(str(frame[column].iloc[later])) for column in key)
-        raise InputError(
-            f"{what} {labels} stands twice with different {outcome}s, in {at[0]} and {at[1]}",
-            where=source.name,
-            found=(float(values.iloc[before]), float(values.iloc[later])),
-            hint=hint,
-        )
+        problem = f"{what} {labels} stands twice with different {outcome}s, in {at[0]} and {at[1]}"
+        found = (float(values.iloc[before]), float(values.iloc[later]))
+        raise InputError(problem, where=source.name, found=found, hint=hint)
     count = int(again.sum())
     if repeats == "keep":
         return frame, 0, [f"repeated rows kept, as asked: {count} count more than once"]

@@ -222,11 +222,8 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
-        raise InputError(
-            "expected a name that ends in .jsonl or .json",
-            where=path,
-            valid="a .jsonl or .json file",
-        )
+        problem = "expected a name that ends in .jsonl or .json"
+        raise InputError(problem, where=path, valid="a .jsonl or .json file")
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)

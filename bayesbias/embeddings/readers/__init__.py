@@ -71,9 +71,6 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
             return form, layout, head.compressed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
-    raise InputError(
-        "expected a known format of word vectors",
-        where=path,
-        found=other or (Shortened(first) if first.isprintable() else head.start[:20]),
-        valid=valid_formats(),
-    )
+    problem = "expected a known format of word vectors"
+    found = other or (Shortened(first) if first.isprintable() else head.start[:20])
+    raise InputError(problem, where=path, found=found, valid=valid_formats())

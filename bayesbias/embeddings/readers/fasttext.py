@@ -61,11 +61,9 @@ def read_fasttext(reading: Reading) -> Rows:
             raise damaged
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
-            raise InputError(
-                "is a quantized fastText model, whose vectors are rounded",
-                where=reading.path,
-                valid="the full model (.bin) or its vectors (.vec)",
-            )
+            problem = "is a quantized fastText model, whose vectors are rounded"
+            valid = "the full model (.bin) or its vectors (.vec)"
+            raise InputError(problem, where=reading.path, valid=valid)
         height, width = take("<2q")
         if width != dim or height != nwords + bucket:
             raise damaged
