@@ -10,7 +10,7 @@ Read the modules in this order:
 6. `linear`, `estimands`: means and contrasts are linear in the effects, so mixtures of normals.
 7. `estimates`, `view`: one table for all of them, with HPDI, ROPE and verdict.
 8. `posterior`: `BiasFit`, and what it is asked: also `slopes`, `spreads`, `reliability`, `priors`,
-   `diagnostics` and `cross_validation`.
+   `diagnostics` and `cross_validation`; `difference`, of two results.
 """
 
 from bayesbias.core.packages import attach

@@ -74,13 +74,17 @@ class Design:
         asked = spec.label_columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
-                names, reset = list(map(str, frame.columns)), "it is the index: frame.reset_index()"
+                names = list(map(str, frame.columns))
+                a_row = f"a row of it is one {' x '.join(spec.units)}"
+                hint = nearest(column, names) if spec.origin else a_row
+                if column in frame.index.names:
+                    hint = "it is the index of the frame: frame.reset_index()"
                 raise InputError(
                     "the model needs a column that the table lacks",
                     where=spec.label,
                     found=column,
                     valid=names,
-                    hint=reset if column in frame.index.names else nearest(column, names),
+                    hint=hint,
                 )
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
