@@ -75,8 +75,9 @@ class Design:
         for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
             if column not in frame.columns:
                 names = list(map(str, frame.columns))
-                a_row = f"a row of it is one {' x '.join(spec.units)}"
-                hint = nearest(column, names) if spec.origin else a_row
+                hint = nearest(column, names)
+                if not spec.origin and not set(spec.units) <= set(names):  # another kind of table
+                    hint = f"a row of it is one {' x '.join(spec.units)}"
                 if column in frame.index.names:
                     hint = "it is the index of the frame: frame.reset_index()"
                 raise InputError(
