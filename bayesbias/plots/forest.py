@@ -503,22 +503,19 @@ def plot_contrasts(
 
 def _named_fits(given: Any) -> dict[str, BiasFit]:
     """Return one fit, or several, by the names that the legend shows."""
-    many = isinstance(given, list | tuple) and len(given)
     if isinstance(given, Mapping):
-        fits = {str(name): fit for name, fit in given.items()}
+        names, fits = list(map(str, given)), list(given.values())
     else:
-        fits = {str(place): fit for place, fit in enumerate(given if many else [given], 1)}
-    for fit in fits.values():
+        fits = list(given) if isinstance(given, list | tuple) and len(given) else [given]
+    for fit in fits:
         need_fit(fit, "connection", "protected_word", "protected_class")
-    if len(outcomes := {fit.spec.outcome for fit in fits.values()}) != 1:
+    if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
         raise InputError("fits of several outcomes share no axis", where="fit", found=outcomes)
     if not isinstance(given, Mapping):
-        for name in (table_name, source_of):
-            names = [name(fit) for fit in fits.values()]
-            if len(set(names)) == len(names):
-                return dict(zip(names, fits.values(), strict=True))
-        return {f"{place}: {source_of(fit)}": fit for place, fit in fits.items()}
-    return fits
+        names = [table_name(fit) for fit in fits]
+        if len(set(names)) < len(fits):
+            names = [f"{place}: {source_of(fit)}" for place, fit in enumerate(fits, 1)]
+    return dict(zip(names, fits, strict=True))
 
 
 @styled
@@ -558,27 +555,27 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
     """
-    slopes = getattr(result, "slopes", ())
-    if isinstance(result, BiasFit):
-        has = bool(result.spec.covariates())
+    slopes: Any = getattr(result, "slopes", ())
+    spec = result.spec if isinstance(result, BiasFit) else None
+    if spec is not None:
+        has = bool(spec.covariates())
     else:
         has = result.has_slopes if callable(slopes) else len(slopes) > 0
     if not has:
         valid = "a model with slopes: bayesbias.models.with_slopes"
         raise InputError("has no slopes", where="result", valid=valid)
     source, unit = "Changes of distances", "change of the cosine distance"
-    if isinstance(result, BiasFit):
+    if spec is not None:
         units = {
             "distance": "cosine distance",
             "difference": "female − male, in probability",
             "logit_difference": "female − male, in log odds",
         }
-        unit = units.get(result.spec.outcome, result.spec.outcome.replace("_", " "))
+        unit = units.get(spec.outcome, spec.outcome.replace("_", " "))
         source = source_of(result)
-    if callable(slopes):
-        frame = slopes(prob)
-    else:
-        frame, prob = slopes, float(result.provenance["prob"])
+    frame = slopes(prob) if callable(slopes) else slopes
+    if not callable(slopes):
+        prob = float(result.provenance["prob"])
         source, unit = "Sentence tests", "cosine distance"
     frame = frame[~frame["level"].isin(["word", "profession", "noun_pair", "template"])]
     if "test" in frame:
