@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,27 +194,28 @@ def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[st
     return entries
 
 
+def _one_of(*valid: Any) -> Callable[[Any, str], Any]:
+    return lambda value, where: checks.choice(value, valid, "value", where)
+
+
+_SETTINGS: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("draws", "tune", "chains"), checks.count),
+    "prob": checks.probability,
+    **dict.fromkeys(("rope", "standard_rope"), checks.positive),
+    "repeats": _one_of("once", "keep"),
+    "bad_lines": _one_of("skip", "error"),
+    **dict.fromkeys(("vocab", "key"), checks.text),
+    **dict.fromkeys(("allow_pickle", "keep_fits", "common_words"), _one_of(True, False)),
+}
+"""What each setting must be; beside them is `seed`, one or several."""
+
+
 def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the settings of a plan, checked; `seed` is one or several."""
-    texts = {"repeats": ("once", "keep"), "bad_lines": ("skip", "error")}
-    counts, truths = ("draws", "tune", "chains"), ("allow_pickle", "keep_fits", "common_words")
-    known = (*counts, "seed", "prob", "rope", "standard_rope", *texts, *truths, "vocab", "key")
-    checks.known_keys(raw, known, where)
+    """Return the settings of a plan, checked."""
+    checks.known_keys(raw, ("seed", *_SETTINGS), where)
     out = {key: value for key, value in raw.items() if key != "seed"}
     for key, value in out.items():
-        at = f"{where}, {key}"
-        if key in counts:
-            checks.count(value, at)
-        elif key == "prob":
-            checks.probability(value, at)
-        elif key in ("rope", "standard_rope"):
-            checks.positive(value, at)
-        elif key in ("vocab", "key"):
-            checks.text(value, at)
-        elif key in texts:
-            checks.choice(value, texts[key], "value", at)
-        else:
-            checks.choice(value, (True, False), "value", at)
+        _SETTINGS[key](value, f"{where}, {key}")
     if "seed" in raw:
         seeds = raw["seed"] if isinstance(raw["seed"], list | tuple) else [raw["seed"]]
         at = f"{where}, seed"

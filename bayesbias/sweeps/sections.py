@@ -43,6 +43,7 @@ def sections(result: SweepResult, view: View) -> list[Section]:
     out = []
     if has_contrast:
         contrast, prob = result.compared()[["contrast", "prob"]].iloc[0]
+        hpdi = f"{prob:.0%} HPDI"
         out.append(
             Section(
                 "compared",
@@ -50,16 +51,10 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                 lambda: compared(result),
                 (
                     *labels,
-                    Column("standardized", "in SDs", "signed", digits=2),
-                    Column(
-                        "standardized_low",
-                        f"{prob:.0%} HPDI",
-                        "interval",
-                        digits=2,
-                        upper="standardized_high",
-                    ),
+                    Column("standardized", "in SDs", "signed", 2),
+                    Column("standardized_low", hpdi, "interval", 2, "standardized_high"),
                     Column("p_in_rope", "P(ROPE)", "probability"),
-                    Column("distance", "distance", "signed", digits=3),
+                    Column("distance", "distance", "signed", 3),
                 ),
                 figure=lambda: bb.plots.plot_sweep(result),
                 show_on=("terminal", "page", "files"),
