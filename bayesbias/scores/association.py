@@ -86,19 +86,14 @@ def weat(
     >>> bool(abs((pairs["weight"] * pairs["similarity"]).sum() - result.statistic) < 1e-12)
     True
     """
-    import pandas as pd
-
     checks.choice(denominator, DENOMINATORS, "denominator")
-    grid, (x_class, y_class) = grid_of(source, wordlist).two_classes(classes)
-    chosen = x_class, y_class
-    blocks = []
-    for side, c in zip("XY", chosen, strict=True):
-        for letter, of in zip("AB", chosen, strict=True):
-            block = grid.block(c, of, letter)
-            size = block.groupby("protected_word")["distance"].transform("size")
-            blocks.append(block.assign(set=side, weight=(1 if letter == "A" else -1) / size))
-    pairs = pd.concat(blocks, ignore_index=True)
+    grid, chosen = grid_of(source, wordlist).two_classes(classes)
+    x_class, y_class = chosen
+    pairs = grid.sides(chosen)
+    pairs["set"] = np.where(pairs["protected_class"] == x_class, "X", "Y")
     pairs["similarity"] = 1.0 - pairs["distance"]
+    means = pairs.groupby(["protected_word", "attribute_set"])["similarity"]
+    pairs["weight"] = np.where(pairs["attribute_set"] == "A", 1, -1) / means.transform("size")
     parts = pairs["weight"] * pairs["similarity"]
     by_word = parts.groupby([pairs["set"], pairs["protected_word"]], sort=False).sum()
     # Equal means differ in their last bits; without this, noise would pass for a score.
@@ -282,15 +277,18 @@ def sc_weat(
     import pandas as pd
 
     grid, chosen = grid_of(source, wordlist).two_classes(classes)
+    pairs = grid.sides(chosen)
     n = {letter: len(grid.own(c)) for letter, c in zip("ab", chosen, strict=True)}
     out = {}
     # One-sided, the differences of Y are negated, so that both classes are asked the same: nearer
     # to their own?
     for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
-        blocks = [grid.block(c, of, side) for side, of in zip("AB", chosen, strict=True)]
+        own = pairs[pairs["protected_class"] == c]
         near, far, every = (
-            block.groupby("protected_word", sort=False)["distance"]
-            for block in (*blocks, pd.concat(blocks))
+            own[own["attribute_set"].isin(letters)].groupby("protected_word", sort=False)[
+                "distance"
+            ]
+            for letters in (["A"], ["B"], ["A", "B"])
         )
         table = pd.DataFrame({"mean_a": 1 - near.mean(), "mean_b": 1 - far.mean()})
         table["sd"] = every.std()

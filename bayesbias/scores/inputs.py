@@ -71,14 +71,20 @@ class Grid:
         ]
         return tuple(dict.fromkeys(word for group in groups if group for word in group["missing"]))
 
-    def block(self, c: str, of: str, letter: str) -> "pd.DataFrame":
-        """Return the pairs of the words of one class with the attributes of one."""
-        words = self.frame[self.frame["protected_class"] == c]
-        near = words[words["attribute"].isin(self.own(of))]
-        if lone := set(words["protected_word"]) - set(near["protected_word"]):
-            problem = f"expected a pair with attribute set {letter} for each word, got none for"
-            raise InputError(f"{problem} {some(sorted(lone))}", where=self.name)
-        return near[["protected_word", "attribute", "distance"]].assign(attribute_set=letter)
+    def sides(self, chosen: tuple[str, str]) -> "pd.DataFrame":
+        """Return the pairs of the words of two classes with attribute sets A and B."""
+        import pandas as pd
+
+        columns = ["protected_word", "protected_class", "attribute", "distance"]
+        words = self.frame.loc[self.frame["protected_class"].isin(chosen), columns]
+        parts = []
+        for letter, c in zip("AB", chosen, strict=True):
+            near = words[words["attribute"].isin(self.own(c))]
+            if lone := set(words["protected_word"]) - set(near["protected_word"]):
+                problem = f"expected a pair with attribute set {letter} for each word, got none for"
+                raise InputError(f"{problem} {some(sorted(lone))}", where=self.name)
+            parts.append(near.assign(attribute_set=letter))
+        return pd.concat(parts, ignore_index=True)
 
 
 def grid_of(source: Any, wordlist: Any = None) -> Grid:

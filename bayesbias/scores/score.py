@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.formatting import format_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,31 +102,26 @@ class Score:
         names = [f.name for f in dataclasses.fields(self) if f.name != "table"]
         return {name: plain(getattr(self, name)) for name in names}
 
-    def lines(self) -> list[str]:
-        """Return what is printed, line by line."""
-        value = format_value(self.value, digits=4)
-        if self.low is not None and self.prob is not None:
-            value += f", {100 * self.prob:g}% interval [{self.low:.4f}, {self.high:.4f}]"
-        rows = [(self.label, value)]
-        if self.p_value is not None:
-            rows.append(("p", f"{self.p_value:.4g} ({self.p_method})"))
-        if len(self.classes) == 2:
-            rows.append(("classes", "X {}, Y {}".format(*self.classes)))
-        rows.append(("n", ", ".join(f"{name} {count:,}" for name, count in self.n.items())))
-        hidden = ("p_lower", "p_upper")  # of an exact p they repeat it
-        for name, detail in self.details.items():
-            parts = detail if isinstance(detail, Mapping) and len(detail) <= 3 else {"": detail}
-            if name not in hidden and all(isinstance(x, float) for x in parts.values()):
-                texts = (f"{key} {x:.4f}".strip() for key, x in parts.items())
-                rows.append((name.replace("_", " "), ", ".join(texts)))
-        rows += [("note", note) for note in self.notes]
-        rows += [("missing words", ", ".join(self.dropped))] if self.dropped else []
-        width = max(len(name) for name, _ in rows)
-        title = SCORES[self.name].title if self.name in SCORES else self.name.upper()
-        return [f"{title}, {self.data}", *(f"  {name:{width}}  {text}" for name, text in rows)]
-
     def __repr__(self) -> str:
-        return "\n".join(self.lines())
+        parts = {self.label: "none" if self.value is None else f"{self.value:.4f}"}
+        if self.low is not None and self.prob is not None:
+            parts[f"{100 * self.prob:g}% interval"] = f"[{self.low:.4f}, {self.high:.4f}]"
+        if self.p_value is not None:
+            parts["p"] = f"{self.p_value:.4g} ({self.p_method})"
+        if len(self.classes) == 2:
+            parts["classes"] = "X {}, Y {}".format(*self.classes)
+        parts["n"] = ", ".join(f"{name} {count:,}" for name, count in self.n.items())
+        for name, detail in self.details.items():
+            # The bounds of an exact p repeat it.
+            if isinstance(detail, float) and name not in ("p_lower", "p_upper"):
+                parts[name.replace("_", " ")] = f"{detail:.4f}"
+        lines = [*parts.items(), *(("note", note) for note in self.notes)]
+        if self.dropped:
+            lines.append(("missing words", ", ".join(self.dropped)))
+        width = max(len(name) for name, _ in lines)
+        title = SCORES[self.name].title if self.name in SCORES else self.name.upper()
+        rows = [f"  {name:{width}}  {text}" for name, text in lines]
+        return "\n".join([f"{title}, {self.data}", *rows])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"
