@@ -186,7 +186,7 @@ def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> Binary
     if start.startswith(b"PK\x03\x04") or member:
         archive = zipfile.ZipFile(stream)
         files = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
-        if any(name.endswith(".npy") for name in files):
+        if any(name.endswith((".npy", "data.pkl")) for name in files):  # of numpy, of torch
             stream.seek(0)
             return stream
         if not member and len(files) != 1:

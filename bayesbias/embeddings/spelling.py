@@ -110,7 +110,7 @@ def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:
     wanted = set(with_keys(asked, ()))
     forms: Counter[str] = Counter()
     for key in keys:
-        for part in re.finditer(r"[^\W_]+", key):
+        for part in re.finditer(r"[^\W_\u0120]+", key):
             if part[0] in wanted and part[0] != key:
                 forms[f"{key[: part.start()]}{{word}}{key[part.end() :]}"] += 1
     form, times = max(forms.items(), key=lambda item: item[1], default=("", 0))

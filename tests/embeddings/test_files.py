@@ -104,6 +104,18 @@ def test_a_pickled_dict_is_refused_with_lines_that_convert_it(tmp_path, monkeypa
     is_read(tmp_path / "vectors.npz")
 
 
+def test_other_pickles_are_refused(tmp_path):
+    path = tmp_path / "vectors.pt"
+    with zipfile.ZipFile(path, "w") as archive:  # as torch.save writes
+        archive.writestr("vectors/data.pkl", pickle.dumps({"a": 1}))
+        archive.writestr("vectors/version", "3")
+    with pytest.raises(InputError, match=r"pickle of torch.*np\.savez"):
+        bb.load_embedding(path, ASKED)
+    (tmp_path / "v.txt").write_text(LINES.decode(), encoding="utf-16")
+    with pytest.raises(InputError, match="UTF-16"):
+        bb.load_embedding(tmp_path / "v.txt", ASKED)
+
+
 # -- folders, tables and archives -------------------------------------------------------------------
 
 
@@ -153,13 +165,15 @@ def test_other_folders(tmp_path):
         bb.load_embedding(tmp_path, ASKED)
 
 
-@pytest.mark.parametrize("columns", ["dimensions", "lists", "index"])
+@pytest.mark.parametrize("columns", ["dimensions", "lists", "index", "another name"])
 @pytest.mark.parametrize("ending", [".parquet", ".feather", ".arrow"])
 def test_parquet_and_arrow(tmp_path, columns, ending):
     path = tmp_path / f"v{ending}"
     frame = pd.DataFrame(MATRIX, columns=["d0", "d1", "d2"]).assign(token=WORDS)
     if columns == "lists":
         frame = pd.DataFrame({"word": WORDS, "embeddings": list(MATRIX)})
+    if columns == "another name":
+        frame = frame.rename(columns={"token": "lemma of it"})
     if columns == "index":
         frame = frame.set_index("token")
     if ending == ".parquet":
@@ -216,6 +230,8 @@ def test_a_zip_of_several_files_needs_a_name(tmp_path):
         (LINES.replace(b"priest 4 5 6", b"priest 0 0 0"), "1 word with only zeros"),
         (b'"V1" "V2" "V3"\n' + LINES, "skipped 1 line (line 1)"),
         (LINES.replace(b" ", b","), ""),  # without a header
+        (b",a,b,c,token\n0,1,2,3,rabbi\n1,4,5,6,priest\n2,7,8,9,imam\n", ""),
+        (b'word,vector\nrabbi,"[1, 2, 3]"\npriest,"[4 5 6]"\nimam,"[7, 8, 9]"\n', ""),
     ],
 )
 def test_what_cannot_be_read_is_skipped_and_counted(tmp_path, content, note):
@@ -266,6 +282,8 @@ def test_words_in_latin_1(tmp_path):
         ("{word}.n.01", '--key "{word}.n.01"'),
         ('"{word}"', "--key '\"{word}\"'"),
         ("en:{word}", '--key "en:{word}"'),
+        ("\u0120{word}", '--key "\u0120{word}"'),
+        ("b'{word}'", "--key \"b'{word}'\""),
     ],
 )
 @pytest.mark.parametrize("header", [True, False])

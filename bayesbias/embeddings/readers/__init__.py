@@ -26,11 +26,13 @@ KNOWN: tuple[Format, ...] = (
     binary.FORMAT,
     arrays.NUMBERS,
     tables.FORMAT,
+    tables.OTHER,
     text.GLOVE,
 )
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
     b"\x89HDF": "HDF5",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
     b"{": "JSON",
 }
 _HEAD_BYTES = 1 << 20

@@ -13,9 +13,13 @@ def refuse_pickle(reading: Reading) -> Rows:
     """Raise the error for a pickle."""
     path = reading.path
     with opened(path, unpack=True) as stream:
-        of_gensim = b"gensim" in stream.read(1 << 16)
+        start = stream.read(1 << 16)
+    of_gensim, of_torch = b"gensim" in start, start.startswith(b"PK")
     if "vocab" in path.stem and not of_gensim:
         raise pickled_words(path)
+    if of_torch:
+        hint = "load it where that is safe, and save it with np.savez('vectors.npz', words=..., vectors=...)"
+        raise InputError("is a pickle of torch, which can run code", where=path, hint=hint)
     file = path.name if len(path.name) < 30 else "FILE"
     if of_gensim:
         kind, of = ("Word2Vec", ".wv") if path.suffix == ".model" else ("KeyedVectors", "")
@@ -46,7 +50,8 @@ def load_trusted(reading: Reading) -> Any:
 
 def _recognize(head: Head) -> Layout | None:
     known = re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]q|c\w+\n\w+\n", head.start)
-    return Layout() if known else None
+    of_torch = head.start.startswith(b"PK") and b"/data.pkl" in head.start[:4096]
+    return Layout() if known or of_torch else None
 
 
-FORMAT = Format("pickle", (".kv", ".model", ".pkl", ".pickle"), _recognize, refuse_pickle)
+FORMAT = Format("pickle", (".kv", ".model", ".pkl", ".pickle", ".pt"), _recognize, refuse_pickle)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
@@ -58,8 +59,19 @@ def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]
     """
     words = list(frame.index)
     texts = [c for c in frame.columns if str(c) == "word" or frame[c].dtype.kind not in "fiu"]
-    if named := [c for c in texts if str(c).strip() and is_word_column(str(c))]:
+    named = [c for c in texts if str(c).strip() and is_word_column(str(c))]
+    if not named and not all(isinstance(word, str) for word in words):
+        named = [c for c in texts if isinstance(frame[c].iloc[0], str)]
+    if named:
         words, frame = list(frame[named[0]]), frame.drop(columns=named[0])
+    for column in frame.columns:
+        if (
+            len(frame)
+            and str(frame[column].iloc[0]).startswith("[")
+            and frame[column].dtype == "str"
+        ):
+            cells = frame[column].str.strip("[]").str.replace(",", " ").str.split()
+            frame = frame.assign(**{column: [np.array(cell, float) for cell in cells]})
     whole = [c for c in frame.columns if len(frame) and np.ndim(frame[c].iloc[0]) == 1]
     if whole:
         places = [f"{where}, column {whole[0]!r}, row {i}" for i in range(1, len(words) + 1)]
@@ -174,8 +186,26 @@ def _recognize(head: Head) -> Layout | None:
     return None
 
 
+def _read_whole(reading: Reading) -> Rows:
+    """Read a table whose words are in another column than the first, or whose vectors are in one."""
+    with reading.opened() as stream, guarded(reading.path, "expected a table of vectors"):
+        frame = pd.read_csv(stream, sep=reading.layout.separator, keep_default_na=False)
+        frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]
+        return rows_of_matrix(reading, *words_and_vectors(frame, reading.path))
+
+
+def _recognize_whole(head: Head) -> Layout | None:
+    first = head.start[head.mark :].partition(b"\n")[0].decode("utf-8", "replace").strip()
+    for separator in (",", "\t", ";"):
+        names = next(csv.reader([first], delimiter=separator), [])
+        if len(names) > 1 and any(name and is_word_column(name) for name in names):
+            return Layout(0, None, head.mark, separator)
+    return None
+
+
 def _is_cell(cell: str) -> bool:
     return common.is_number(cell.strip().replace(",", ".").encode())
 
 
+OTHER = Format("CSV or TSV", (".csv", ".tsv"), _recognize_whole, _read_whole)
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)
