@@ -15,7 +15,6 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.core.errors import AsWritten, InputError, nearest
-from bayesbias.core.formatting import Shortened, put_in_words
 
 MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
@@ -45,7 +44,7 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise InputError(f"must be a whole number {limits}", where=where, found=Shortened(value))
+        raise InputError(f"must be a whole number {limits}", where=where, found=value)
     return int(value)
 
 
@@ -81,14 +80,14 @@ def is_number(value: Any) -> bool:
 def finite(value: Any, where: object) -> float:
     """Return a finite number."""
     if not is_number(value):
-        raise InputError("must be a finite number", where=where, found=Shortened(value))
+        raise InputError("must be a finite number", where=where, found=value)
     return float(value)
 
 
 def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
     if not (is_number(value) and value > 0):
-        raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
+        raise InputError("must be a finite number above 0", where=where, found=value)
     return within(value, where, 1 / LARGEST, LARGEST)  # single precision holds neither limit
 
 
@@ -96,7 +95,7 @@ def within(value: Any, where: object, low: float, high: float) -> float:
     """Return a number from one to another, both included."""
     if not (is_number(value) and low <= value <= high):
         limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"at {low:g} or above"
-        raise InputError(f"must lie {limits}", where=where, found=Shortened(value))
+        raise InputError(f"must lie {limits}", where=where, found=value)
     return float(value)
 
 
@@ -104,7 +103,7 @@ def between(value: Any, where: object, low: float, high: float) -> float:
     """Return a number strictly between two others."""
     if not (is_number(value) and low < value < high):
         limits = f"must lie between {low:g} and {high:g}"
-        raise InputError(limits, where=where, found=Shortened(value))
+        raise InputError(limits, where=where, found=value)
     return float(value)
 
 
@@ -141,9 +140,8 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
 def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
     """Return the error for what is none of the valid values."""
     options = list(map(str, valid))
-    close = nearest(put_in_words(value, str), options)
-    found = Shortened(value)
-    return InputError(f"unknown {noun}", where=where, found=found, valid=options, hint=close)
+    hint = nearest(str(value), options)
+    return InputError(f"unknown {noun}", where=where, found=value, valid=options, hint=hint)
 
 
 def known_keys(
@@ -184,7 +182,7 @@ def known_keys(
         wrong.append(InputError("unknown key", where=where, found=key, valid=valid, hint=hint))
     if lacking := [key for key in needed if key not in data]:
         keys = f"lacks the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
-        wrong.append(InputError(keys, where=where, found=Shortened(list(data)), valid=valid))
+        wrong.append(InputError(keys, where=where, found=list(data), valid=valid))
     if problems is not None:
         problems += wrong
     elif wrong:
@@ -194,7 +192,7 @@ def known_keys(
 def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
     """Return a mapping, as a table of TOML or an object of JSON is."""
     if not isinstance(value, Mapping):
-        raise InputError("must be a table", where=where, found=Shortened(value), valid=valid)
+        raise InputError("must be a table", where=where, found=value, valid=valid)
     return value
 
 
@@ -214,14 +212,14 @@ def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> Non
         raise wrong_kind(frame, where, valid)
     if lacking := [name for name in needed if name not in found]:
         names = f"the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
-        raise InputError(f"lacks {names}", where=where, found=Shortened(list(found)), valid=valid)
+        raise InputError(f"lacks {names}", where=where, found=list(found), valid=valid)
 
 
 def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
     version = data.get("schema")
     if isinstance(version, bool) or version != expected:
-        found, valid = Shortened(version), f"schema = {expected}"
+        found, valid = version, f"schema = {expected}"
         raise InputError("unknown schema", where=f"{where}, schema", found=found, valid=valid)
 
 
@@ -233,12 +231,12 @@ def is_text(value: Any) -> bool:
 def text(value: Any, where: object) -> str:
     """Return a text with more than blanks in it."""
     if not is_text(value):
-        raise InputError("must be a text that is not empty", where=where, found=Shortened(value))
+        raise InputError("must be a text that is not empty", where=where, found=_described(value))
     try:
         value.encode()
     except UnicodeEncodeError:
         problem = "holds half of a surrogate pair"
-        raise InputError(problem, where=where, found=Shortened(value)) from None
+        raise InputError(problem, where=where, found=value) from None
     return value
 
 
@@ -246,7 +244,7 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     """Return a list of texts with more than blanks in them."""
     if not isinstance(value, list | tuple) or len(value) < least:
         size = f", {least} or more" if least else ""
-        raise InputError(f"must be a list of texts{size}", where=where, found=Shortened(value))
+        raise InputError(f"must be a list of texts{size}", where=where, found=value)
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
@@ -360,7 +358,7 @@ def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -
 
 def _described(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool | bytes):
-        return Shortened(value)
+        return AsWritten(repr(value))
     name = type(value).__name__
     return AsWritten(f"a{'n' * (name[:1].lower() in 'aeiou' or name == 'ndarray')} {name}")
 
@@ -377,7 +375,7 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
     """
     if isinstance(values, str | bytes | bytearray):
         problem = f"one {noun} was given where a list is expected"
-        raise InputError(problem, where=where, found=Shortened(values), valid=f"[{noun}, ...]")
+        raise InputError(problem, where=where, found=values, valid=f"[{noun}, ...]")
     try:
         return list(values)
     except TypeError:  # what cannot be gone through, or says only then that it cannot

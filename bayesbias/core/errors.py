@@ -5,13 +5,13 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayesbias.core.formatting import closest, literal, put_in_words, some
+from bayesbias.core.formatting import closest, literal, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
-_SHOWN = 160  # characters of what was found
+_SHOWN = 100  # characters of what was found
 
 
 class BayesbiasError(Exception):
@@ -71,9 +71,9 @@ class InputError(BayesbiasError, ValueError):
     ) -> None:
         listed = valid if isinstance(valid, str | None) else some(valid)
         self.parts = {
-            "where": "" if where is None else _in_one_line(put_in_words(where, str)),
+            "where": "" if where is None else _in_one_line(str(where)),
             "problem": _in_one_line(str(problem)),
-            "found": "" if found is None else _first_line(put_in_words(found)),
+            "found": "" if found is None else _first_line(repr(found)),
             "valid": "" if listed is None else _in_one_line(listed),
             "hint": _in_one_line(hint) if hint else "",
         }

@@ -4,7 +4,7 @@ import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 UNKNOWN = "-"  # what does not exist
@@ -51,37 +51,6 @@ def in_one_line(text: str, most: int = 300) -> str:
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
-def put_in_words(value: object, write: Callable[[Any], str] = repr) -> str:
-    """Write a value as it writes itself; of one that cannot, its kind.
-
-    Examples
-    --------
-    >>> put_in_words("a"), put_in_words(10**5000)
-    ("'a'", 'a int')
-    """
-    try:
-        return write(value)
-    except Exception:  # numbers of five thousand digits have no text
-        return f"a {type(value).__name__}"
-
-
-class Shortened:
-    """A value as a message shows it: a long one by its beginning, and None as what was found.
-
-    Examples
-    --------
-    >>> Shortened("one, two, three", 10), Shortened(None)
-    ('one, ..., None)
-    """
-
-    def __init__(self, value: object, most: int = 60) -> None:
-        self.text = " ".join(put_in_words(value).split())
-        self.most = most
-
-    def __repr__(self) -> str:
-        return self.text if len(self.text) <= self.most else f"{self.text[: self.most - 3]}..."
-
-
 def some(words: Iterable[object], most: int = 12) -> str:
     """Name the first few of some words, each once, and say how many are left.
 
@@ -90,7 +59,7 @@ def some(words: Iterable[object], most: int = 12) -> str:
     >>> some(["a", "b", "a", "c"], 2)
     'a, b and 1 more'
     """
-    named = list(dict.fromkeys(put_in_words(word, str) for word in words))
+    named = list(dict.fromkeys(map(str, words)))
     rest = len(named) - most
     return ", ".join(named[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 

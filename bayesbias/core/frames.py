@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded, opened
-from bayesbias.core.formatting import Shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,7 @@ def plain_frame(
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
             problem = "the name of a column must be a text"
-            raise InputError(problem, where=where, found=Shortened(name))
+            raise InputError(problem, where=where, found=name)
         here = f"{where}, column {name}"
         column = _plain_column(frame.iloc[:, place], here, known is None or name in known)
         if column is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import opened, path_of, sha256_file, sha256_of
-from bayesbias.core.formatting import Shortened, number_of, some
+from bayesbias.core.formatting import number_of, some
 from bayesbias.core.packages import needed, versions_of
 from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.readers.common import is_number
@@ -145,7 +145,7 @@ def load_counts(
         tabular = path.suffix.lower() in (".csv", ".tsv")
         counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
     else:
-        raise InputError("expected counts", where="counts", found=Shortened(source), valid=_VALID)
+        raise InputError("expected counts", where="counts", found=source, valid=_VALID)
     if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
         raise InputError("expected counts of zero or more", where=where, found=below[0])
     spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
@@ -200,7 +200,7 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
                 if number == 1 or not cell:
                     continue  # a heading, or a blank line
                 problem, place = "expected a word and its count", f"{path}, line {number}"
-                raise InputError(problem, where=place, found=Shortened(line.strip()), valid=_VALID)
+                raise InputError(problem, where=place, found=line.strip(), valid=_VALID)
             word = " ".join(parts)
             if word in wanted and counts.setdefault(word, float(cell)) != float(cell):
                 problem, place = f"the word {word!r} has two counts", f"{path}, line {number}"

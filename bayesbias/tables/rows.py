@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import Shortened, some
+from bayesbias.core.formatting import some
 from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -200,7 +200,7 @@ def checked_numbers(
     if bad.any():
         place, value = source.at(first_of(bad), name), column.iloc[first_of(bad)]
         hint = "remove rows without a distance: words the vectors lack make no row"
-        found = Shortened(value) if isinstance(value, str) else float(value)
+        found = value if isinstance(value, str) else float(value)
         raise InputError("expected a finite number", where=place, found=found, hint=hint)
     if simulated:
         return numbers

@@ -19,7 +19,7 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded, read_json, read_text
-from bayesbias.core.formatting import Shortened, join_words, number_of, some
+from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.published import list_of_manzini, read_weathub
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -69,7 +69,7 @@ def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str
         return _as_mapping(_sets_of_table(path), str(path))
     data = read_json(path)
     if not isinstance(data, Mapping):
-        raise InputError("expected a word list", where=path, found=Shortened(data), valid=FORMS)
+        raise InputError("expected a word list", where=path, found=data, valid=FORMS)
     if sets := foreign_mapping(data, str(path)):
         return sets
     if _is_ours(data):
@@ -122,11 +122,11 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
             names, sets = list(sets), list(sets.values())
         if not isinstance(sets, list | tuple):
             place = f"{where}, {role}_sets"
-            raise InputError("must be a list of lists of words", where=place, found=Shortened(sets))
+            raise InputError("must be a list of lists of words", where=place, found=sets)
         names = names or [f"{role} set {i}" for i in range(1, len(sets) + 1)]
         if not isinstance(names, list | tuple) or len(names) != len(sets):
             problem = f"must be {number_of(len(sets), 'name')}, one a set"
-            raise InputError(problem, where=f"{where}, {role}_sets_names", found=Shortened(names))
+            raise InputError(problem, where=f"{where}, {role}_sets_names", found=names)
         out += [(role, name, words) for name, words in zip(names, sets, strict=True)]
     return _QUERY, out
 
@@ -284,7 +284,7 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
         name = checks.text(name, f"{where}, name of a set").strip()
         if not isinstance(words, list | tuple):
             problem = "must be a list of words"
-            raise InputError(problem, where=f"{where}, {name}", found=Shortened(words))
+            raise InputError(problem, where=f"{where}, {name}", found=words)
         into = by_role["control" if role in ("human", "neutral") else role]
         if name in into:
             raise InputError("two sets have one name", where=where, found=name)

@@ -8,7 +8,6 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.formatting import Shortened
 from bayesbias.wordlists.wordlist import CONTROLS, NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
@@ -26,8 +25,7 @@ class Problems(list[InputError]):
 
     def add(self, problem: str, where: str, found: Any = None, **more: Any) -> None:
         """Add one problem."""
-        shown = None if found is None else Shortened(found)
-        self.append(InputError(problem, where=where, found=shown, **more))
+        self.append(InputError(problem, where=where, found=found, **more))
 
 
 def read_about(

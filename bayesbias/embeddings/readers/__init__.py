@@ -10,7 +10,6 @@ from pathlib import Path
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import opened, split_member
-from bayesbias.core.formatting import Shortened
 from bayesbias.embeddings.readers import arrays, binary, columnar, fasttext, pickles, tables, text
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
@@ -74,5 +73,5 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
     problem = "expected a known format of word vectors"
-    found = other or (Shortened(first) if first.isprintable() else head.start[:20])
+    found = other or (first if first.isprintable() else head.start[:20])
     raise InputError(problem, where=path, found=found, valid=valid_formats())

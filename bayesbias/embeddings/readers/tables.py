@@ -11,7 +11,6 @@ import pandas as pd
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
-from bayesbias.core.formatting import Shortened
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
@@ -113,7 +112,7 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
     for row, word in enumerate(words, start=1):
         if not isinstance(word, str | bytes):
             place = f"{where}, row {row}"
-            raise InputError("expected a word", where=place, found=Shortened(word), valid="strings")
+            raise InputError("expected a word", where=place, found=word, valid="strings")
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
