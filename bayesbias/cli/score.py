@@ -10,7 +10,6 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
-from bayesbias.wordlists.pairing import SHARED
 
 COLUMNS = (
     Column("score", "score"),
@@ -108,11 +107,10 @@ def _screen(
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
     lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]
-    if two := next((result.classes for result in results if len(result.classes) == 2), None):
-        owned = table.frame["connection"] != SHARED
-        sets = table.frame.loc[~owned, "attribute_class"].unique()
-        a, b = (f"attributes of {name}" for name in two) if owned.any() else (*sets, "-")[:2]
-        lines.append("X: {}, Y: {}, A: {}, B: {}".format(*two, a, b))
+    if two := next((result for result in results if len(result.classes) == 2), None):
+        (x, y), sets = two.classes, two.details.get("attribute_sets", two.classes)
+        a, b = (f"attributes of {s}" if s in (x, y) else s for s in sets)
+        lines.append(f"X: {x}, Y: {y}, A: {a}, B: {b}")
     lines += ["", *table_lines(frame, COLUMNS, View(prob=given["prob"])), ""]
     notes: dict[str, list[str]] = {}
     for name, error in left_out.items():

@@ -60,7 +60,7 @@ def weat(
     -------
     Score
         The value is the effect size. Details: ``statistic, largest_effect_size, denominator, sides,
-        p_lower, p_upper, x, y, a, b, scores`` (s of each word) and
+        p_lower, p_upper, attribute_sets, x, y, a, b, scores`` (s of each word) and
         ``permutation``. Its ``pairs()`` have ``protected_word, set, attribute, attribute_set,
         distance, similarity, weight``; the sum of weight times similarity is the statistic.
 
@@ -135,6 +135,7 @@ def weat(
             "sides": sides,
             "p_lower": test.p_lower,
             "p_upper": test.p_upper,
+            "attribute_sets": grid.sets(chosen),
             **{"x": tuple(x.index), "y": tuple(y.index), "a": tuple(a), "b": tuple(b)},
             "scores": {**x, **y},
             "permutation": test,
@@ -253,7 +254,8 @@ def sc_weat(
     dict of str to Score
         By class. The value is the mean over its words of mean cosine with A minus mean cosine with
         B: positive is nearer to A. Details: ``mean_score`` and ``scores``, where each word's
-        difference is divided by the SD of its cosines; ``p_lower, p_upper, sides``. The
+        difference is divided by the SD of its cosines; ``p_lower, p_upper, sides,
+        attribute_sets``. The
         ``pairs()`` have ``protected_word, mean_a, mean_b, sd, score``.
 
     Raises
@@ -326,6 +328,7 @@ def sc_weat(
                 "sides": sides,
                 "p_lower": test.p_lower,
                 "p_upper": test.p_upper,
+                "attribute_sets": grid.sets(chosen),
                 "scores": scores.to_dict(),
             },
             table=table.reset_index(),

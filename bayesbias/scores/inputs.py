@@ -62,6 +62,10 @@ class Grid:
         near = (self.frame["connection"] == "associated") & (self.frame["protected_class"] == c)
         return list(self.frame.loc[near, column].unique())
 
+    def sets(self, chosen: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of the attribute sets A and B."""
+        return tuple(" and ".join(self.own(c, "attribute_class")) for c in chosen)
+
     def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
         """Return the missing words of some protected classes and of their attributes."""
         coverage, classes = self.coverage, list(classes)
