@@ -104,7 +104,12 @@ def misfit_warnings(fit: BiasFit) -> list[str]:
     if not found:
         return []
     each = ", ".join(f"{share:.0%} of {name}" for name, share in found.items())
-    robust = fit.spec.outcome == "distance" and fit.spec.likelihood == "Normal"
+    spec = fit.spec
+    robust = (spec.outcome, spec.likelihood, spec.results.group) == (
+        "distance",
+        "Normal",
+        "connection",
+    )
     what = "Fit --model robust too" if robust else "Look at the figure predictive"
     return [
         f"Posterior predictive check failed: the model puts rows elsewhere than they lie ({each}). {what}, and report it."

@@ -13,6 +13,7 @@ from bayesbias.studies.common import (
     about_fit,
     convergence,
     listing,
+    misfit_warnings,
     not_converged,
     plural,
     text,
@@ -128,7 +129,8 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about {chance:.1f} of "
         f"{len(result.frame)} would be expected by chance."
     )
-    return Interpretation(known.data, said, (), tuple(notes), lambda: [details])
+    warnings = tuple(misfit_warnings(result.fit))
+    return Interpretation(known.data, said, warnings, tuple(notes), lambda: [details])
 
 
 def about(result: WefatResult) -> dict[str, Any]:
