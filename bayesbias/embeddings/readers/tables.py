@@ -63,12 +63,8 @@ def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]
         named = [c for c in texts if isinstance(frame[c].iloc[0], str)]
     if named:
         words, frame = list(frame[named[0]]), frame.drop(columns=named[0])
-    for column in frame.columns:
-        if (
-            len(frame)
-            and str(frame[column].iloc[0]).startswith("[")
-            and frame[column].dtype == "str"
-        ):
+    for column in [c for c in frame.columns if len(frame) and isinstance(frame[c].iloc[0], str)]:
+        if frame[column].str.match(r"\[.*\]$").all():  # lists that were written as text
             cells = frame[column].str.strip("[]").str.replace(",", " ").str.split()
             frame = frame.assign(**{column: [np.array(cell, float) for cell in cells]})
     whole = [c for c in frame.columns if len(frame) and np.ndim(frame[c].iloc[0]) == 1]
