@@ -190,6 +190,7 @@ def _sets_of(words: WordList) -> list[tuple[str, tuple[str, ...]]]:
             (f"{group.name}, protected words", group.protected),
             (f"{group.name}, attributes", group.attributes),
         ]
+    sets += [(f"{name}, attributes", held) for name, held in words.attribute_sets.items()]
     if words.controls is not None:
         sets += [
             ("human controls", words.controls.human),

@@ -245,7 +245,7 @@ def embedding_from_rows(
 def none_found(
     asked: Sequence[str], where: object, hint: str | None = None, keys: Sequence[str] = ()
 ) -> InputError:
-    """Return the error for words none of which was found; `keys` are some of the source."""
+    """Return the error for words that a source does not have."""
     if not keys:
         found, valid = some(asked, 4), None
     else:
@@ -267,7 +267,7 @@ def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
 
 
 def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
-    """Return for each row the first row that holds the same vector, up to rounding (`close`, relative)."""
+    """Return for each row the first row with the same vector, up to rounding."""
     x = np.asarray(vectors, dtype=float)
     size = close * np.linalg.norm(x, axis=1)
     direction = np.random.default_rng(0).normal(size=x.shape[1])

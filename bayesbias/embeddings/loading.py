@@ -142,7 +142,7 @@ def load_contexts(
     key: str | Sequence[str] | None = None,
     on_bad_lines: str = "skip",
 ) -> dict[str, np.ndarray]:
-    """Load every vector of each word, such as one for each sentence a word occurs in.
+    """Load every vector of each word, such as one for each occurrence.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _read(
     allow_pickle: bool = False,
     progress: bool | None = None,
 ) -> tuple[Rows, str, dict[str, Any]]:
-    """Read the rows of the words asked for; return them, a short name and facts of the source."""
+    """Return the rows of the words asked for, a short name and facts."""
     keys = _patterns(key)
     known = None if asked is None or not keys else spelling.with_keys(asked, keys)
     reading = Reading(
@@ -269,7 +269,7 @@ def _patterns(key: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
-    """Return the file of a path or folder, or of a name of the gensim-data collection."""
+    """Return the file of a path, a folder or a gensim-data name."""
     text = checks.path(x, "x", "a name, or the path of a file of vectors")
     path = Path(text).expanduser()
     on_disk = files.split_member(path)[0]
@@ -300,7 +300,7 @@ def _only_file(folder: Path) -> Path:
 
 
 def _downloaded(name: str, progress: bool | None) -> Path:
-    """Return the file of a gensim-data name, which gensim downloads if it is not there yet."""
+    """Return the file of a gensim-data name, downloaded if needed."""
     folder = Path(os.environ.get("GENSIM_DATA_DIR") or os.path.expanduser("~/gensim-data"))
     path = folder / name / f"{name}.gz"
     if path.is_file():
@@ -355,7 +355,7 @@ def _from_open(
 def ranks_of(
     source: Any, words: Sequence[str]
 ) -> tuple[dict[str, int], dict[str, str], dict[str, Any]]:
-    r"""Return the place of words in the order of a source of vectors, counted from 1.
+    r"""Return the place of words in the order of vectors, counted from 1.
 
     word2vec, fastText and GloVe write their words from the most frequent on. A file does not say
     whether it does.

@@ -13,7 +13,7 @@ from bayesbias.embeddings.readers.tables import numbers, rows_of_matrix, stacked
 
 
 def rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
-    """Return the wanted rows of what is in memory, what it is, its format and a short name."""
+    """Return rows of what is in memory, its name, format and short name."""
     if isinstance(x, Mapping):
         where = "the mapping"
         return _from_mapping(x, _named(reading, where)), where, "mapping", "mapping"
@@ -59,7 +59,7 @@ def _from_mapping(x: Mapping[Any, Any], reading: Reading) -> Rows:
 
 
 def _from_gensim(vectors: Any, reading: Reading) -> Rows:
-    """Read a gensim KeyedVectors object, which may build further words from subwords."""
+    """Read a gensim KeyedVectors object; it may build words from subwords."""
     known, wanted = vectors.key_to_index, reading.wanted
     chosen = list(known) if wanted is None else [word for word in wanted if word in known]
     composed = []

@@ -138,7 +138,7 @@ class VectorShape:
         return "VectorShape: " + "\n  ".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values as plain numbers, texts, lists and dictionaries, for JSON."""
+        """Return the values as plain numbers, texts and lists, for JSON."""
         out = plain(self) | {"mean_cosine": self.mean_cosine}
         out.pop("histogram")
         return out
@@ -229,7 +229,7 @@ def describe_vectors(
 
 
 def dimension_shares(units: Array) -> Array:
-    """Return what each dimension adds to the mean cosine of pairs of different rows; the rows have length 1."""
+    """Return what each dimension adds to the mean cosine of unit vectors."""
     n = len(units)
     return (units.sum(axis=0) ** 2 - (units**2).sum(axis=0)) / (n * (n - 1))
 

@@ -29,7 +29,7 @@ SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 @functools.lru_cache(maxsize=100_000)
 def spellings_of(word: str) -> dict[str, str]:
-    """Return the spellings of a word in the order tried, each with the rule that makes it."""
+    """Return the spellings of a word in order, each with its rule."""
     out: dict[str, str] = {word: "as given"}
     for way, rewrite in SEPARATORS:
         phrase = rewrite(word)
@@ -48,7 +48,7 @@ def spellings_of(word: str) -> dict[str, str]:
 def matched_spellings(
     asked: Iterable[str], known: Collection[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return asked word -> word of the source, and asked word -> rule where they differ."""
+    """Return the word of the source for each word asked, and its rule."""
     matched, rules = {}, {}
     for word in asked:
         spelling, rule = next((s for s in spellings_of(word).items() if s[0] in known), ("", ""))
@@ -78,7 +78,7 @@ def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
 
 
 def with_keys(words: Iterable[str], patterns: Collection[str]) -> list[str]:
-    """Return all spellings of words in the forms that a source writes its words in."""
+    """Return all spellings of words, in the forms of a source."""
     spelt = dict.fromkeys(spelling for word in words for spelling in spellings_of(word))
     if not patterns:
         return list(spelt)
@@ -86,7 +86,7 @@ def with_keys(words: Iterable[str], patterns: Collection[str]) -> list[str]:
 
 
 def word_of_key(key: str, pattern: str) -> str | None:
-    """Return the word in a key such as ``he_NOUN``, or None if the key has another form.
+    """Return the word in a key such as ``he_NOUN``, or None.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def word_of_key(key: str, pattern: str) -> str | None:
 
 
 def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:
-    """Return the form in which most of the asked words stand among the keys of a source.
+    """Return the form that most asked words have among the keys.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def list_embeddings() -> list[str]:
 
 
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
-    """Return ``minilm-static`` vectors of texts: the means of their token vectors.
+    """Return ``minilm-static`` vectors of texts, means of token vectors.
 
     Unknown tokens are left out; underscores count as spaces; the tokenizer ignores case and
     accents.
@@ -107,7 +107,7 @@ class StaticModel:
         return [[i for i in one.ids if i != unknown] for one in encoded]
 
     def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-        """Return the vectors of texts, and the texts without a known token, whose vectors are NaN."""
+        """Return vectors of texts, and the texts without a known token (NaN)."""
         ids = self.tokens(texts)
         out = np.full((len(ids), self.rows.shape[1]), np.nan, dtype=np.float32)
         full = np.array([i for i, tokens in enumerate(ids) if tokens], dtype=int)
@@ -175,7 +175,7 @@ def shipped_model() -> StaticModel:
 
 
 def static_model_at(path: Path, name: str | None) -> StaticModel | None:
-    """Return the static model of model2vec or sentence-transformers in a folder, or None.
+    """Return the static model in a folder, or None.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def common_pairs(
 def pairs_by_level(
     pairs: pd.DataFrame, levels: Mapping[str, str]
 ) -> dict[tuple[str, str, str], int]:
-    """Return the number of pairs per (level, name, connection), connections in their usual order.
+    """Return the number of pairs for each level, name and connection.
 
     `levels` says by which column each level below ``overall`` goes.
     """

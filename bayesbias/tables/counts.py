@@ -172,7 +172,7 @@ def _made(
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:
-    """Return the counts of a table: of its only number, or the column that is called so."""
+    """Return the counts of a table."""
     if isinstance(source, Mapping) and not any(isinstance(of, Mapping) for of in source.values()):
         source = {"count": source}
     given = [each for each in covariates_given(source) if each.numeric]
@@ -189,7 +189,7 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
 
 
 def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
-    """Return the counts of the words that are asked for, out of lines with a word and a number."""
+    """Return the counts of words, from lines with a word and a number."""
     wanted = set(with_keys(asked, ()))
     counts: dict[str, float] = {}
     with opened(path, unpack=True, noun="file of counts", valid=_VALID) as raw:
@@ -222,7 +222,7 @@ def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
 
 
 def pool_of(words: WordList, pool: Any = None) -> list[str]:
-    """Return the neutral words to choose from: of a list, of a control list, or as given; no word of the list is among them.
+    """Return the neutral words that matched controls are chosen from.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Given:
 def covariates_given(
     covariates: Any, columns: Sequence[str] | None = None, table: PairTable | None = None
 ) -> list[Given]:
-    """Read covariates from wherever they are; a name may be that of a column of the table."""
+    """Read covariates from files, frames, mappings or columns of the table."""
     own = [] if table is None else [str(c) for c in table.frame.columns if c not in COLUMNS]
     out: list[Given] = []
     for each in covariates if isinstance(covariates, list | tuple) else [covariates]:
@@ -135,7 +135,7 @@ def _of_cells(
     sha256: str = "",
     comma: bool = False,
 ) -> Given:
-    """Return one column as a covariate: numbers if at least half of its cells are, else categories."""
+    """Return a column as a covariate: numbers, else categories."""
     texts = pd.Series(["" if pd.isna(cell) is True else str(cell).strip() for cell in cells])
     texts = texts.str.replace("\N{MINUS SIGN}", "-").astype(object)
     held = pd.DataFrame({"word": ["" if pd.isna(w) else str(w).strip() for w in words]})
@@ -176,7 +176,7 @@ def _of_cells(
 
 
 def _of_column(table: PairTable, name: str) -> Given:
-    """Return a column of the table as a covariate of the side on which each word has one value."""
+    """Return a column of the table as a covariate."""
     for side, column in sides_of(table.frame).items():
         held = table.frame[[column, name]].dropna().drop_duplicates()
         if not held[column].duplicated().any():
@@ -278,12 +278,12 @@ def join_covariates(
 
 
 def sides_of(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the sides whose words may have a covariate, and the columns that hold them, as far as a table has them."""
+    """Return the sides that may have a covariate, and their columns."""
     return {side: column for side, column in _COLUMN_OF.items() if column in frame.columns}
 
 
 def values_of(given: Given, words: Sequence[str]) -> dict[str, Value]:
-    """Return the value of each word that has one, by its spelling, or by a looser one that only one value has."""
+    """Return the value of each word that has one."""
     loose: dict[str, set[Value]] = {}
     for word, value in given.values.items():
         loose.setdefault(_loosely(word), set()).add(value)
@@ -305,7 +305,7 @@ def _words(column: pd.Series) -> list[str]:
 
 
 def _share(frame: pd.DataFrame, side: str, values: Mapping[str, Value]) -> float:
-    """Return the share of the words of a side that have values; of attributes, of the stereotypes if that is more."""
+    """Return the share of the words of a side that have values."""
     words = _words(frame[_COLUMN_OF[side]])
     share = len(values) / len(words)
     if side == "attribute" and "attribute_kind" in frame.columns:
@@ -381,7 +381,7 @@ def _with_column(
 
 
 def columns_of_covariate(table: PairTable, name: str) -> list[str]:
-    """Return the columns that hold a covariate: one of that name, or those on either side; by default the name alone."""
+    """Return the columns that hold a covariate, on either side."""
     if name in table.frame.columns:
         return [name]
     about = table.provenance.get("covariates", {})
@@ -460,7 +460,7 @@ def _controls(frame: pd.DataFrame) -> pd.Series:
 
 
 def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) -> list[str]:
-    """Return the classes of which no stereotype has a covariate; in a sentence test, whose sets are compared, none.
+    """Return the classes of which no stereotype has a covariate.
 
     Their words would stand on one side of a difference alone, so that what sets them apart from
     other classes enters it.

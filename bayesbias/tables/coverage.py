@@ -25,7 +25,7 @@ SameVector = tuple[dict[str, str], dict[str, str]]
 
 @dataclass(frozen=True, repr=False)
 class Coverage:
-    """Which words were listed, which were found, and what was done about the rest.
+    """Which words were listed, which were found, and what was done.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Coverage:
         return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
 
     def frame(self) -> pd.DataFrame:
-        """One row per class: ``side, class, listed, found, missing, matched`` (words joined by ", ")."""
+        """Return one row for each class, with its counts and words."""
         rows = []
         for side, groups in (("protected", self.protected), ("attribute", self.attributes)):
             for name, group in groups.items():
@@ -119,7 +119,7 @@ def found_by_class(
     matched: Mapping[str, str],
     composed: Collection[str] = (),
 ) -> Groups:
-    """Return the account of each class, from the listed pairs and whether each word was found."""
+    """Return the account of each class."""
     out: Groups = ({}, {})
     for groups, label, word in zip(
         out, ("protected_class", "attribute_class"), ("protected_word", "attribute"), strict=True
@@ -136,7 +136,7 @@ def found_by_class(
 def name_same_vectors(
     groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
 ) -> list[str]:
-    """Enter under ``same_vector`` of each class kept word -> the words that count with it; return notes."""
+    """Enter words that share a vector in the account; return notes."""
     sides = ("protected", "attribute")
     for of, classes, kept_as in zip(groups, listed, same, strict=True):
         for name, words in classes.items():
@@ -154,7 +154,7 @@ def name_same_vectors(
 def thin_classes(
     frame: pd.DataFrame, known: Mapping[str, bool], groups: Groups, same: SameVector = ({}, {})
 ) -> list[str]:
-    """Say which classes rest on few words, and of which control words there is one."""
+    """Say which classes rest on few words."""
     # An attribute of two classes stands in one attribute class, but is associated with both.
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
@@ -185,7 +185,7 @@ def without_lost_classes(
     groups: tuple[dict[str, Any], dict[str, Any]],
     source: str,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out the classes and control words of which no word was found, and say so.
+    """Leave out classes and controls of which no word was found.
 
     Without its stereotypes a class has nothing that it could be nearer to, so that its words go as
     well. The stereotypes of a class without words stay: for other classes they are those of another

@@ -165,7 +165,7 @@ def distance_table(
 def _one_row_a_vector(
     frame: pd.DataFrame, kept_as: Mapping[str, str]
 ) -> tuple[pd.DataFrame, SameVector]:
-    """Return the pairs of distinct vectors, and of either side dropped word -> the word that is kept for it."""
+    """Return the pairs of distinct vectors, and the words dropped."""
     same: SameVector = ({}, {})
     for words in labels_within(frame, "protected_class", "protected_word").values():
         same[0].update(_dropped(words, kept_as))

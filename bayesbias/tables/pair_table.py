@@ -80,7 +80,7 @@ class PairTable:
 
 
 def holds_pairs(x: Any) -> bool:
-    """Say whether a value is a table of pairs, or a data frame in the layout of one and not of vectors."""
+    """Say whether a value is a table of pairs, or a frame of one."""
     columns = getattr(x, "columns", None)
     return isinstance(x, PairTable) or (
         isinstance(columns, Iterable) and "protected_word" in columns
@@ -88,7 +88,7 @@ def holds_pairs(x: Any) -> bool:
 
 
 def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
-    """Keep the words that all tables have; the others are missing in their coverage.
+    """Keep the words that all tables have; others count as missing.
 
     Raises
     ------

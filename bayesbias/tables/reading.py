@@ -42,7 +42,7 @@ def load_distances(
     repeats: str = "once",
     name: str | None = None,
 ) -> PairTable:
-    """Read a table of distances: one this package wrote, or one in the published layout.
+    """Read a table of distances, in our layout or the published one.
 
     The published layout has the columns ``protected_word, word_to_compare, word_class,
     cosine_distance, connection`` (and usually ``cosine_similarity``). Its connection ``none`` is
@@ -91,7 +91,7 @@ def load_distances(
 def read_frame(
     path: Path, called: Path | None = None, numbers: Collection[str] = _NUMBERS
 ) -> pd.DataFrame:
-    """Read a file, labels as categories: millions of rows stay small. "nan", "null" and "NA" are words."""
+    """Read a file, labels as categories, so that many rows stay small."""
     parquet = path.suffix.lower() == ".parquet"
     if parquet:
         table = read_parquet(path, categories=_LABELS)
@@ -108,7 +108,7 @@ def read_frame(
 
 
 def as_frame(source: Any) -> pd.DataFrame:
-    """Return the rows of a data frame, a mapping of columns or a list of records, numbered from 0."""
+    """Return the rows of a frame, a mapping or records."""
     if isinstance(source, Embedding):
         raise InputError(
             "expected a table of pairs", where="table", found=source.name, hint=_OF_VECTORS
@@ -130,7 +130,7 @@ def _pair_table(
     apart: Sequence[str] = (),
     hint: str | None = None,
 ) -> PairTable:
-    """Make a table of the columns of a file or a frame; `apart` tells observations of one pair apart."""
+    """Make a table of pairs; `apart` tells observations of a pair apart."""
     where = source.name
     published = "word_to_compare" in raw.columns
     checks.distinct([str(column) for column in raw.columns], "a column", where)
@@ -194,7 +194,7 @@ def _pair_table(
 
 
 def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return labels as plain texts, or, of very many rows, as categories in the order of the alphabet."""
+    """Return labels as texts, or, of many rows, as sorted categories."""
     for column in COLUMNS[:5]:
         if len(frame) <= MOST_TEXTS:
             frame[column] = frame[column].astype(str)
@@ -212,12 +212,12 @@ def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
 
 
 def holds_tables(source: Any) -> bool:
-    """Whether a mapping has tables by name; one that has the column of protected words is a table itself."""
+    """Say whether a mapping has tables by name."""
     return isinstance(source, Mapping) and "protected_word" not in source
 
 
 def as_pair_table(source: Any) -> PairTable:
-    """Return a table of distances of whatever holds one: a table, a frame, a mapping, a file."""
+    """Return a table of distances of whatever holds one."""
     if not isinstance(source, PairTable):
         return load_distances(source)
     for column in NEEDED:
@@ -229,7 +229,7 @@ def as_pair_table(source: Any) -> PairTable:
 def rows_to_model(
     table: Any, outcome: str, apart: Sequence[str], hint: str | None = None
 ) -> PairTable:
-    """Return a table whose rows passed the check and count once, with an account of both.
+    """Return a checked table whose rows count once.
 
     A frame with all columns of a pair becomes what `load_distances` makes of it; one with others is
     checked as far as its columns are known. The columns in `apart` tell observations apart; `hint`
@@ -294,7 +294,7 @@ def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 
 def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
-    """Return the class of each row's protected word: the attribute class it is associated with."""
+    """Return the class of each protected word, by its associations."""
     columns = ["protected_word", "attribute_class"]
     associated = frame.loc[frame["connection"] == "associated", columns]
     own = rows.labels_within(associated, "protected_word", "attribute_class")
@@ -312,7 +312,7 @@ def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
 
 
 def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
-    """Words all of whose rows lack a distance; protected words first, then attributes of the others."""
+    """Return the words all of whose rows lack a distance."""
     if not gone.any():
         return set()
     by_word = gone.groupby(frame["protected_word"], observed=True).all()

@@ -46,7 +46,7 @@ ONCE = {
 
 @dataclass(frozen=True)
 class Source:
-    """What messages call a table and its rows: lines of a file (its header is line 1), or rows of a frame."""
+    """What messages call a table and its rows."""
 
     name: str
     file: bool = False
@@ -66,7 +66,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Codes:
-    """A column as distinct labels and the place of each row's label; -1 where the cell is empty."""
+    """A column as distinct labels and the place of each row's label."""
 
     labels: list[str]
     of_row: np.ndarray
@@ -85,7 +85,7 @@ class Codes:
         return cls(list(place), np.asarray(codes, dtype=np.int32))
 
     def categories(self, called: Callable[[str], str] = str) -> pd.Categorical:
-        """Return the column as categories, each label called something else; labels that become one are one."""
+        """Return the column as categories, each label called something else."""
         names = [called(label) for label in self.labels]
         place = {name: i for i, name in enumerate(dict.fromkeys(names))}
         codes = np.array([*(place[name] for name in names), -1])
@@ -101,7 +101,7 @@ class Codes:
 
 
 def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
-    """Return the labels of one column within each label of another, both in the order in which they come."""
+    """Return the labels of one column within each label of another."""
     out: dict[str, list[str]] = {}
     for first, second in frame[[outer, inner]].drop_duplicates().itertuples(index=False):
         out.setdefault(str(first), []).append(str(second))
@@ -117,7 +117,7 @@ def is_simulated(frame: pd.DataFrame) -> bool:
 
 
 def with_repeats_noted(frame: pd.DataFrame, repeats: str) -> pd.DataFrame:
-    """Return a frame that says of itself whether repeated rows were kept as asked."""
+    """Note in a frame whether repeated rows were kept as asked."""
     frame.attrs = {key: value for key, value in frame.attrs.items() if key != REPEATS}
     if repeats == "keep":
         frame.attrs[REPEATS] = repeats
@@ -125,7 +125,7 @@ def with_repeats_noted(frame: pd.DataFrame, repeats: str) -> pd.DataFrame:
 
 
 def check_pairs(frame: pd.DataFrame, source: Source) -> None:
-    """Check words, classes and connections: filled, one class a protected word, one connection of two classes."""
+    """Check that labels are filled and that classes and connections agree."""
     codes = {column: Codes.of(frame[column]) for column in COLUMNS[:-1] if column in frame}
     for column, of in codes.items():
         empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
@@ -158,7 +158,7 @@ def check_connections(
 
 
 def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:
-    """Compare every stated connection with the derived one: two classes have one connection.
+    """Check each connection against that of its two classes.
 
     Control words have the connection of their list. With `by_name`, attributes that are called as
     the protected class are associated with it. Otherwise the connection is the one that most rows
@@ -218,7 +218,7 @@ def checked_numbers(
 
 
 def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the kind of each attribute, which follows from the connection."""
+    """Return the rows with the kind of each attribute."""
     kinds = Codes.of(frame["connection"]).categories(
         lambda c: c if c in (*CONTROLS, SHARED) else "stereotype"
     )
@@ -238,7 +238,7 @@ def counted_once(
     positions: np.ndarray | None = None,
     hint: str | None = None,
 ) -> tuple[pd.DataFrame, int, list[str]]:
-    """Count each observation once: a row that repeats another is the same observation, not a new one.
+    """Count each observation once: a repeated row is not a new one.
 
     Rows are the same if `key` is; `positions` are their places in the source. Return the rows, how
     many were dropped, and notes. Repeats of an outcome that is found but once (`ONCE`) must agree.
@@ -279,7 +279,7 @@ def first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
 def own_columns(
     names: Sequence[object], ours: Collection[str], taken: Collection[str], where: str
 ) -> list[str]:
-    """Return the columns of a table that are its own; those without a name are the numbers of rows, and none."""
+    """Return the columns of a table that are its own."""
     named = [str(n) for n in names if str(n).strip() and not str(n).startswith("Unnamed: ")]
     own = [name for name in checks.distinct(named, "a column", where) if name not in ours]
     if clash := [name for name in own if name in taken]:
@@ -289,7 +289,7 @@ def own_columns(
 
 
 def numbers_of_texts(column: pd.Series) -> pd.Series:
-    """Return a column of texts as numbers if all of its cells, but for empty ones, are numbers."""
+    """Return texts as numbers if all of them are numbers."""
     # Codes such as 007 are texts.
     if column.empty or column.str.fullmatch(r"\s*|0\d+").all() or column.str.match(r"0\d").any():
         return column

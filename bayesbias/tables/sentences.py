@@ -43,13 +43,13 @@ class EncodedTest:
         return self.vectors[(self.frame["set"] == name).to_numpy()]
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
-        """s(w, A, B) of both target sets: the mean of unit vectors gives the mean of cosines."""
+        """Return s(w, A, B) of both target sets."""
         gap = self.mean_of("attr1") - self.mean_of("attr2")
         # Row by row: a product of matrices rounds a row by its place.
         return (self.of("targ1") * gap).sum(axis=1), (self.of("targ2") * gap).sum(axis=1)
 
     def mean_of(self, name: str) -> np.ndarray:
-        """Return the mean vector of a set, added up in the order of the alphabet: the same for any order of its words."""
+        """Return the mean vector of a set, for any order of its words."""
         order = np.argsort(
             self.frame.loc[self.frame["set"] == name, "sentence"].to_numpy(str), kind="stable"
         )
@@ -73,7 +73,7 @@ class EncodedTest:
 def encode_test(
     test: SentenceTest, encoder: Any, encoded: Callable[[list[str]], np.ndarray]
 ) -> EncodedTest:
-    """Encode the examples of a test by `encoded`, without those whose own word the encoder lacks."""
+    """Encode the examples of a test whose own word the encoder has."""
     frame = test.frame
     with guarded(encoder.name, "cannot account for the sentences"):  # it may be anybody's code
         account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
@@ -108,7 +108,7 @@ def encoding_with(
     progress: bool | None,
     most: int = 0,
 ) -> Callable[[list[str]], np.ndarray]:
-    """Return a function that encodes, and keeps up to `most` vectors: tests share many of their sentences."""
+    """Return a function that encodes and keeps up to `most` vectors."""
     known: dict[str, np.ndarray] = {}
 
     def encoded(sentences: list[str]) -> np.ndarray:
@@ -263,7 +263,7 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
 
 
 def _set_names(test: SentenceTest) -> dict[str, str]:
-    """Return a name of each set; two target sets of one category are told apart, and so are two of attributes."""
+    """Return a distinct name of each set."""
     out = dict(test.categories)
     for pair in (SETS[:2], SETS[2:]):
         if out[pair[0]] == out[pair[1]]:
@@ -274,7 +274,7 @@ def _set_names(test: SentenceTest) -> dict[str, str]:
 def _one_row_a_vector(
     frame: pd.DataFrame, vectors: np.ndarray
 ) -> tuple[pd.DataFrame, np.ndarray, SameVector]:
-    """Mark sentences whose vector an earlier one of their set has; one in both sets of attributes gets one word.
+    """Mark sentences whose vector an earlier one of their set has.
 
     The last returned are, of either side, the words of which no sentence is left, with the words
     kept for them.

@@ -109,14 +109,14 @@ def sentiment_table(
 def logit_difference(
     p_male: np.ndarray, p_female: np.ndarray, clip: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the difference of log odds of each pair, and how many of its two probabilities were clipped for it."""
+    """Return the difference of log odds, and how many were clipped."""
     inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
     logits = [np.log(p) - np.log1p(-p) for p in inner]
     return logits[1] - logits[0], (inner[0] != p_male).astype(int) + (inner[1] != p_female)
 
 
 def with_profession_covariates(table: pd.DataFrame, covariates: Any) -> pd.DataFrame:
-    """Join covariates about professions to a table of sentiment; its ``attrs`` say which professions have them."""
+    """Join covariates about professions to a table of sentiment."""
     joined = join_covariates(PairTable(table, Coverage({}, {}), {}), covariates, side="profession")
     out = joined.frame
     out.attrs |= {

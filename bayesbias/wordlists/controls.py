@@ -69,7 +69,7 @@ def load_controls(
 def resolved_controls(
     x: Any, folder: Path, where: str, problems: Problems, name: str = "custom"
 ) -> tuple[Controls | None, tuple[str, str] | None]:
-    """Return the control words, with the origin and digest of the file or mapping they came from."""
+    """Return the control words, with their origin and digest."""
     if x is None or (isinstance(x, str) and x == "none"):
         return None, None
     if isinstance(x, Controls):
@@ -113,7 +113,7 @@ def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Pro
 def settled_controls(
     words: WordList, controls: Controls | None
 ) -> tuple[Controls | None, tuple[str, ...]]:
-    """Drop control words that are something else already, and note what a reader should know."""
+    """Drop control words that are something else already, and note it."""
     owners: dict[str, list[str]] = {}
     for c in words.classes:
         for word in dict.fromkeys(c.attributes):

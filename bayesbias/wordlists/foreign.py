@@ -57,7 +57,7 @@ type _Sets = tuple[str, list[tuple[str, Any, Any]]]
 
 
 def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Read a word list that is not a TOML file: the mapping that `load_wordlist` takes, and notes.
+    """Read a word list that is not a TOML file; return mapping and notes.
 
     `which` names a list in a file of several.
     """
@@ -85,7 +85,7 @@ def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str
 def foreign_mapping(
     data: Mapping[Any, Any], where: str = "mapping"
 ) -> tuple[dict[str, Any], tuple[str, ...]] | None:
-    """Return a mapping in the form of another program as one of ours; None if it has no such form."""
+    """Return a mapping of another program as one of ours, or None."""
     if _is_ours(data):
         return None
     if "analogy_templates" in data and "definite_sets" in data:
@@ -169,13 +169,13 @@ def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> _Sets:
 
 
 def _place(name: str) -> tuple[str, int]:
-    """Return the place of a set by its code: T1 before T2 and X before Y, in whatever order written."""
+    """Return the place of a set by its code, such as T1 before T2."""
     coded = _CODE.fullmatch(name.casefold())
     return ((coded[1] or coded[2])[0], int(coded[3] or 0)) if coded else ("", 0)
 
 
 def _separated_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return headings, and rows, each with its line; the separator is that which most headings have."""
+    """Return headings, and rows, each with its line."""
     import pandas as pd
 
     text = read_text(path)
@@ -273,7 +273,7 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
 
 
 def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return sets as the mapping that `load_wordlist` takes, and notes on what was made of them."""
+    """Return sets as the mapping that `load_wordlist` takes, and notes."""
     form, sets = read
     by_role: dict[str, dict[str, Sequence[Any]]] = {
         role: {} for role in ("target", "attribute", "set", "control")

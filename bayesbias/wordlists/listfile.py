@@ -159,7 +159,7 @@ def check_wordlist(
 
 
 def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordList | None]:
-    """Return the problems of a word list, its notes, and the list as far as it can be read."""
+    """Return the problems of a word list, its notes, and the list."""
     problems = Problems()
     words = _build(x, controls, problems)
     notes = list(words.notes) if words and not problems else []
@@ -167,7 +167,7 @@ def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordLi
 
 
 def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
-    """Build a list as far as it can be read; what is wrong is added to `problems`."""
+    """Build a list as far as it can be read; add what is wrong."""
     if isinstance(x, WordList):
         if controls is None:
             return x
@@ -233,7 +233,7 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
 
 
 def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, tuple[str, ...]]:
-    """Drop from the sets of no class what several of them hold, or a class, and note it."""
+    """Drop from sets of no class the words that others hold, and note it."""
     sets = words.attribute_sets
     owned = {word for c in words.classes for word in c.attributes}
     several = checks.repeated(word for held in sets.values() for word in held)
@@ -260,7 +260,7 @@ def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, tuple[
 def _read(
     x: Any, problems: Problems
 ) -> tuple[dict[str, Any], str, str, bool, tuple[str, ...]] | None:
-    """Return data, place, origin, whether in the short form, and remarks; None if unreadable."""
+    """Return data, place, origin, form and remarks; None if unreadable."""
     remarks: tuple[str, ...] = ()
     try:
         if isinstance(x, Mapping):

@@ -96,12 +96,12 @@ class Occupations:
 
     @property
     def earnings(self) -> dict[str, float]:
-        """Profession -> median weekly earnings, of the professions for which they are stated."""
+        """Return the median weekly earnings of professions, where stated."""
         return self.covariates.get("earnings", {})
 
     @property
     def covariates(self) -> dict[str, dict[str, float]]:
-        """Earnings and share of women, if stated: name of the covariate -> profession -> number."""
+        """Return earnings and share of women by profession, where stated."""
         out = {}
         for name in _FACTS:
             known = self.professions.dropna(subset=name).set_index("profession")[name]
@@ -232,7 +232,7 @@ def occupation_sentences(
 
 
 def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the tables of a list, each with its place; a text is a table with a name."""
+    """Return the tables of a list, each with its place."""
     items = data[key]
     if not isinstance(items, list | tuple) or not items:
         raise InputError("must be a list that is not empty", where=f"{where}, {key}", found=items)

@@ -18,7 +18,7 @@ _SETS = ("targ1", "targ2", "attr1", "attr2")
 
 
 def split_list(text: str) -> tuple[str, str]:
-    """Split ``weathub.parquet:de/WEAT7`` into the file and the list in it; any other path has none.
+    """Split ``weathub.parquet:de/WEAT7`` into file and list.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def split_list(text: str) -> tuple[str, str]:
 
 
 def read_weathub(path: Path, which: str) -> dict[str, Any] | None:
-    """Return one test of a file of WEATHub, with its name and language; None for another file."""
+    """Return one test of WEATHub; None for a file of another form."""
     import pandas as pd
 
     ending = path.suffix.lower()
@@ -81,7 +81,7 @@ def _words(cell: Any) -> list[str]:
 
 
 def list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
-    """Return a vocabulary of Manzini et al. as a word list: a class a column of the definitional sets."""
+    """Return a vocabulary of Manzini et al. as a word list."""
     with guarded(where, "is not a vocabulary of Manzini et al."):
         sets = [list(map(str, group)) for group in data["definite_sets"]]
         columns = [list(dict.fromkeys(column)) for column in zip(*sets, strict=True)]

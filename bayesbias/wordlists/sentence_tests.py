@@ -93,7 +93,7 @@ class SentenceTest:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the test in the published format: the same for the same categories and examples."""
+        """SHA-256 of the test in the published format."""
         return sha256_of(published_json(self))
 
     def sentences(self, name: str) -> list[str]:
@@ -260,7 +260,7 @@ def published_json(test: SentenceTest, parts: bool = False) -> str:
 
 
 def list_tests() -> list[str]:
-    """Return the names of the tests that can be made without a file, named as published.
+    """Return the names of the tests that can be made without a file.
 
     Each word test, its bleached sentence test, and, for the double bind, its unbleached one. The
     multi-sentence scripts of the double bind are not shipped: read them with :func:`read_test`.
@@ -408,7 +408,7 @@ def sentence_test(
 
 
 def _published_name(source: Any) -> tuple[str | None, str | None]:
-    """Return the published word test that a name stands for, and the level that the name implies."""
+    """Return the published test of a name, and the level it implies."""
     if not isinstance(source, str):
         return None, None
     tests = seat_data("tests")["tests"]
@@ -459,7 +459,7 @@ def _check_templates(templates: Any, where: str) -> tuple[str, str]:
 
 
 def fields_of(template: str) -> set[str | None]:
-    """Return the names of the fields of a template; none if it is not well formed."""
+    """Return the names of the fields of a template."""
     try:
         return {name for _, name, _, _ in string.Formatter().parse(template)} - {None}
     except ValueError:
@@ -510,7 +510,7 @@ def _plural_of(singular: str) -> str:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text looks like a sentence rather than like a word or a term of some words.
+    """Whether a text looks like a sentence rather than a word.
 
     Examples
     --------
@@ -534,7 +534,7 @@ def published_kinds() -> KindsOfWords:
 
 @functools.cache
 def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
-    """Return word and template of every sentence that the published words can make."""
+    """Return word and template of each sentence of published words."""
     out = {}
     for word, (kind, forms) in published_kinds().items():
         for _, template, sentence in bleached_sentences(word, kind, forms):
@@ -554,7 +554,7 @@ def stated_kinds(kinds: Any) -> KindsOfWords:
 
 
 def read_kinds(table: Any, where: str) -> KindsOfWords:
-    """Check a table of kinds (such as ``name`` or ``adjective``) and their words, with own forms."""
+    """Check a table of kinds and their words, with own forms."""
     known = seat_data("templates")["templates"]
     checks.table(table, where, "kinds, each with a list of words")
     out: KindsOfWords = {}

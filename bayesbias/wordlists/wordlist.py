@@ -145,7 +145,7 @@ class WordList:
 
     @property
     def attribute_words(self) -> tuple[str, ...]:
-        """All attributes, each once: stereotypes, then those of no class; control words are not among them."""
+        """All attributes, each once: stereotypes, then those of no class."""
         sets = (*(c.attributes for c in self.classes), *self.attribute_sets.values())
         return distinct_words(word for words in sets for word in words)
 
@@ -156,7 +156,7 @@ class WordList:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Every word an embedding is asked for, each once: protected, stereotype, human, neutral."""
+        """Every word an embedding is asked for, each once."""
         return distinct_words((*self.protected_words, *self.attribute_words, *self.control_words))
 
     @property

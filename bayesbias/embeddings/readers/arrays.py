@@ -61,7 +61,7 @@ def read_npz(reading: Reading) -> Rows:
 
 
 def read_safetensors(reading: Reading) -> Rows:
-    """Read the matrix among the tensors; its words are metadata or lie in a file beside it."""
+    """Read the matrix among the tensors, and its words."""
     from safetensors import safe_open
 
     valid = "one tensor of two dimensions, or one named 'vectors'"

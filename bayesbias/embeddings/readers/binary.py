@@ -16,7 +16,7 @@ _BLOCK = 1 << 19  # bytes read and walked at once: fits the processor's cache
 
 
 def read_binary(reading: Reading) -> Rows:
-    """Read word2vec binary: a header line, then records of word, blank, `dim` single-precision numbers.
+    """Read word2vec binary: a header, then records of word and numbers.
 
     A record has no fixed length, so the file must be walked record by record. One regular
     expression walks some 400 of them a call without touching the numbers, a set intersection

@@ -8,7 +8,7 @@ from bayesbias.embeddings.readers.tables import rows_of_matrix, words_and_vector
 
 
 def read_columnar(reading: Reading) -> Rows:
-    """Read Parquet, an Arrow file (Feather) or an Arrow stream (as Hugging Face datasets write)."""
+    """Read Parquet, an Arrow file (Feather) or an Arrow stream."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -40,7 +40,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Layout:
-    """What a reader needs to know of a file: dimensions, words if stated, first byte, separator, header."""
+    """What a reader needs to know of a file."""
 
     dim: int = 0
     count: int | None = None
@@ -142,7 +142,7 @@ class Rows:
     sample: list[str] = field(default_factory=list)
 
     def by_word(self) -> tuple[dict[str, list[int]], list[str]]:
-        """Return the rows of each word, and the words of vectors of zeros or extreme numbers."""
+        """Return the rows of each word, and words whose vector is unusable."""
         with np.errstate(all="ignore"):
             sums = np.abs(self.vectors).sum(axis=1, dtype=np.float64)
         whole = (sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)
@@ -242,7 +242,7 @@ def gather(
 
 
 def _decoded(word: bytes) -> str:
-    """Return a word; one that is not UTF-8 is read as Windows-1252, which includes Latin-1."""
+    """Return a word; one that is not UTF-8 is read as Windows-1252."""
     try:
         return word.decode()
     except UnicodeDecodeError:

@@ -94,7 +94,7 @@ def read_fasttext(reading: Reading) -> Rows:
 
 
 def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[common.Block]:
-    """Yield the words of the dictionary, without labels, and leave the file behind it."""
+    """Yield the words of the dictionary, without labels."""
     held, done, start = b"", 0, file.tell()
     while done < entries and (chunk := file.read(1 << 20)) and len(held) < _LONGEST:
         held += chunk

@@ -30,7 +30,7 @@ def is_word_column(name: str) -> bool:
 
 
 def check_dimensions(names: Sequence[str], where: object) -> None:
-    """Refuse columns that are no dimension, such as a count, or *year* beside d1, d2, d3.
+    """Refuse columns that are no dimension, such as a count or a year.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
 
 
 def read_table(reading: Reading) -> Rows:
-    """Read a table with the words in its first column and a number in each of the others."""
+    """Read a table with a word in its first column and numbers in others."""
     before = int(reading.layout.header)
     return gather(reading, _blocks(reading), "<f8", "line", before)
 
@@ -161,7 +161,7 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
 
 
 def _recognize(head: Head) -> Layout | None:
-    """Recognize rows of a word and numbers, with or without a header, by the first two lines."""
+    """Recognize rows of a word and numbers, with or without a header."""
     lines = head.start[head.mark :].decode("utf-8", "replace").splitlines()[:2]
     for separator in (",", "\t", ";"):
         if not lines or separator not in lines[0]:
@@ -182,7 +182,7 @@ def _recognize(head: Head) -> Layout | None:
 
 
 def _read_whole(reading: Reading) -> Rows:
-    """Read a table whose words are in another column than the first, or whose vectors are in one."""
+    """Read a table with words in any column, or with vectors in one."""
     with reading.opened() as stream, guarded(reading.path, "expected a table of vectors"):
         frame = pd.read_csv(stream, sep=reading.layout.separator, keep_default_na=False)
         frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]

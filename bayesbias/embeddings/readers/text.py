@@ -71,7 +71,7 @@ def _blocks(reading: Reading, before: int) -> Iterator[common.Block]:
 
 
 def layout_of_headed(head: Head, text: bool) -> Layout | None:
-    """Return the layout of a file with a header of word2vec, if what follows is text (or is not)."""
+    """Return the layout of text (or binary) with a header of word2vec."""
     first, _, rest = head.start[head.mark :].partition(b"\n")
     header = _HEADER.match(first)
     if not header:

@@ -16,7 +16,7 @@ _ENDINGS = (".txt", ".tsv", ".csv", ".json", ".npy", "", ".pkl")
 
 
 def words_of_rows(path: Path, given: Path | None, count: int) -> list[Any]:
-    """Return the words of a matrix of so many rows, from the file given or one beside it.
+    """Return the words of a matrix, from the file given or one beside it.
 
     Raises
     ------
