@@ -65,6 +65,8 @@ class SweepResult:
         Cells that were finished before and were not fitted again.
     others : int
         Finished cells in the folder that belong to no cell of this plan: those of earlier plans.
+    apart : DataFrame, optional
+        The differences of all contrasts, see `differences`.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class SweepResult:
     out: Path
     reused: int
     others: int = 0
+    apart: pd.DataFrame | None = None
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -205,31 +208,12 @@ class SweepResult:
         """
         import pandas as pd
 
-        frame = self.compared(contrast)
-        order = self.cells.set_index("cell").index
-        frame = frame[frame["trusted"].fillna(False).astype(bool)].set_index("cell")
-        frame = frame.loc[[cell for cell in order if cell in frame.index]]
-        frame["vectors"] = frame["embedding"].fillna(frame["distances"])
-        same, rows = ["wordlist", "controls", "model", "seed"], []
-        for _, own in frame.groupby(same, sort=False, dropna=False):
-            first = own.index[0]
-            for cell in own.index[1:]:
-                units = own.loc[[cell, first], "unit"]
-                alike = units.notna().all() and units.nunique() == 1
-                quantity = "standardized" if alike else "contrast"
-                results = [_Cell(self, key, quantity) for key in (cell, first)]
-                if not all(each.file.is_file() for each in results):
-                    continue
-                about = results[0].contrasts().iloc[0]
-                asked: Any = {"prob": float(about["prob"]), "rope": float(about["rope"])}
-                table = difference(*results, **asked).table
-                labels = own.loc[[cell], ["vectors", *same, "contrast"]].iloc[0].to_dict()
-                labels |= {"minus": own.at[first, "vectors"], "unit": about["unit"]}
-                row = table[table["contrast"] == labels["contrast"]].drop(columns="contrast")
-                rows.append(row.assign(**labels))
-        columns = ["vectors", "minus", *same, "contrast", "unit"]
-        whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
-        return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
+        found = pd.DataFrame(columns=["contrast"]) if self.apart is None else self.apart
+        if contrast is None:
+            usual = [f"{a} - {b}" for a, b in CONTRASTS]
+            present = found["contrast"].unique().tolist()
+            contrast = next((name for name in [*usual, *present] if name in present), "")
+        return found[found["contrast"] == contrast].reset_index(drop=True)
 
     def __repr__(self) -> str:
         cells, failures = self.cells, self.failures
@@ -247,27 +231,47 @@ class SweepResult:
 class _Cell:
     """The overall contrasts of new words of one cell, as `difference` asks for them."""
 
-    result: SweepResult
-    key: str
-    quantity: str
-
-    @property
-    def file(self) -> Path:
-        """Where its draws are."""
-        return self.result.out / "draws" / f"{self.key}.npz"
+    rows: pd.DataFrame
+    file: Path
 
     def draws_of(self, *_: Any, **__: Any) -> Any:
         import numpy as np
 
         with np.load(self.file, allow_pickle=False) as kept:
-            draws, terms = kept[self.quantity].astype(float), kept["terms"].tolist()
-        return labelled_draws(draws, {"contrast": terms})
+            draws, terms = kept[self.rows["quantity"].iloc[0]].astype(float), kept["terms"]
+        return labelled_draws(draws, {"contrast": terms.tolist()})
 
     def contrasts(self, *_: Any, **__: Any) -> pd.DataFrame:
-        frame = self.result.frame
-        mine = (frame["cell"] == self.key) & (frame["quantity"] == self.quantity)
-        mine &= (frame["level"] == "overall") & (frame["estimand"] == "population")
-        return frame[mine.fillna(False)]
+        return self.rows
+
+
+def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Return the differences of all contrasts, from the table of a sweep and the folder of draws."""
+    import pandas as pd
+
+    same, rows = ["wordlist", "controls", "model", "seed"], []
+    chosen = frame["trusted"] & (frame["level"] == "overall") & (frame["estimand"] == "population")
+    frame = frame[chosen.fillna(False) & (frame["quantity"] != "mean")]
+    frame = frame.assign(vectors=frame["embedding"].fillna(frame["distances"]))
+    for _, own in frame.groupby(same, sort=False, dropna=False):
+        first, *others = own["cell"].drop_duplicates()
+        for cell in others:
+            both = own[own["cell"].isin([cell, first])]
+            standard = both[both["quantity"] == "standardized"]
+            # In standard deviations, where both cells have the same ones.
+            alike = standard["cell"].nunique() == 2 and standard["unit"].nunique() == 1
+            both = standard if alike else both[both["quantity"] == "contrast"]
+            pair = [
+                _Cell(both[both["cell"] == key], folder / f"{key}.npz") for key in (cell, first)
+            ]
+            if all(each.file.is_file() for each in pair) and both["cell"].nunique() == 2:
+                one, other = (each.rows.iloc[0] for each in pair)
+                asked: Any = {"prob": float(one["prob"]), "rope": float(one["rope"])}
+                labels = one[["vectors", *same, "unit"]].to_dict() | {"minus": other["vectors"]}
+                rows.append(difference(*pair, **asked).table.assign(**labels))
+    columns = ["vectors", "minus", *same, "contrast", "unit"]
+    whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
+    return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
 
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -306,7 +310,8 @@ def collect_results(
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
-    return SweepResult(frame, timing, out, reused, len(others))
+    apart = subtract_cells(frame, out / "draws")
+    return SweepResult(frame, timing, out, reused, len(others), apart)
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:

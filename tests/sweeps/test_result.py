@@ -9,6 +9,7 @@ from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
 from bayesbias.inference.estimates import shortest_interval
+from bayesbias.sweeps.result import subtract_cells
 
 CELLS = [
     {"embedding": "wide", "standardized": -0.05, "distance": -0.2},
@@ -66,8 +67,9 @@ def test_vectors_are_subtracted_draw_by_draw_from_the_first_of_their_list(tmp_pa
         terms = np.array(["associated - different"])
         kept = {"terms": terms, "standardized": drawn[at], "contrast": drawn[at]}
         np.savez(tmp_path / "draws" / f"{at}.npz", **kept)
-    result = dataclasses.replace(made_up_sweep(cells), out=tmp_path)
-    frame = result.differences()
+    result = made_up_sweep(cells)
+    apart = subtract_cells(result.frame, tmp_path / "draws")
+    frame = dataclasses.replace(result, apart=apart).differences()
     assert frame[["vectors", "minus", "wordlist"]].to_numpy().tolist() == [
         [name, "a", of] for of in ("pets.toml", "meals.toml") for name in "bc"
     ]
