@@ -132,5 +132,6 @@ def _screen(
     missing = list(dict.fromkeys(word for result in results for word in result.dropped))
     more = [f"{plural(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(missing)
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
+    more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."
     return [*lines, interpretation_text(Interpretation("scores", headline, (), tuple(more)))]

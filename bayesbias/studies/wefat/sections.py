@@ -120,9 +120,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         said = f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}] includes 0."
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
-        said = (
-            f"The higher {known.covariate}, the closer a word is to {closer} rather than {other}."
-        )
+        said = f"Words with a higher {known.covariate} are closer to {closer} than to {other}."
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details = (
