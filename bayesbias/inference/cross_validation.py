@@ -263,7 +263,8 @@ def answers_by_model(
             continue
         if (spec.outcome, spec.results.group) != (fit.spec.outcome, fit.spec.results.group):
             what = "models of one table are compared"
-            raise InputError(what, where=spec.label, found=spec.outcome, valid=fit.spec.outcome)
+            of, ours = ((own.outcome, own.results.group) for own in (spec, fit.spec))
+            raise InputError(what, where=spec.label, found=" by ".join(of), valid=" by ".join(ours))
         # Beside a model file that was made from it and kept its name.
         shipped = spec.name in fits and model in list_models()
         name = f"{spec.name} (shipped)" if shipped else spec.name

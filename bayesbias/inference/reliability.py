@@ -135,7 +135,7 @@ def check_scores(design: Design, table: pd.DataFrame) -> None:
     what = "reliability is that of scores of words by attributes"
     if lacking := [name for name in (_WORD, _ATTRIBUTE, *_CELL) if name not in table.columns]:
         raise FitError(f"{what}; the table lacks {lacking[0]}")
-    if set(spec.units) - {_WORD, _ATTRIBUTE}:
+    if set(spec.units) - {_WORD, _ATTRIBUTE} or spec.results.between:
         raise FitError(f"{what}, and {spec.label} is not")
 
 
@@ -213,6 +213,7 @@ def reliability_draws(
     attributes: int | Sequence[int] | None,
 ) -> xr.DataArray:
     """Return draws of the coefficients, labeled by the columns of `BiasFit.reliability`; NaN where left out."""
+    check_scores(design, table)
     numbers = []
     for given, name, listed in zip(
         (words, attributes), ("words", "attributes"), numbers_of_words(table), strict=True

@@ -66,13 +66,15 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     first = next(s for s in study.sections(result, view) if "terminal" in s.show_on)
     frame = first.frame
     assert frame is not None
-    for column, value in (("level", "overall"), ("estimand", "population")):
+    main = ["contrast" if "contrast" in frame else "label"]
+    if "level" in frame and "between" in set(frame["level"]):  # groups are compared in pairs
+        main = ["name", "contrast"]
+    for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
         if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
-    main = "contrast" if "contrast" in frame else "label"
-    shown = [main, *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
+    shown = [*main, *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
     names = [name for name in dict.fromkeys(shown) if name in frame and name not in LEFT_OUT]
-    names = [name for name in names if name != "label" or main == "label"]
+    names = [name for name in names if name != "label" or "label" in main]
     rows = [
         {name: _rounded(value) for name, value in row.items() if value is not None}
         for row in records(frame[names])

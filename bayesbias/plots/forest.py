@@ -508,7 +508,8 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
     else:
         fits = list(given) if isinstance(given, list | tuple) and len(given) else [given]
     for fit in fits:
-        need_fit(fit, "connection", "protected_word", "protected_class")
+        need_fit(fit)
+        need_fit(fit, fit.spec.results.group, "protected_word", "protected_class")
     if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
         raise InputError("fits of several outcomes share no axis", where="fit", found=outcomes)
     if not isinstance(given, Mapping):

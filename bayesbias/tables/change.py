@@ -16,7 +16,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 
 __all__ = ["join_pairs"]
 
@@ -70,8 +70,15 @@ def join_pairs(
             raise InputError(problem, where=where, hint="rename it")
         # A repeated row that was kept meets the repeat of the same number.
         frame["repeat"] = frame.groupby(_PAIR, observed=True).cumcount()
+    owned = first["connection"] != SHARED
+    if not owned.any():
+        raise InputError(
+            "expected stereotypes to compare, got attribute sets of no class",
+            where="original",
+            hint="fit each table, and take the difference of the two results",
+        )
     key = [*_PAIR, "repeat"]
-    both = first.merge(second, on=key, suffixes=("", "_debiased"), how="inner")
+    both = first[owned].merge(second, on=key, suffixes=("", "_debiased"), how="inner")
     if both.empty:
         raise InputError(
             "expected pairs that are in both tables",
@@ -92,8 +99,9 @@ def join_pairs(
                 valid=str(row[column]),
                 hint="make both with the same word list and controls",
             )
+    first, second = first[owned], second[second["connection"] != SHARED]
     lost, gained = len(first) - len(both), len(second) - len(both)
-    notes: list[str] = []
+    notes = [] if owned.all() else ["attribute sets of no class are left out of the comparison"]
     words = []
     for n, frame, of, other, other_name in (
         (lost, first, "the original", second, name),

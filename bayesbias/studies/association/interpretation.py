@@ -149,6 +149,24 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
             f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
         )
     out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, view)]
+    out += frequency_warnings(fit, view)
+    if has_variance(fit.spec):
+        first = fit.standardized(
+            view.prob, view.standard_rope, level="overall", estimand="population"
+        ).iloc[0]
+        raw = next(rows_of(fit, view, "overall").itertuples())
+        sd = raw.mean / first["mean"] if first["mean"] else np.inf
+        if view.rope > LARGE_ROPE * abs(sd):
+            out.append(
+                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: set a smaller one with --rope, or "
+                "read d."
+            )
+    return out
+
+
+def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
+    """Say what word frequency may have to do with a result, where it was asked."""
+    out = []
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
         moved = frequency.moved(view.rope)
@@ -162,17 +180,6 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         if frequency.missing:
             out.append(
                 f"{plural(len(frequency.missing), 'word')} without a count: {listing(frequency.missing)}."
-            )
-    if has_variance(fit.spec):
-        first = fit.standardized(
-            view.prob, view.standard_rope, level="overall", estimand="population"
-        ).iloc[0]
-        raw = next(rows_of(fit, view, "overall").itertuples())
-        sd = raw.mean / first["mean"] if first["mean"] else np.inf
-        if view.rope > LARGE_ROPE * abs(sd):
-            out.append(
-                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: set a smaller one with --rope, or "
-                "read d."
             )
     return out
 

@@ -32,6 +32,7 @@ from bayesbias.studies.common import (
     texts,
     title_line,
 )
+from bayesbias.wordlists.pairing import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +61,7 @@ def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
     kinds = table.drop_duplicates("attribute")["connection"].astype(str)
     controls = int(kinds.isin(["human", "neutral"]).sum())
     parts = [
-        f"{attributes - controls} stereotypes",
+        f"{attributes - controls} {'attributes' if SHARED in set(kinds) else 'stereotypes'}",
         *([f"{controls} controls"] if controls else []),
     ]
     return f"{len(table):,} pairs: {words} words x {attributes} attributes ({', '.join(parts)})"
@@ -181,7 +182,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         )
     frequency = frequency_of(fit)
     if frequency is not None:
-        out += _frequency_sections(fit, frequency, view)
+        out += frequency_sections(fit, frequency, view)
     if "word" in fit.spec.results.levels and "protected_word" in fit.table:
         out.append(
             Section(
@@ -252,7 +253,7 @@ def models_section(fit: BiasFit, view: View) -> Section:
     )
 
 
-def _frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:
+def frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:
     """Return the differences at equal word frequency, and the frequencies of classes and attribute sets."""
     import bayesbias as bb
 

@@ -9,8 +9,14 @@ from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimands import sides_of
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
-from bayesbias.studies.association.interpretation import data_warnings, prior_warning, subject_of
-from bayesbias.studies.association.sections import closing_sections, with_d
+from bayesbias.studies.association.frequency import frequency_of
+from bayesbias.studies.association.interpretation import (
+    data_warnings,
+    frequency_warnings,
+    prior_warning,
+    subject_of,
+)
+from bayesbias.studies.association.sections import closing_sections, frequency_sections, with_d
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -146,6 +152,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         out += slope_sections(
             partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
         )
+    if (frequency := frequency_of(fit)) is not None:
+        out += frequency_sections(fit, frequency, view)
     return [
         *out,
         Section(
@@ -196,6 +204,7 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
             f"{n} pairs of groups: read each difference by itself. Intervals do not allow for their number."
         )
     warnings = [*data_warnings(fit), *misfit_warnings(fit), *prior_warning(fit)]
+    warnings += frequency_warnings(fit, view)
     return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
 
 
@@ -217,7 +226,7 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
             found["closer"].append(f"{near} than {far}")
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     parts = [
-        f"{word}{listing(found[kind])}"
+        word + ("all pairs" if 1 < len(rows) == len(found[kind]) and word else listing(found[kind]))
         for kind, word in (
             ("closer", ""),
             ("equal", "practically equal: "),
