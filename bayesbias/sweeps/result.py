@@ -250,8 +250,9 @@ def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
     import pandas as pd
 
     same, rows = ["wordlist", "controls", "model", "seed"], []
-    chosen = frame["trusted"] & (frame["level"] == "overall") & (frame["estimand"] == "population")
-    frame = frame[chosen.fillna(False) & (frame["quantity"] != "mean")]
+    frame = frame[frame["quantity"].isin(["contrast", "standardized"])]
+    overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
+    frame = frame[overall & frame["trusted"].fillna(False).astype(bool)]
     frame = frame.assign(vectors=frame["embedding"].fillna(frame["distances"]))
     for _, own in frame.groupby(same, sort=False, dropna=False):
         first, *others = own["cell"].drop_duplicates()
