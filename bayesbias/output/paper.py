@@ -128,9 +128,9 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     >>> import bayesbias as bb
     >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
     >>> print(bb.output.latex_table(fit, "summary"))  # doctest: +ELLIPSIS
-    \begin{tabular}{lrrrrr}
+    \begin{tabular}{lrrr}
     \toprule
-    connection & mean & 89\% HPDI & ESS & R-hat & pairs \\
+    connection & mean & 89\% HPDI & pairs \\
     \midrule
     associated & 0.9... \\
     different & 0.9... \\

@@ -8,7 +8,6 @@ read by people and by other programs.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib
 import json
 import os
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import sha256_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
@@ -133,7 +133,7 @@ def save_run(
             if section.figure is not None:
                 _draw(section, [new / "figures" / f"{section.name}.{ending}" for ending in figures])
         files = {
-            path.relative_to(new).as_posix(): sha256_of_file(path)
+            path.relative_to(new).as_posix(): sha256_file(path)
             for path in sorted(new.rglob("*"))
             if path.is_file()
         }
@@ -284,13 +284,7 @@ def verify_run(folder: str | os.PathLike[str]) -> dict[str, str]:
 def _state(path: Path, digest: str) -> str:
     if not path.is_file():
         return "missing"
-    return "ok" if sha256_of_file(path) == digest else "changed"
-
-
-def sha256_of_file(path: Path) -> str:
-    """Return the SHA-256 of a file, as hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return "ok" if sha256_file(path) == digest else "changed"
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:

@@ -54,6 +54,8 @@ def parsed(line):
     while isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
         name, command, arguments = command.resolve_command(context, arguments)
         context = click.Context(command, info_name=name, parent=context)
+    # As `Commands.parse_args` does it.
+    arguments = ["--json=full" if each == "--json" else each for each in arguments]
     command.make_parser(context).parse_args(arguments)
 
 
