@@ -31,7 +31,7 @@ def of_comparison(before: str, after: str, tables: int) -> pd.DataFrame:
     """Return the coverage by level of changes like those between two tables."""
     pairs, _ = bb.tables.join_pairs(before, after)
     settings = {**SETTINGS, "draws": 1000, "seed": 1}
-    found = fit_changes(pairs, load_model("change"), settings, "changes").fit
+    found = fit_changes(pairs, load_model("change"), settings, "changes")[0]
     assert found is not None
     scenario = scenario_from_fit(found)
     frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)

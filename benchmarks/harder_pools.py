@@ -163,7 +163,7 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
         own = int(sequence.generate_state(1)[0])
         settings = {"draws": 500, "tune": 500, "chains": 2, "seed": own, "engine": "quick"}
         frame = part.frame().rename(columns={"distance": "change"})
-        fit = fit_changes(frame, spec, {**settings, "pointwise": False, "progress": False}, "x").fit
+        fit = fit_changes(frame, spec, {**settings, "pointwise": False, "progress": False}, "x")[0]
         ends = {
             key: (answer["low"], answer["high"])
             for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])

@@ -223,7 +223,7 @@ def plot_controls(
             text = "r = {} ({} to {})".format(*values)
         box = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5}
         place: Any = {"xycoords": "axes fraction", "va": "top", "fontsize": pt(7.5), "bbox": box}
-        label = f"{style.plain(name)}: {geometry.left.label}\n{text}"
+        label = f"{style.plain(name)}: {_in_words(geometry.left)}\n{text}"
         panel.annotate(label, (0.03, 0.98), zorder=5, **place)
         panel.set_xlabel("distance before")
     axes[0].set_ylabel("distance after")
@@ -295,8 +295,8 @@ def plot_ranking(
         said = [style.estimate(row, signed=True)]
         if forced := _FORCED.get(str(row.by_construction)):
             said.append(f"({forced})")
-        if row.key in left and left[row.key].marked:
-            said.append(f"controls {left[row.key].label}")
+        if row.key in left and "kept" not in left[row.key]:
+            said.append(f"controls {_in_words(left[row.key])}")
         texts[row.key] = "\n".join(said)
     mean = forests.mean_and_interval(prob, estimand)
     series = [
@@ -455,6 +455,10 @@ def _arrow(
     look = {"arrowstyle": head, "color": color, "linewidth": width, "mutation_scale": scale}
     look |= {"shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops=look)
+
+
+def _in_words(left: str) -> str:
+    return left.replace("_", " ")
 
 
 def _source(comparison: Any) -> str:

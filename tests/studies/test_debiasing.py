@@ -80,10 +80,10 @@ def test_only_pairs_that_all_tables_have_are_compared():
     [
         ({}, "expected tables by name"),
         ({"original": table()}, "expected tables by name"),
-        ({"a": table().assign(distance=-1.0)}, "out of range"),
+        ({"a": table().assign(distance=-1.0)}, "from 0 to 2"),
         (
             table().assign(attribute=lambda f: "other-" + f["attribute"]),
-            "no pair of protected word",
+            "in both tables",
         ),
         (table().replace({"protected_class": {"x": "z"}}), "another protected class"),
     ],
@@ -120,7 +120,7 @@ def test_the_draws_behind_every_row(made, which, arguments):
     np.testing.assert_allclose(inside.mean(axis=0)[moving], expected, atol=0.003)
 
 
-def test_changes_are_given_at_the_levels_that_both_models_have(made):
+def test_changes_are_given_at_the_levels_of_their_model(made):
     changes, gaps = (
         frame.set_index(["level", "name"]).sort_index()
         for frame in (made.changes(method="weak"), made.contrasts(method="weak"))
@@ -131,9 +131,15 @@ def test_changes_are_given_at_the_levels_that_both_models_have(made):
     assert set(gaps.loc[("attribute_set", "y"), "contrast"]) == {GAP}
     after = {"a": as_pair_table(methods()["weak"])}
     other = made_up_comparison(as_pair_table(table()), after, level_model="crossed")
-    rows = other.contrasts().groupby("estimand")["level"].agg(set)
-    assert rows["listed_words"] == {"overall", "class", "word"}
-    assert rows["population"] == {"overall", "word"}  # crossed has no classes of new words
+    frame = other.contrasts(estimand="population")
+    known = frame.groupby("level")["before"].agg(lambda own: own.notna().all())
+    # crossed has no classes of new words, and no attribute sets
+    assert known.to_dict() == {
+        "overall": True,
+        "class": False,
+        "attribute_set": False,
+        "word": True,
+    }
 
 
 def test_gaps_before_and_after_are_those_of_the_fits(made):
@@ -163,21 +169,9 @@ def test_methods_that_destroy_the_vectors_have_no_rank(destroyed):
     assert ranks[["noise", "mostly noise"]].isna().all()
 
 
-def test_the_gap_in_sds_of_controls(destroyed):
-    frame = destroyed.geometry().set_index("method")
-    gaps = destroyed.contrasts(estimand="population", level="overall")
-    gaps = gaps[gaps["contrast"] == GAP].set_index("method")
-    for name, item in destroyed.methods.items():
-        controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
-        for when, column in (("before", "original"), ("after", "debiased")):
-            sd = controls[column].to_numpy().std()
-            assert frame.loc[name, f"gap_{when}_low"] * sd == pytest.approx(
-                gaps.loc[name, f"{when}_low"]
-            )
-    assert (
-        destroyed.geometry(0.99, "kept")["correlation_low"][0]
-        < frame.loc["kept", "correlation_low"]
-    )
+def test_the_interval_of_the_geometry_follows_its_probability(destroyed):
+    wide, usual = (destroyed.geometry(prob, "kept")["correlation_low"][0] for prob in (0.99, 0.89))
+    assert wide < usual
 
 
 def test_what_control_words_moved(made):

@@ -39,53 +39,20 @@ from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
 from bayesbias.tables.change import JOINED, common_pairs, join_pairs, pairs_by_level
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.pair_table import COLUMNS, PairTable
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table, holds_tables
 
 __all__ = ["Comparison", "Method", "compare"]
 
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
-_PAIR_OF_INTEREST = [("associated", "different")]
-_NO_GAP = f"the tables do not contain {OF_INTEREST}, by which methods are ranked"
-# The columns of a ranking, and those of `Comparison.contrasts` that they are.
+# Columns of `Comparison.contrasts`, and what they are called in a ranking.
 _RANKED = {
-    "gap": "after", "gap_low": "after_low", "gap_high": "after_high", "verdict_after": "verdict_after",
-    "change": "mean", "change_low": "hpdi_low", "change_high": "hpdi_high",
+    "after": "gap", "after_low": "gap_low", "after_high": "gap_high", "verdict_after": "verdict_after",
+    "mean": "change", "hpdi_low": "change_low", "hpdi_high": "change_high",
     "by_construction": "by_construction",
-    "mcse_gap": "mcse_after", "mcse_gap_low": "mcse_after_low", "mcse_gap_high": "mcse_after_high",
-    "mcse_change": "mcse_mean", "mcse_change_low": "mcse_low", "mcse_change_high": "mcse_high",
+    "mcse_after": "mcse_gap", "mcse_after_low": "mcse_gap_low", "mcse_after_high": "mcse_gap_high",
+    "mcse_mean": "mcse_change", "mcse_low": "mcse_change_low", "mcse_high": "mcse_change_high",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ChangesFit:
-    """A fit of differences, and the connections in which all differences are one number.
-
-    These have nothing to infer, and a noise of zero has no posterior. They are left out of the fit
-    and reported as they are.
-    """
-
-    fit: BiasFit | None
-    exact: Mapping[str, float]
-
-    def draws(
-        self, pairs: pd.DataFrame, estimand: str, shape: tuple[int, ...], levels: Mapping[str, str]
-    ) -> xr.DataArray:
-        """Return draws of the mean change, labeled ``level, name, connection, estimand``.
-
-        `levels` maps the levels below overall to their columns; `shape` is (chain, draw) where
-        nothing was fitted.
-        """
-        drawn: dict[tuple[str, ...], np.ndarray] = {}
-        if self.fit is not None:
-            for level in ("overall", *levels):
-                means = self.fit.draws_of("means", level=level, estimand=estimand)
-                keys = rows.keys_of_rows(means, "level", "name", "connection")
-                drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
-                shape = means.shape[:2]
-        found = list(pairs_by_level(pairs, levels))
-        columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
-        return rows.keyed_draws(np.stack(columns, axis=-1), found, "connection", estimand)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,6 +87,32 @@ class Method:
     def geometry(self) -> Geometry:
         """What is left of the geometry of control words."""
         return find_geometry(self.pairs)
+
+    def levels(self, estimand: str, level: str | None = None) -> dict[str, str]:
+        """Return the levels of the changes below overall, or the one asked for, and their columns."""
+        found = (self.change or self.after).spec.results.levels
+        return {
+            name: about.by
+            for name, about in found.items()
+            if level in (None, name) and (about.population or estimand == "listed_words")
+        }
+
+    def draws(self, estimand: str, level: str | None) -> xr.DataArray:
+        """Return draws of the mean change, labeled ``method, level, name, connection, estimand``."""
+        levels = self.levels(estimand, level)
+        posterior = self.after.idata["posterior"]
+        shape = posterior.sizes["chain"], posterior.sizes["draw"]
+        drawn: dict[tuple[str, ...], np.ndarray] = {}
+        if self.change is not None:
+            for own in ("overall", *levels):
+                means = self.change.draws_of("means", level=own, estimand=estimand)
+                keys = rows.keys_of_rows(means, "level", "name", "connection")
+                drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+        found = [key for key in pairs_by_level(self.pairs, levels) if level in (None, key[0])]
+        columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
+        values = np.stack(columns, axis=-1)
+        draws = rows.keyed_draws(values, found, "connection", estimand)
+        return rows.relabelled(draws, method=[self.name] * len(found))
 
     def __repr__(self) -> str:
         return f"Method({self.name!r}, {len(self.pairs):,} pairs)"
@@ -186,14 +179,13 @@ class Comparison:
         counts = {
             (name, *key): n
             for name, item in self.methods.items()
-            for key, n in pairs_by_level(item.pairs, self._levels(item, "listed_words")).items()
+            for key, n in pairs_by_level(item.pairs, item.levels("listed_words")).items()
         }
-        keys = zip(
-            *(frame[name] for name in ("method", "level", "name", "connection")), strict=True
+        keys = list(frame[["method", "level", "name", "connection"]].itertuples(index=False))
+        return frame.assign(
+            n_pairs=[counts[tuple(key)] for key in keys],
+            exact=[key.connection in self.methods[key.method].exact for key in keys],
         )
-        frame["n_pairs"] = [counts[key] for key in keys]
-        labels = zip(frame["method"], frame["connection"], strict=True)
-        return frame.assign(exact=[label in self.methods[name].exact for name, label in labels])
 
     def contrasts(
         self,
@@ -270,25 +262,21 @@ class Comparison:
         gaps = self.contrasts(prob, rope, estimand, level="overall")
         gaps = gaps[gaps["contrast"] == OF_INTEREST].set_index("method")
         if gaps.empty:
-            raise FitError(_NO_GAP)
+            raise FitError(f"the tables do not contain {OF_INTEREST}, by which methods are ranked")
         order = self.provenance["order"]
         geometries = [self.geometry_of(name, prob) for name in order]
         ranked = [not each.left.destroyed for each in geometries]  # these come first
         ranks = [at + 1 if each else None for at, each in enumerate(ranked)]
-        least = [each.least for each in geometries]
-        return pd.DataFrame(
-            {
-                "rank": pd.array(ranks, "Int64"),
-                "method": order,
-                "estimand": estimand,
-                **{name: gaps.loc[order, column].to_numpy() for name, column in _RANKED.items()},
-                "control_rms": pd.array([each.rms for each in geometries], "Float64"),
-                "geometry": [each.left.value for each in geometries],
-                "controls": [each.value for each in least],
-                "controls_low": [each.low for each in least],
-                "controls_high": [each.high for each in least],
-            }
-        )
+        about = {
+            "control_rms": pd.array([each.rms for each in geometries], "Float64"),
+            "geometry": [each.left.value for each in geometries],
+        }
+        for end, name in (("", "value"), ("_low", "low"), ("_high", "high")):
+            about[f"controls{end}"] = [getattr(each.least, name) for each in geometries]
+        frame = gaps.loc[order, list(_RANKED)].rename(columns=_RANKED).reset_index()
+        frame.insert(0, "rank", pd.array(ranks, "Int64"))
+        frame.insert(2, "estimand", estimand)
+        return frame.assign(**about)
 
     def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
         """Return what a method leaves of the geometry of control words."""
@@ -311,27 +299,12 @@ class Comparison:
             ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``,
             ``relations`` and ``slope`` of distances after on those before (see `Geometry`), each
             with its ``_low`` and ``_high``; ``rms`` and, to compare with, ``rms_unrelated``;
-            ``sd_before, sd_after, largest, prob``; and ``gap_before`` and ``gap_after``, each with
-            ``_low`` and ``_high``: the overall gap between associated and different attributes, for
-            new words, in standard deviations of the distances to control words before, or after.
-            Missing if there are no control words, or no such gap.
+            ``sd_before, sd_after, largest, prob``. Missing without control words.
         """
-        ends = [f"gap_{when}{end}" for when in ("before", "after") for end in ("", "_low", "_high")]
-        unknown = dict.fromkeys([*ends, *(f"mcse_{end}" for end in ends)], np.nan)
-        out = []
-        for name in self.chosen_methods(method):
-            found, item = self.geometry_of(name, prob), self.methods[name]
-            row = {"method": name, **found.as_row(), "prob": prob, **unknown}
-            tables = (
-                ("before", self.original, found.sd_before),
-                ("after", item.after, found.sd_after),
-            )
-            for when, fitted, sd in tables if self.has_gap else ():
-                gaps = fitted.contrasts(prob, ROPE, "population", "overall")
-                gap = rows.beside(gaps.set_index("contrast").loc[OF_INTEREST], f"gap_{when}")
-                row |= {column: value / sd for column, value in gap.items() if sd > 0}
-            out.append(row)
-        return pd.DataFrame(out)
+        return pd.DataFrame(
+            {"method": name, **self.geometry_of(name, prob).as_row(), "prob": prob}
+            for name in self.chosen_methods(method)
+        )
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
@@ -412,36 +385,14 @@ class Comparison:
 
     # -- draws ------------------------------------------------------------------------------------
 
-    def _levels(self, item: Method, estimand: str, level: str | None = None) -> dict[str, str]:
-        """Return the levels below overall that both models have, and their columns."""
-        changes = (item.after if item.change is None else item.change).spec.results.levels
-        distances = self.original.spec.results.levels
-        return {
-            name: about.by
-            for name, about in changes.items()
-            if level in (None, name)
-            and name in distances
-            and distances[name].by == about.by
-            and (estimand == "listed_words" or (about.population and distances[name].population))
-        }
-
     def _changes_draws(
         self, estimand: str | None, method: str | None, level: str | None
     ) -> xr.DataArray:
+        asked = ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
         if level is not None:
             checks.choice(level, ["overall", *self.original.spec.results.levels], "level", "level")
-        parts = []
-        for name in self.chosen_methods(method):
-            item = self.methods[name]
-            posterior = item.after.idata["posterior"]
-            shape = posterior.sizes["chain"], posterior.sizes["draw"]
-            changes = ChangesFit(item.change, item.exact)
-            for which in _chosen_estimands(estimand):
-                levels = self._levels(item, which, level)
-                draws = changes.draws(item.pairs, which, shape, levels)
-                draws = draws if level is None else rows.chosen_rows(draws, level=level)
-                parts.append(rows.relabelled(draws, method=[name] * draws.sizes["row"]))
-        return rows.joined_rows(parts)
+        chosen = [self.methods[name] for name in self.chosen_methods(method)]
+        return rows.joined_rows([item.draws(which, level) for item in chosen for which in asked])
 
     def _contrasts_draws(
         self, estimand: str | None, method: str | None, level: str | None
@@ -454,10 +405,6 @@ class Comparison:
         if not any(part.sizes["row"] for part in parts):
             raise FitError("the tables have no two connections that are contrasted with each other")
         return rows.joined_rows(parts)
-
-
-def _chosen_estimands(estimand: str | None) -> tuple[str, ...]:
-    return ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
 
 
 def _described(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
@@ -566,7 +513,7 @@ def compare(
     if seed is None:
         settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
     covariates = first.provenance.get("covariates", {})
-    with ticking("fitting", 3 * len(tables), progress) as tick:
+    with ticking("fitting", 1 + 2 * len(tables), progress) as tick:
         before = _fit_distances(
             next(iter(of_method.values())), "original", first, level_spec, settings
         )
@@ -574,19 +521,23 @@ def compare(
         methods = {}
         for name, pairs in of_method.items():
             try:
-                change = fit_changes(
-                    pairs, spec, settings, f"{name} against the original", covariates
-                )
+                about = f"{name} against the original"
+                change, exact = fit_changes(pairs, spec, settings, about, covariates)
                 tick(1)
                 after = _fit_distances(pairs, "debiased", tables[name], level_spec, settings)
             except FitError as error:
                 raise FitError(f"method {name!r}: {error}") from error
             tick(1)
             found = find_construction(pairs)
-            methods[name] = Method(
-                name, pairs, accounts[name], change.fit, change.exact, after, found
-            )
-        order = _best_first(methods)
+            methods[name] = Method(name, pairs, accounts[name], change, exact, after, found)
+
+    def left(name: str) -> tuple[bool, float]:
+        """Return what orders the methods: those that destroyed the vectors come last."""
+        means = methods[name].after.draws_of("means", level="overall")
+        gaps = rows.contrast_draws(means, [("associated", "different")])
+        gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
+        return methods[name].geometry.left.destroyed, gap
+
     fitted = {"original": before, **{name: item.after for name, item in methods.items()}}
     of_tables = {name: dict(each.provenance["table"]) for name, each in fitted.items()}
     provenance = {
@@ -596,7 +547,7 @@ def compare(
         "level_model": {"name": before.spec.name, "sha256": before.spec.sha256},
         "sampler": before.provenance["sampler"],
         "versions": before.provenance["versions"],
-        "order": order,
+        "order": sorted(methods, key=left),
     }
     return Comparison(before, methods, provenance)
 
@@ -625,8 +576,6 @@ def _fit_distances(
 ) -> BiasFit:
     """Fit the distances before or after debiasing alone, with the table's own coverage."""
     table = pairs.assign(distance=pairs[column]).drop(columns=list(JOINED))
-    own = [name for name in table.columns if name not in COLUMNS]
-    table = table[[*COLUMNS, *own]]
     return fit(PairTable(table, source.coverage, source.provenance), spec, **settings)
 
 
@@ -636,8 +585,10 @@ def fit_changes(
     settings: Mapping[str, Any],
     name: str,
     covariates: Mapping[str, Any] | None = None,
-) -> ChangesFit:
-    """Fit the changes; a connection whose changes are all equal is known exactly and not fitted.
+) -> tuple[BiasFit | None, dict[str, float]]:
+    """Fit the changes; return the fit, and the connections in which all changes are one number.
+
+    These have nothing to infer, and a noise of zero has no posterior. They are left out of the fit.
 
     `covariates` is what the provenance of the original says of its covariates.
     """
@@ -649,24 +600,8 @@ def fit_changes(
     }
     rest = pairs[~pairs["connection"].isin(list(exact))].reset_index(drop=True)
     if rest.empty:
-        return ChangesFit(None, exact)
+        return None, exact
     rest["connection"] = rest["connection"].cat.remove_unused_categories()
     about: dict[str, Any] = {"name": name, "repeats": "keep"}
     about |= {"covariates": dict(covariates)} if covariates else {}
-    return ChangesFit(fit(PairTable(rest, Coverage({}, {}), about), spec, **settings), exact)
-
-
-def _best_first(methods: Mapping[str, Method]) -> list[str]:
-    """Order the methods by what they leave of the overall gap for new words.
-
-    Methods that destroyed the geometry come last, since noise has no gap.
-    """
-
-    def left(name: str) -> tuple[bool, float]:
-        item = methods[name]
-        means = item.after.draws_of("means", level="overall")
-        gaps = rows.contrast_draws(means, _PAIR_OF_INTEREST)
-        gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
-        return item.geometry.left.destroyed, gap
-
-    return sorted(methods, key=left)
+    return fit(PairTable(rest, Coverage({}, {}), about), spec, **settings), exact

@@ -6,7 +6,7 @@ and are unrelated to those before where the vectors are.
 """
 
 import enum
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,19 +48,9 @@ class Left(enum.StrEnum):
     NO_CONTROLS = "no_controls"
 
     @property
-    def label(self) -> str:
-        """The same in words."""
-        return self.value.replace("_", " ")
-
-    @property
     def destroyed(self) -> bool:
         """Whether the method is ranked with no other: what closed its gap closed everything."""
         return self in (Left.MOSTLY_DESTROYED, Left.UNRELATED)
-
-    @property
-    def marked(self) -> bool:
-        """Whether the ranking says so beside the method."""
-        return self not in (Left.KEPT, Left.PARTLY_KEPT)
 
 
 @dataclass(frozen=True)
@@ -77,6 +67,9 @@ class Related:
     value: float
     low: float
     high: float
+
+
+UNKNOWN = Related(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,13 +129,12 @@ class Geometry:
 
     def as_row(self) -> dict[str, Any]:
         """Return the fields as columns of a table."""
-        row: dict[str, Any] = {"left": self.left.value}
-        for name in [field.name for field in fields(self)][1:]:
-            value = getattr(self, name)
+        row: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            own = value.value if isinstance(value, Left | Related) else value
+            row[name] = own
             if isinstance(value, Related):
-                row |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-            else:
-                row[name] = value
+                row |= {f"{name}_low": value.low, f"{name}_high": value.high}
         return row
 
     def __repr__(self) -> str:
@@ -189,9 +181,9 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
         for when in ("original", "debiased")
     )
     if controls.empty:
-        unknown, nan = Related(np.nan, np.nan, np.nan), float("nan")
-        left = left_of(unknown, largest, 0)
-        return Geometry(left, 0, 0, 0, unknown, unknown, unknown, nan, nan, nan, nan, largest)
+        left = left_of(UNKNOWN, largest, 0)
+        none, nan = UNKNOWN, float("nan")
+        return Geometry(left, 0, 0, 0, none, none, none, nan, nan, nan, nan, largest)
     correlation = _related(before, after, prob)
     relations = _related(before, after, prob, centred=True)
     sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))
@@ -278,7 +270,7 @@ def _related(
     """Return the correlation or the slope with its interval; `centred` takes out means of words."""
     statistic, scaled = (_slope, np.array) if slope else (_correlation, _fisher)
     if min(x.shape) < (3 if centred else 1) or max(x.shape) < 3:
-        return Related(np.nan, np.nan, np.nan)
+        return UNKNOWN
     # About the mean, so that no digits are lost in the sums of squares.
     x, y = x - np.nanmean(x), y - np.nanmean(y)
 
@@ -288,24 +280,18 @@ def _related(
     sums = of_table(x, y)
     whole = sums.sum(axis=(1, 2))
     value = float(statistic(whole))
-    if np.isnan(value):
-        return Related(value, value, value)
-    without: list[np.ndarray] = []
-    for axis, size in enumerate(x.shape):
-        if size > 1 and centred:  # means are taken out of what is left
-            tables = [of_table(np.delete(x, i, axis), np.delete(y, i, axis)) for i in range(size)]
+    without = []
+    for axis, size in enumerate(x.shape):  # means are taken out of what is left
+        if size > 1:
+            tables = (of_table(np.delete(x, i, axis), np.delete(y, i, axis)) for i in range(size))
             without.append(np.stack([table.sum(axis=(1, 2)) for table in tables], axis=1))
-        elif size > 1:
-            without.append(whole[:, None] - sums.sum(axis=2 - axis))
-    crossed = len(without) == 2
-    if crossed:
-        without.append(whole[:, None] - sums[:, sums[0] > 0])
+    without.append(whole[:, None] - sums[:, sums[0] > 0])
     parts = [_jackknife(scaled(statistic(each))) for each in without]
-    variance = max(parts[0] + parts[1] - parts[2], parts[2]) if crossed else parts[0]
+    variance = max(parts[0] + parts[1] - parts[2], parts[2]) if len(parts) == 3 else parts[0]
     fewest = min(size for size in x.shape if size > 1)
     middle = float(scaled(np.array(value)))
     half = float(stats.t.ppf((1 + prob) / 2, fewest - 1)) * np.sqrt(variance)
-    if np.isnan(half):
+    if np.isnan(value + half):
         return Related(value, np.nan, np.nan)
     low, high = (end if slope else np.tanh(end) for end in (middle - half, middle + half))
     return Related(value, float(low), float(high))

@@ -243,11 +243,13 @@ def _intervals(comparison: Comparison, item: Method, name: str, prob: float) -> 
         return _ends(rows[rows["connection"] == name], "hpdi_low", "hpdi_high")
     if not comparison.has_gap:
         return []
-    if name == "gap_sd":
-        return _ends(comparison.geometry(prob, item.name), "gap_after_low", "gap_after_high")
-    level = "overall" if name == "gap" else "class"
+    level = "class" if name == "class_gap" else "overall"
     rows = comparison.contrasts(prob, ROPE, "population", item.name, level)
-    return _ends(rows[rows["contrast"] == OF_INTEREST], "after_low", "after_high")
+    rows = rows[rows["contrast"] == OF_INTEREST]
+    if name == "gap_sd":  # not known without controls
+        ends = ["after_low", "after_high", "mcse_after_low", "mcse_after_high"]
+        rows = rows.assign(**{end: rows[end] / (geometry.sd_after or math.nan) for end in ends})
+    return _ends(rows, "after_low", "after_high")
 
 
 def _ends(rows: pd.DataFrame, low: str, high: str) -> list[Ends]:
