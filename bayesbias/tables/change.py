@@ -75,7 +75,7 @@ def join_pairs(
         raise InputError(
             "expected stereotypes to compare, got attribute sets of no class",
             where="original",
-            hint="fit each table, and take the difference of the two results",
+            hint="compare them with kind='corpora' (--corpora), which compares groups",
         )
     key = [*_PAIR, "repeat"]
     both = first[owned].merge(second, on=key, suffixes=("", "_debiased"), how="inner")
