@@ -246,17 +246,19 @@ def none_found(
     asked: Sequence[str], where: object, hint: str | None = None, keys: Sequence[str] = ()
 ) -> InputError:
     """Return the error for words that a source does not have."""
+    which = f"the word {asked[0]!r}"
+    if len(asked) > 1:
+        which = f"any of {len(asked):,} words ({some(asked[:4])})"
     if not keys:
-        found, valid = some(asked, 4), None
-    else:
-        found, valid = some(asked, 2), f"words such as {', '.join(map(repr, keys[:3]))}"
-        if pattern := fitting_key(asked, keys):
-            quoted = f"'{pattern}'" if '"' in pattern else f'"{pattern}"'
-            hint = f"name the form of its words: --key {quoted} (key=)"
-    which = "the word" if len(asked) == 1 else f"any of the {len(asked):,} words"
-    return InputError(
-        f"expected {which}, got none", where=where, found=found, valid=valid, hint=hint
+        return InputError(f"expected {which}, got none of them", where=where, hint=hint)
+    got = f"words such as {', '.join(map(repr, keys[:3]))}"
+    hint = (
+        "use vectors of the language of the list, or name the form of its words with --key (key=)"
     )
+    if pattern := fitting_key(asked, keys):
+        quoted = f"'{pattern}'" if '"' in pattern else f'"{pattern}"'
+        hint = f"name the form of its words: --key {quoted} (key=)"
+    return InputError(f"expected {which}, got {got}", where=where, hint=hint)
 
 
 def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:

@@ -290,7 +290,7 @@ def test_words_in_latin_1(tmp_path):
 def test_words_in_another_form(tmp_path, form, shown, header):
     rows = [(form.replace("{word}", word), row) for word, row in GOOD]
     path = text_file(tmp_path / "v.txt", rows, header)
-    with pytest.raises(InputError, match="any of the 2 words, got none") as error:
+    with pytest.raises(InputError, match=r"any of 2 words .*got words such as") as error:
         bb.load_embedding(path, ASKED)
     assert shown in str(error.value)
     assert repr(rows[0][0]) in str(error.value)

@@ -36,7 +36,7 @@ def test_words_are_taken_once_and_checked(tmp_path):
     assert load_embedding(table, ["b", "a", "b"]).words == ("b", "a")
     with pytest.raises(InputError, match="list of words is empty"):
         load_embedding(table, [])
-    with pytest.raises(InputError, match="any of the 2 words, got none"):
+    with pytest.raises(InputError, match=r"any of 2 words .*got words such as"):
         load_embedding(table, ["x", "y"])
 
 

@@ -110,6 +110,25 @@ def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_plan_names_the_words_of_a_matrix_and_their_form(tmp_path):
+    write_inputs(tmp_path)
+    held = np.load(tmp_path / "e0.npz")
+    np.save(tmp_path / "matrix.npy", held["vectors"])
+    keys = [f"{word}_NOUN" for word in held["words"]]
+    (tmp_path / "nouns.txt").write_text("\n".join(keys), encoding="utf-8")
+    settings = {"vocab": "nouns.txt", "key": "{word}_NOUN"}
+    write_plan(
+        tmp_path,
+        embeddings=["matrix.npy"],
+        wordlists=["pets.toml"],
+        models=["additive"],
+        settings=settings,
+    )
+    result = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1)
+    assert list(result.cells["status"]) == ["ok"]
+
+
+@pytest.mark.slow
 def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     """Every kind of bad input fails its own cells only; repaired, it is fitted, and nothing else is."""
     write_inputs(tmp_path)
