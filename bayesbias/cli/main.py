@@ -19,6 +19,7 @@ COMMANDS = {
     "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "describe"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
+    "Answers of any model": {"responses": "responses"},
     "Many fits": {"sweep": "sweep"},
     "Planning a study": {"sample-size": "sample_size", "coverage": "coverage"},
     "Saved results": {"report": "report", "verify": "report"},

@@ -88,7 +88,8 @@ def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
         parts.append(averaged(design, held | set(design.spec.results.fixed), rows, counts))
         observed.append(np.bincount(rows, design.y) / counts)
-    known = np.concatenate(observed) if estimand == "listed_words" else None
+    seen = estimand == "listed_words" and design.trials is None  # counts are no log odds
+    known = np.concatenate(observed) if seen else None
     return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)), known)
 
 

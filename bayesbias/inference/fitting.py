@@ -234,7 +234,14 @@ def fit(
         effects = effects_of(idata["posterior"].to_dataset(), design, seed)
         idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
-        idata = sample_pairwise(design, settings, cores, progress)
+        counted = None
+        if design.trials is not None and sampler != "pairwise":
+            from bayesbias.inference.counts import sample_counts
+
+            counted = sample_counts(design.ordered(), settings, cores)
+        idata = (
+            counted if counted is not None else sample_pairwise(design, settings, cores, progress)
+        )
         why_not = "pairwise" if engine == "quick" else ""
         settings["engine"] = Engine(asked=engine, why_not=why_not).as_dict()
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
@@ -276,6 +283,8 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 
 def refuse_no_spread(design: Design) -> None:
     """Refuse rows of one outcome, and of such as differ by less than single precision tells apart."""
+    if design.trials is not None:
+        return  # a model of log odds has no noise of its own
     spread = float(np.ptp(design.y))
     if len(design.y) > 1 and spread < _LEAST_SPREAD:
         raise FitError(
@@ -286,7 +295,7 @@ def refuse_no_spread(design: Design) -> None:
 
 def refuse_vague(design: Design) -> None:
     """Refuse effects whose prior is so wide, or so far away, that double precision cannot hold it beside the outcomes."""
-    if len(design.y) < 2:
+    if len(design.y) < 2 or design.trials is not None:
         return
     most = _MOST_VAGUE * float(np.ptp(design.y))
     middle = float(np.mean(design.y))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TARGET = 0.9
 _MOST_TOGETHER = 3000  # effects whose axes are a matrix
+_MOST_ROWS = 500  # of a component of the pilot
 
 
 def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None) -> "pm.Model":
@@ -85,6 +86,10 @@ def pymc_model(design: Design, axes: tuple[np.ndarray, np.ndarray] | None = None
         for name in spec.mu:
             lever = design.lever(name)
             mean = mean + (of_rows(name) if lever is None else of_rows(name) * lever)
+        if design.trials is not None:
+            counts = design.y.astype(int), design.trials.astype(int)
+            pm.Binomial(spec.outcome, n=counts[1], logit_p=mean, observed=counts[0])
+            return model
         noise = {arg: of_rows(x) if isinstance(x, str) else x for arg, x in spec.noise.items()}
         getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
     return model
@@ -101,6 +106,8 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
     from scipy import sparse
 
     spec, normal = design.spec, _normal_effects(design)
+    if "sigma" not in spec.noise:
+        return None
     bounds = np.cumsum([0, *(design.size(name) for name in normal)])
     if bounds[-1] > _MOST_TOGETHER or len(normal) < len(spec.location_parameters()):
         return None
@@ -113,7 +120,7 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
         reduced = collapse(replace(design, spec=pilot, y=calm))
     except NotCollapsible:
         return None
-    if reduced.n_theta == 0:
+    if reduced.n_theta == 0 or max(reduced.component_sizes) > _MOST_ROWS:
         return None
     scales = reduced.split(laplace(reduced).log_m)
     noise = np.broadcast_to(design.noise(scales, "sigma"), design.y.shape)

@@ -303,13 +303,27 @@ def sample_theta(
 def _nuts(
     reduced: Collapsed, settings: Mapping[str, Any], cores: int, scores: Scores, seed: int
 ) -> Any:
-    """Sample the scales' scores by nutpie, from compiled functions that it calls through C."""
+    """Sample the scales' scores."""
+    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+
+    data = packed(reduced.arrays, scores.log_m, scores.mode, scores.root)
+    callbacks = (logp_callback, expand_callback)
+    return nuts(reduced.n_theta, callbacks, data, settings, cores, seed)
+
+
+def nuts(
+    n: int,
+    callbacks: tuple[Any, Any],
+    data: np.ndarray,
+    settings: Mapping[str, Any],
+    cores: int,
+    seed: int,
+) -> Any:
+    """Sample n numbers by nutpie, from compiled functions that it calls through C; what is kept is called theta."""
     import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
 
-    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
-
-    n = reduced.n_theta
+    logp_callback, expand_callback = callbacks
     # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
     compiled = CompiledPyMCModel(
         dims={},
@@ -321,7 +335,7 @@ def _nuts(
         initial_point_func=lambda seed: np.random.default_rng(seed).normal(0, 1, n),
         shared_data={},
         shared_var_keys={},
-        user_data=packed(reduced.arrays, scores.log_m, scores.mode, scores.root),
+        user_data=data,
         n_expanded=n,
         shape_info=(["theta"], [slice(0, n)], [(n,)]),
         logp_func=None,

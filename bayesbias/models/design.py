@@ -48,6 +48,8 @@ class Design:
         The columns of numbers that terms are multiplied by.
     only : Mapping of str to ndarray of bool, shape (n_pairs,)
         For a term that not all rows have, which of them have it.
+    trials : ndarray, shape (n_pairs,), optional
+        How many trials each count is out of, where the outcome is binomial.
     """
 
     spec: ModelSpec
@@ -58,6 +60,7 @@ class Design:
     units: Mapping[str, np.ndarray]
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     only: Mapping[str, np.ndarray] = field(default_factory=dict)
+    trials: np.ndarray | None = None
 
     @classmethod
     def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
@@ -72,7 +75,8 @@ class Design:
         parameters = spec.parameters.items()
         columns = {*spec.units, *(dim for _, parameter in parameters for dim in parameter.dims)}
         asked = spec.label_columns() - columns
-        for column in [*sorted(columns), *sorted(asked), *spec.covariates(), spec.outcome]:
+        numbers = [*spec.covariates(), spec.outcome, *([spec.trials] if spec.trials else [])]
+        for column in [*sorted(columns), *sorted(asked), *numbers]:
             if column not in frame.columns:
                 names = list(map(str, frame.columns))
                 hint = nearest(column, names)
@@ -121,7 +125,13 @@ class Design:
                 index[up] = parent[name, "mu"][index[name]]
         only = {name: _having(frame, own.only) for name, own in parameters if own.only}
         units = {unit: codes[unit] for unit in spec.units}
-        return cls(spec, coords, y, index, parent, units, covariates, only)
+        trials = _numbers(spec, frame, "number of trials", spec.trials) if spec.trials else None
+        if trials is not None and ((y < 0) | (y > trials)).any():
+            raise InputError(
+                "a count is beyond its number of trials",
+                where=f"the columns {spec.outcome}, {spec.trials}",
+            )
+        return cls(spec, coords, y, index, parent, units, covariates, only, trials)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a parameter."""
@@ -167,6 +177,7 @@ class Design:
             units=in_order(self.units),
             covariates=in_order(self.covariates),
             only=in_order(self.only),
+            trials=None if self.trials is None else self.trials[order],
         )
 
     @functools.cached_property
@@ -178,7 +189,9 @@ class Design:
         columns = {
             id(column): column for group in (rows.units, rows.index) for column in group.values()
         }
-        for column in (rows.y, *columns.values(), *rows.covariates.values(), *rows.only.values()):
+        trials = [] if rows.trials is None else [rows.trials]
+        more = (*rows.covariates.values(), *rows.only.values(), *trials)
+        for column in (rows.y, *columns.values(), *more):
             digest.update(np.ascontiguousarray(column))
         return digest.digest()
 
@@ -294,7 +307,8 @@ class Design:
         return draw(np.random.default_rng(seed), mu=mean, **args, size=mean.shape)
 
     def _noise_args(self, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray | float]:
-        return {arg: self.noise(draws, arg) for arg in self.spec.noise}
+        own = {} if self.trials is None else {"trials": self.trials}
+        return {arg: self.noise(draws, arg) for arg in self.spec.noise} | own
 
     def log_likelihood(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the log-density of each observed row, given parameter values.

@@ -29,7 +29,7 @@ class Distribution:
     """
 
     args: tuple[str, ...]
-    support: str  # "real" or "positive"
+    support: str  # "real", "positive" or "count"
     draw: Callable[..., np.ndarray]
     log_density: Callable[..., np.ndarray] | None = None
     free: tuple[str, ...] = ()
@@ -59,12 +59,24 @@ def _gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
     return alpha * np.log(beta) - gammaln(alpha) + (alpha - 1) * np.log(x) - beta * x
 
 
+def _binomial(x: Any, mu: Any, trials: Any) -> np.ndarray:
+    from scipy.special import gammaln
+
+    ways = gammaln(trials + 1) - gammaln(x + 1) - gammaln(trials - x + 1)
+    return ways + x * mu - trials * np.logaddexp(0, mu)
+
+
 _LOG_2 = math.log(2)  # of a density that is folded at zero
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "Normal": Distribution(
         ("mu", "sigma"), "real",
         lambda r, mu, sigma, size: r.normal(mu, sigma, size),
         _normal, free=("mu",), noise=True,
+    ),
+    "Binomial": Distribution(  # of so many trials, on the scale of log odds
+        ("mu",), "count",
+        lambda r, mu, trials, size: r.binomial(trials, 1 / (1 + np.exp(-mu)), size),
+        _binomial, free=("mu",), noise=True,
     ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"), "real",

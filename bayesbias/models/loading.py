@@ -93,15 +93,17 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         for name, table in tables.items()
     }
     lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
-    needed = ("outcome", "distribution", "mu", "sigma")
+    likelihood = str(lik.get("distribution", ""))
+    own = "trials" if likelihood == "Binomial" else "sigma"
+    needed = ("outcome", "distribution", "mu", own)
     checks.known_keys(lik, (*needed, "nu", "units"), at, needed=needed)
-    likelihood = lik["distribution"]
     checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
     row = DISTRIBUTIONS[likelihood]
     wrong = ("nu" in lik) != ("nu" in row.args)
     _refuse(wrong, "`nu` belongs to StudentT, and StudentT needs it", at)
     here = f"{at}, key outcome"
     outcome = _column(lik["outcome"], here)
+    trials = _column(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
     _refuse(outcome in dims, "the outcome cannot be a dimension of a parameter", here, outcome)
     for name in parameters:
@@ -133,6 +135,7 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
         noise=noise,
         parameters=parameters,
         results=results,
+        trials=trials,
         trim=raw.get("trim", False),
         sha256=sha256_of(text),
         text=text.decode("utf-8"),

@@ -109,11 +109,14 @@ class ModelSpec:
     outcome : str
         The column that is modelled.
     likelihood : str
-        ``Normal`` or ``StudentT``.
+        ``Normal``, ``StudentT`` or ``Binomial``. Of the last the outcome is a count, and the mean is
+        in log odds.
     mu : tuple of str
         The parameters that are added up to the mean.
     noise : Mapping
         The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
+    trials : str
+        Of ``Binomial`` the column that holds how many trials each count is out of; else empty.
     parameters : Mapping of str to Parameter
         In the order of the file.
     results : Results
@@ -146,6 +149,7 @@ class ModelSpec:
     noise: Mapping[str, float | str]
     parameters: Mapping[str, Parameter]
     results: Results = RESULTS_OF_PAIRS
+    trials: str = ""
     trim: bool = False
     sha256: str = ""
     text: str = field(default="", repr=False)
@@ -157,7 +161,7 @@ class ModelSpec:
     def __repr__(self) -> str:
         terms = " + ".join(self.mu)
         return (
-            f"ModelSpec: {self.name}, {self.outcome} ~ {self.likelihood}({terms}, {', '.join(self.noise)}), "
+            f"ModelSpec: {self.name}, {self.outcome} ~ {self.likelihood}({', '.join((terms, *self.noise))}), "
             f"{number_of(len(self.parameters), 'parameter')}\n  {self.description}"
         )
 

@@ -310,10 +310,11 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
         and not isinstance(spec.parameters[name].args["mu"], str)
     ]
     n = len(design.y)
-    seen = {
-        _partition(np.zeros(n, dtype=np.int64)): "no difference",
-        _partition(np.arange(n)): "the noise",
-    }
+    seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
+    if (
+        design.trials is None or (design.trials == 1).all()
+    ):  # counts of many trials vary beyond chance
+        seen[_partition(np.arange(n))] = "the noise"
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:
         own = design.index[name]
@@ -360,6 +361,33 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
 def _of_document(document: dict[str, Any], spec: ModelSpec) -> ModelSpec:
     text = toml_text(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or document["name"]), origin=spec.origin)
+
+
+def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
+    """Return a model whose priors are in units of the outcome, of one whose priors are in SDs around its center.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        Its first term is the mean that priors are around.
+    center, sd : float
+        In units of the outcome.
+
+    Returns
+    -------
+    ModelSpec
+        A note names the unit.
+    """
+    document = tomllib.loads(spec.text)
+    for table in document["parameter"].values():
+        for arg in ("sigma", "beta"):
+            if not isinstance(table.get(arg, ""), str):
+                table[arg] = float(table[arg] * sd)
+        if "lam" in table:
+            table["lam"] = float(table["lam"] / sd)
+    document["parameter"][spec.mu[0]]["mu"] = float(center)
+    document["notes"] = [*spec.notes, f"The unit of the priors is {sd:.6g}, around {center:.6g}."]
+    return _of_document(document, spec)
 
 
 def _partition(index: np.ndarray) -> bytes:

@@ -20,6 +20,7 @@ STUDIES = {
     "sentiment": "bayesbias.studies.sentiment.sections",
     "groups": "bayesbias.studies.groups.sections",
     "wefat": "bayesbias.studies.wefat.sections",
+    "responses": "bayesbias.studies.responses.sections",
     "sweep": "bayesbias.sweeps.sections",
 }
 

@@ -11,6 +11,11 @@ from .forest import (
     plot_slopes as plot_slopes,
     plot_sweep as plot_sweep,
 )
+from .responses import (
+    plot_response_items as plot_response_items,
+    plot_response_models as plot_response_models,
+    plot_response_templates as plot_response_templates,
+)
 from .sentences import (
     plot_correlations as plot_correlations,
     plot_covariate as plot_covariate,

@@ -8,6 +8,12 @@ from .debiasing.requirements import (
     Requirement as Requirement,
     check_requirements as check_requirements,
 )
+from .responses.fitting import (
+    ResponsesResult as ResponsesResult,
+    fit_responses as fit_responses,
+)
+from .responses.readers import load_responses as load_responses
+from .responses.table import Responses as Responses, response_sentences as response_sentences
 from .sentences.result import SeatResult as SeatResult
 from .sentences.seat import leave_one_out as leave_one_out
 from .sentiment.analysis import SentimentAnalysis as SentimentAnalysis

@@ -1,0 +1,481 @@
+r"""Counts with normal effects in log odds, sampled whole: scales and effects together, by a compiled density.
+
+Of a count of :math:`n_r` trials the log odds are :math:`\eta = o + X D z + \sigma_q z_q`, with D the
+standard deviations of the effects, and :math:`z_q` an effect that each row has for itself. All z are
+standard normal (non-centered). They are sampled along the axes of a normal pilot: at the scales of the
+pilot, with working responses :math:`\tilde y` and weights W (iteratively reweighted least squares),
+
+.. math:: z \sim N(c, A^{-1}), \quad A = I + D X^T (W^{-1} + \sigma_q^2)^{-1} X D, \qquad
+          z_q \mid \eta_s \sim N(k (\tilde y - \eta_s),\ (1 + W \sigma_q^2)^{-1}),
+
+with :math:`\eta_s` the log odds without :math:`z_q`. The density that is sampled is the exact one, so that
+the pilot decides over the number of steps alone. `bayesbias.inference.build` states the same model in PyMC.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import carray, types
+
+from bayesbias.core.workers import one_thread_of_blas
+from bayesbias.inference.diagnostics import MAX_R_HAT, r_hat_and_ess
+from bayesbias.inference.kernel import _DOUBLES, _callback, compiled, logs_of_scores, prior_shape
+from bayesbias.inference.sampling import STATISTICS, nuts
+from bayesbias.models.design import Design
+from bayesbias.models.distributions import DISTRIBUTIONS
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+_AT_PILOT = 0.3375  # the score of a scale at the pilot
+_ROUNDS = 60
+TARGET, CAREFUL = 0.95, 0.99
+_LEAST, _LEAST_SCORED, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
+_MOST_TOGETHER = 2000  # effects whose axes are a matrix
+_WHOLE = (0, 1, 2, 3, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    r"""A binomial model as arrays.
+
+    Where groups have an effect each within what they share (``template`` and ``group by template``), data
+    tell the mean over groups from the deviations, and not the two effects. So these are sampled: means with
+    the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, deviations along G - 1 orthonormal contrasts.
+
+    Attributes
+    ----------
+    terms : tuple of str
+        The effects that are sampled as they are; their entries come first.
+    pairs : tuple of (str, str, ndarray)
+        What is shared, what groups have within it, and entries of the latter, shape (shared, G).
+    own : str
+        The effect of single rows; empty where there is none.
+    scales : tuple of str
+    index : ndarray of int, shape (columns, rows)
+        The effect that each row has of each column, and `weight` its weight.
+    weight : ndarray, shape (columns, rows)
+    scale_of, second_of : ndarray of int, shape (effects,)
+        The scale of each effect, or -1; its variance is that of the first and `share` of the second.
+    share, fixed : ndarray, shape (effects,)
+        `fixed` is the standard deviation of effects without a scale.
+    row_scale : ndarray of int, shape (rows,)
+        The scale of the effects of single rows; -1 where there are none.
+    offset : ndarray, shape (rows,)
+    """
+
+    terms: tuple[str, ...]
+    pairs: tuple[tuple[str, str, np.ndarray], ...]
+    own: str
+    scales: tuple[str, ...]
+    index: np.ndarray
+    weight: np.ndarray
+    scale_of: np.ndarray
+    second_of: np.ndarray
+    share: np.ndarray
+    fixed: np.ndarray
+    row_scale: np.ndarray
+    offset: np.ndarray
+
+    @classmethod
+    def of(cls, design: Design) -> Layout | None:
+        """Lay a model out; None where it is of a form that only PyMC samples."""
+        spec, n = design.spec, len(design.y)
+        scales = tuple(name for name, parameter in spec.parameters.items() if parameter.positive)
+        starts = dict(zip(scales, np.cumsum([0, *map(design.size, scales)]), strict=False))
+        plain = all(
+            spec.parameters[name].distribution == "Normal"
+            and not isinstance(spec.parameters[name].args["mu"], str)
+            and design.lever(name) is None
+            for name in spec.location_parameters()
+        )
+        coded = all(
+            DISTRIBUTIONS[spec.parameters[name].distribution].code is not None for name in scales
+        )
+        numbers = all(
+            not isinstance(v, str) for name in scales for v in spec.parameters[name].args.values()
+        )
+        if not (plain and coded and numbers):
+            return None
+        single = [
+            name for name in spec.mu
+            if spec.is_random(name) and design.size(name) == n == len(np.unique(design.index[name]))
+        ]  # fmt: skip
+        own = single[-1] if single else ""
+        pairs = _pairs_of(design, own)
+        paired = {name for pair in pairs for name in pair[:2]}
+        terms = tuple(name for name in spec.mu if name != own and name not in paired)
+        if sum(design.size(name) for name in {*terms, *paired}) > _MOST_TOGETHER:
+            return None
+        index: list[Any] = []
+        weight: list[Any] = []
+        scale_of: list[Any] = []
+        second_of: list[Any] = []
+        share: list[Any] = []
+        fixed: list[Any] = []
+
+        def add(
+            column: np.ndarray,
+            weights: np.ndarray,
+            size: int,
+            first: Any,
+            second: int,
+            part: float,
+            sd: float,
+        ) -> None:
+            index.append(column + sum(map(len, fixed)))
+            weight.append(weights)
+            scale_of.append(np.broadcast_to(first, size))
+            second_of.append(np.full(size, second))
+            share.append(np.full(size, part))
+            fixed.append(np.full(size, sd))
+
+        for name in terms:
+            sigma, size = spec.parameters[name].args["sigma"], design.size(name)
+            known = not isinstance(sigma, str)
+            first = -1 if known else starts[str(sigma)] + design.parent[name, "sigma"]
+            add(
+                design.index[name], np.ones(n), size, first, -1, 0.0, float(sigma) if known else 0.0
+            )
+        for shared, within, children in pairs:
+            a, b = (starts[str(spec.parameters[name].args["sigma"])] for name in (shared, within))
+            size, groups = children.shape
+            add(design.index[shared], np.ones(n), size, a, b, 1 / groups, 0.0)
+            place = np.zeros(design.size(within), dtype=np.int64)
+            place[children] = np.arange(groups)
+            for contrast in _contrasts(groups).T:
+                add(
+                    design.index[shared],
+                    contrast[place[design.index[within]]],
+                    size,
+                    b,
+                    -1,
+                    0.0,
+                    0.0,
+                )
+        row_scale = np.full(n, -1)
+        if own:
+            sigma = str(spec.parameters[own].args["sigma"])
+            row_scale = starts[sigma] + design.parent[own, "sigma"][design.index[own]]
+        offset = np.full(n, sum(float(spec.parameters[name].args["mu"]) for name in spec.mu))
+        return cls(
+            terms, pairs, own, scales, np.stack(index), np.stack(weight), np.concatenate(scale_of),
+            np.concatenate(second_of), np.concatenate(share), np.concatenate(fixed), row_scale, offset,
+        )  # fmt: skip
+
+    def sds(self, sd: np.ndarray) -> np.ndarray:
+        """Return the standard deviations of the effects, for scales of shape (..., scales)."""
+        first = np.where(self.scale_of < 0, self.fixed, sd[..., self.scale_of])
+        return np.sqrt(
+            first**2 + self.share * np.where(self.second_of < 0, 0.0, sd[..., self.second_of]) ** 2
+        )
+
+
+def _contrasts(groups: int) -> np.ndarray:
+    """Return orthonormal contrasts, shape (groups, groups - 1)."""
+    return np.linalg.svd(np.eye(groups) - 1 / groups)[0][:, : groups - 1]
+
+
+def _pairs_of(design: Design, own: str) -> tuple[tuple[str, str, np.ndarray], ...]:
+    """Return effects that are nested in another with as many entries for each of its own, each used once."""
+    spec, found = design.spec, []
+    for shared, within in itertools.permutations([name for name in spec.mu if name != own], 2):
+        dims = [set(spec.parameters[name].dims) for name in (shared, within)]
+        one_sd = all(
+            spec.is_random(name) and design.size(str(spec.parameters[name].args["sigma"])) == 1
+            for name in (shared, within)
+        )
+        both = np.unique(np.stack([design.index[shared], design.index[within]]), axis=1)
+        groups = design.size(within) // design.size(shared)
+        full = both.shape[1] == design.size(within) == groups * design.size(shared)
+        if one_sd and dims[0] < dims[1] and groups > 1 and full:
+            found.append((groups, shared, within, both[1].reshape(-1, groups)))
+    out: list[tuple[str, str, np.ndarray]] = []
+    taken: set[str] = set()
+    for _, shared, within, children in sorted(
+        found, key=lambda each: each[0]
+    ):  # few: their mean varies most
+        if not taken & {shared, within}:
+            out.append((shared, within, children))
+            taken |= {shared, within}
+    return tuple(out)
+
+
+def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
+    """Find scales and effects near the mode, and the normal distribution of the effects there."""
+    y, n = design.y, np.asarray(design.trials, dtype=float)
+    rows, q = len(y), len(layout.scale_of)
+    x = np.zeros((rows, q))
+    x[np.arange(rows)[None, :], layout.index] = layout.weight
+    sizes = sum(design.size(name) for name in layout.scales)
+    sd = np.ones(sizes)
+    eta = np.log((y + 0.5) / (n - y + 0.5))
+    for _ in range(_ROUNDS):
+        p = 1 / (1 + np.exp(-eta))
+        w = np.maximum(n * p * (1 - p), _LEAST_WEIGHT)
+        working = eta + np.clip((y - n * p) / w, -5, 5) - layout.offset
+        scale = layout.sds(sd)
+        own = np.where(layout.row_scale < 0, 0.0, sd[layout.row_scale])
+        v = 1 / w + own**2
+        xd = x * scale
+        inverse = np.linalg.inv(xd.T @ (xd / v[:, None]) + np.eye(q))
+        center = inverse @ (xd.T @ (working / v))
+        smooth = xd @ center
+        left = own**2 / v * (working - smooth)
+        eta = layout.offset + smooth + left
+        squares = scale**2 * (center**2 + np.diag(inverse))
+        spread = left**2 + own**2 * (1 - own**2 / v)
+        new = sd.copy()
+        for k in range(
+            sizes
+        ):  # effects with two scales come after: of them the second is known by then
+            mine, its, two = layout.scale_of == k, layout.row_scale == k, layout.second_of >= 0
+            total, count = squares[mine].sum() + spread[its].sum(), mine.sum() + its.sum()
+            total -= (layout.share * sd[layout.second_of] ** 2)[mine & two].sum()
+            new[k] = math.sqrt(max(total / count, _LEAST**2)) if count else sd[k]
+        sd = new
+    kept = w * own / (1 + w * own**2)
+    known = np.where(layout.scale_of < 0, 0.0, 1 - np.diag(inverse))
+    return {
+        "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * own**2),
+        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_SCORED)), "log_sd": np.log(sd), "known": known,
+        "row_known": own * kept,
+    }  # fmt: skip
+
+
+def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
+    """Sample a binomial model whose rows are in their own order; None where it is of a form that only PyMC samples.
+
+    Where a step diverged, or R-hat of a scale is too large, it is sampled once more, by smaller steps.
+    """
+    layout = Layout.of(design)
+    if layout is None:
+        return None
+    for target, times in ((settings["target_asked"] or TARGET, 1), (CAREFUL, 2)):
+        settings["target_accept"] = target
+        out = _sampled(design, layout, {**settings, "tune": times * settings["tune"]}, cores)
+        scales = [out["posterior"][name].to_numpy() for name in layout.scales]
+        flat = np.concatenate([own.reshape(*own.shape[:2], -1) for own in scales], axis=2)
+        worst = np.nan_to_num(r_hat_and_ess(flat)[0], nan=1.0).max()
+        if settings["target_asked"] or not (
+            out["sample_stats"]["diverging"].any() or worst > MAX_R_HAT
+        ):
+            break
+    return out
+
+
+def _sampled(
+    design: Design, layout: Layout, settings: Mapping[str, Any], cores: int
+) -> xr.DataTree:
+    import xarray as xr
+
+    spec, rows = design.spec, len(design.y)
+    with one_thread_of_blas():
+        found = pilot(design, layout)
+        code: list[Any] = []
+        shapes: list[float] = []
+        rates: list[float] = []
+        for name in layout.scales:
+            parameter, size = spec.parameters[name], design.size(name)
+            args = [
+                float(parameter.args[arg]) for arg in DISTRIBUTIONS[parameter.distribution].args
+            ]
+            code += [DISTRIBUTIONS[parameter.distribution].code] * size
+            shapes += [args[0]] * size
+            rates += [args[1] if len(args) > 1 else 0.0] * size
+        effect_sd = layout.sds(np.exp(found["log_sd"]))
+        arrays = [
+            layout.index, layout.scale_of, layout.second_of, layout.row_scale, np.array(code, dtype=np.int64), design.y,
+            np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
+            found["center"], found["root"], found["k"], found["wide"], found["working"], np.array(shapes), np.array(rates),
+            found["log_m"], found["known"], found["row_known"], np.log(effect_sd), found["log_sd"],
+        ]  # fmt: skip
+        scales, effects = len(code), len(layout.scale_of)
+        n = scales + effects + (rows if layout.own else 0)
+        callbacks = (logp_of_counts, expand_counts)
+        sampled = nuts(
+            n, callbacks, _packed(arrays), settings, cores, design.stream(settings["seed"])
+        )
+    kept = sampled["posterior"]["theta"].to_numpy()
+    stats = sampled["sample_stats"].to_dataset()
+    stats = stats[[name for name in STATISTICS if name in stats]]
+    values, start = {}, 0
+    for name in (*layout.scales, *layout.terms):
+        values[name] = kept[..., start : start + design.size(name)]
+        start += design.size(name)
+    for name in layout.scales:
+        values[name] = np.exp(values[name])
+    rng = np.random.default_rng(np.random.SeedSequence([design.stream(settings["seed"]), 7]))
+    for shared, within, children in layout.pairs:
+        size, groups = children.shape
+        parts = kept[..., start : start + size * groups].reshape(*kept.shape[:2], groups, size)
+        start += size * groups
+        a, b = (
+            values[str(spec.parameters[name].args["sigma"])][..., 0, None]
+            for name in (shared, within)
+        )
+        part = a**2 / (a**2 + b**2 / groups)  # of a mean over groups that is what they share
+        noise = np.sqrt(part * b**2 / groups) * rng.standard_normal(parts[..., 0, :].shape)
+        values[shared] = part * parts[..., 0, :] + noise
+        apart = np.einsum("gk,cdks->cdsg", _contrasts(groups), parts[..., 1:, :])
+        values[within] = np.empty((*kept.shape[:2], size * groups))
+        values[within][..., children] = apart + (parts[..., 0, :] - values[shared])[..., None]
+    if layout.own:
+        values[layout.own] = kept[..., start:][..., np.argsort(design.index[layout.own])]
+    variables: dict[str, Any] = {}
+    for name, parameter in spec.parameters.items():
+        own = values[name] if parameter.positive else values[name] + float(parameter.args["mu"])
+        variables[name] = (
+            ("chain", "draw", *parameter.dims),
+            own.reshape(*kept.shape[:2], *design.shape(name)),
+        )
+    dims = {dim for parameter in spec.parameters.values() for dim in parameter.dims}
+    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
+    coords |= {"chain": range(kept.shape[0]), "draw": range(kept.shape[1])}
+    return xr.DataTree.from_dict(
+        {"posterior": xr.Dataset(variables, coords), "sample_stats": stats}
+    )
+
+
+def _packed(arrays: list[np.ndarray]) -> np.ndarray:
+    """Return the block of words that the callbacks read: its length, starts and lengths of the arrays, the arrays."""
+    head = 1 + 2 * len(arrays)
+    lengths = np.array([each.size for each in arrays])
+    starts = head + np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    out = np.zeros(head + int(lengths.sum()), dtype=np.int64)
+    out[0], out[1:head:2], out[2:head:2] = len(out), starts, lengths
+    for place, (start, each) in enumerate(zip(starts, arrays, strict=True)):
+        own = np.ascontiguousarray(each, dtype=np.int64 if place in _WHOLE else np.float64)
+        out[start : start + each.size] = own.ravel().view(np.int64)
+    return out
+
+
+@compiled
+def _whole(words: np.ndarray, k: int) -> np.ndarray:
+    return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+
+@compiled
+def _real(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
+    return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+
+@compiled
+def _density(
+    words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
+) -> float:
+    """Return the log density and write its gradient or, where `out` has room, log scales and effects."""
+    index, scale_of, second_of, row_scale, code = (
+        _whole(words, 0), _whole(words, 1), _whole(words, 2), _whole(words, 3), _whole(words, 4),
+    )  # fmt: skip
+    y, trials, offset, weight, share, fixed = (
+        _real(words, numbers, 5), _real(words, numbers, 6), _real(words, numbers, 7), _real(words, numbers, 8),
+        _real(words, numbers, 9), _real(words, numbers, 10),
+    )  # fmt: skip
+    center, root, pull, wide, working = (
+        _real(words, numbers, 11), _real(words, numbers, 12), _real(words, numbers, 13), _real(words, numbers, 14),
+        _real(words, numbers, 15),
+    )  # fmt: skip
+    a, b, log_m, known, row_known, log_effect, log_sd = (
+        _real(words, numbers, 16), _real(words, numbers, 17), _real(words, numbers, 18), _real(words, numbers, 19),
+        _real(words, numbers, 20), _real(words, numbers, 21), _real(words, numbers, 22),
+    )  # fmt: skip
+    n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
+    terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
+    theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)
+    value = logs_of_scores(at[:n_scales] + _AT_PILOT, log_m, theta, slope, bend)
+    if not math.isfinite(value):
+        return -math.inf
+    sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
+    matrix = root.reshape((n_effects, n_effects))
+    z = center + matrix @ at[n_scales : n_scales + n_effects]
+    scale, turn = fixed.copy(), np.ones(n_effects)
+    for j in range(n_effects):
+        if scale_of[j] >= 0:
+            square = sd[scale_of[j]] ** 2
+            if second_of[j] >= 0:
+                square += share[j] * sd[second_of[j]] ** 2
+            scale[j] = math.sqrt(square)
+            away = known[j] * (math.log(scale[j]) - log_effect[j])
+            turn[j] = math.exp(-away)
+            z[j] *= turn[j]
+            value -= away
+        value -= 0.5 * z[j] * z[j]
+    if out.shape[0] > 0:
+        out[:n_scales] = theta
+        out[n_scales : n_scales + n_effects] = scale * z
+    to_z = np.zeros(n_effects)
+    for r in range(rows):
+        smooth = 0.0
+        for t in range(terms):
+            j = index[t * rows + r]
+            smooth += weight[t * rows + r] * scale[j] * z[j]
+        own, spread, away = 0.0, 0.0, 0.0
+        if single:
+            place = n_scales + n_effects + r
+            spread = sd[row_scale[r]]
+            away = row_known[r] * (theta[row_scale[r]] - log_sd[row_scale[r]])
+            own = math.exp(-away) * (pull[r] * (working[r] - smooth) + wide[r] * at[place])
+            value -= 0.5 * own * own + away
+            if out.shape[0] > 0:
+                out[place] = spread * own
+        eta = offset[r] + smooth + spread * own
+        p = 1.0 / (1.0 + math.exp(-eta)) if eta > 0 else math.exp(eta) / (1.0 + math.exp(eta))
+        value += y[r] * eta - trials[r] * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
+        error = y[r] - trials[r] * p
+        if single:
+            to_own = error * spread - own
+            to_sd[row_scale[r]] += error * own
+            to_log[row_scale[r]] -= row_known[r] * (own * to_own + 1.0)
+            to_own *= math.exp(-away)
+            grad[place] = wide[r] * to_own
+            error -= pull[r] * to_own
+        for t in range(terms):
+            j = index[t * rows + r]
+            to_z[j] += error * scale[j] * weight[t * rows + r]
+    for j in range(n_effects):
+        by_log = to_z[j] * z[j]  # of the effect: by the logarithm of its own standard deviation
+        to_z[j] -= z[j]
+        by_log -= known[j] * (z[j] * to_z[j] + 1.0)
+        if scale_of[j] >= 0:
+            first = (sd[scale_of[j]] / scale[j]) ** 2
+            to_log[scale_of[j]] += by_log * first
+            if second_of[j] >= 0:
+                to_log[second_of[j]] += by_log * (1.0 - first)
+    grad[n_scales : n_scales + n_effects] = matrix.T @ (to_z * turn)
+    for k in range(n_scales):
+        shape, first = prior_shape(code[k], a[k], b[k], sd[k], theta[k])
+        value += shape + theta[k]
+        grad[k] = ((first + to_sd[k]) * sd[k] + to_log[k] + 1.0) * slope[k] + bend[k]
+    return value
+
+
+@_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
+def logp_of_counts(n, at_at, grad_at, value_at, data):
+    """Give the sampler log density and gradient where it is; 0, or 3 or 4 where one is not finite."""
+    head = carray(data, (1,), np.int64)
+    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    grad = carray(grad_at, (n,))
+    value = _density(words, numbers, carray(at_at, (n,)), grad, np.empty(0))
+    carray(value_at, (1,))[0] = value
+    if not math.isfinite(value):
+        return 4  # a divergence, as the sampler calls it
+    for t in range(n):
+        if not math.isfinite(grad[t]):
+            return 3
+    return 0
+
+
+@_callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
+def expand_counts(n, expanded, at_at, out_at, data):
+    """Write log scales and effects, the draw to be kept."""
+    head = carray(data, (1,), np.int64)
+    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    _density(words, numbers, carray(at_at, (n,)), np.empty(n), carray(out_at, (n,)))
+    return 0

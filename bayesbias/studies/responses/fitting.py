@@ -1,0 +1,513 @@
+r"""The crossed model of a table of responses, and what is asked of it.
+
+Numbers are modelled as they are, with an exact marginal likelihood; of paired tables their differences.
+0/1 answers are counted by question and modelled in log odds. With group :math:`g`, word :math:`w`,
+template :math:`t` and item :math:`i`,
+
+.. math:: \eta = \mu_g + w + t + i + (ti) + (gi) + (gt) + (gw) + (gwti),
+
+where all but the mean are normal effects; models have means and interactions of their own. On the scale
+of probabilities, effects that are not held are integrated out: with :math:`v` the sum of their variances,
+a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`, by Gauss-Hermite quadrature.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError
+from bayesbias.inference.estimands import levels_of
+from bayesbias.inference.estimates import estimates, labelled_draws
+from bayesbias.inference.linear import Linear, Part, Rows
+from bayesbias.inference.view import PROB
+from bayesbias.studies.responses import published as scores
+from bayesbias.studies.responses.table import (
+    QUESTION,
+    Responses,
+    cells,
+    differences,
+    group_contrasts,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["ResponsesResult", "fit_responses"]
+
+ESTIMANDS = {
+    "population": "new words, prompts and items",
+    "new_words": "new words, these prompts and items",
+    "new_prompts": "new prompts, these words and items",
+    "listed_words": "these words, prompts and items",
+}
+"""The estimands of the models of responses, and what they hold for."""
+MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": "responses"}
+LITTLE = 0.1  # of a difference, in SDs of the answers to one question
+LITTLE_PROBABILITY = 0.02
+_LARGEST = 300  # rows of a component, up to which the exact likelihood is fast
+_NODES = 21
+_DRAWS = 1000  # that probabilities are computed for
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResponsesResult:
+    """The answers, the published scores, and the fit.
+
+    Attributes
+    ----------
+    responses : Responses
+        The table that was read.
+    published : pandas.DataFrame
+        ``name, score, n, mean_score, t, p_value``.
+    kind : {"choice", "paired", "number"}
+        What was modelled: 0/1 answers, differences of paired answers, or numbers.
+    fit : BiasFit or None
+        None where the answers leave nothing to fit; `notes` says why.
+    notes : tuple of str
+    """
+
+    study = "responses"  # whose sections show it, see bayesbias.output
+
+    responses: Responses
+    published: pd.DataFrame
+    kind: str
+    fit: BiasFit | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def contrasts(
+        self, prob: float = PROB, estimand: str | None = None, level: str | None = None
+    ) -> pd.DataFrame:
+        """Estimate differences between groups, and between models in these differences.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+            Probability of the intervals.
+        estimand : {"population", "new_words", "new_prompts", "listed_words"}, optional
+            What is new. By default all, one after the other.
+        level : {"overall", "item", "template"}, optional
+            By default all.
+
+        Returns
+        -------
+        DataFrame
+            ``model, contrast, level, name, estimand, scale``, and the columns of
+            `bayesbias.inference.estimates`. The scale is ``probability`` and ``log_odds`` of 0/1
+            answers, else ``outcome``.
+        """
+        import pandas as pd
+
+        fit = self._fitted()
+        levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
+        levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)
+        asked = (
+            tuple(ESTIMANDS)
+            if estimand is None
+            else (checks.choice(estimand, ESTIMANDS, "estimand"),)
+        )
+        frames = []
+        for which, own in itertools.product(asked, levels):
+            make = partial(self._described, which, own, prob)
+            frames += fit.once(("responses", which, own, prob), make)
+        return pd.concat(frames, ignore_index=True)
+
+    def variance(self, prob: float = PROB) -> pd.DataFrame:
+        """Estimate the share of each effect in the variance of single answers.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+
+        Returns
+        -------
+        DataFrame
+            ``source``, and the columns of `bayesbias.inference.estimates`; of 0/1 answers in log odds,
+            where a single answer has the variance pi^2 / 3.
+        """
+        parts = self._variances()
+        total = sum(parts.values())
+        names = [name.removesuffix("_effect").replace("_", " ") for name in parts]
+        shares = np.stack([part / total for part in parts.values()], axis=-1)
+        return estimates(labelled_draws(self._by_chain(shares), {"source": names}), prob)
+
+    def independent(self, prob: float = PROB) -> pd.DataFrame:
+        r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
+
+        With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
+        :math:`\\sum_k \\sigma_k^2 \\sum_j (\\sum_{r \\in j} c_r)^2`, over effects k and their levels j.
+        Independent answers would have :math:`\\sum_k \\sigma_k^2 \\sum_r c_r^2`; their ratio times the
+        number of answers is the effective number.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+
+        Returns
+        -------
+        DataFrame
+            ``contrast, answers, questions``, and the columns of `bayesbias.inference.estimates`.
+        """
+        fit = self._fitted()
+        design, table = fit.design, fit.table
+        n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
+        label = fit.spec.results.group
+        first = self._pairs()[0] if self.kind != "paired" else None
+        if first is None:
+            weights = np.where(table[label] == table[label].iloc[0], 1.0, 0.0)
+            name = str(table["contrast"].iloc[0])
+        else:
+            name, sides = f"{first[1]}", first[2]
+            weights = np.zeros(len(table))
+            for arms, sign in sides:
+                for arm in arms:
+                    own = (table[label] == arm).to_numpy()
+                    weights[own] += sign / len(arms) / n[own].sum()
+        used = weights != 0
+        weights = weights / (n[used].sum() if first is None else 1.0)
+        parts = self._variances(used)
+        variance: Any = 0.0
+        alone: Any = 0.0
+        for term, own in parts.items():
+            alone = alone + own * float((weights**2 * n).sum())
+            if term == "answer":
+                variance = variance + own * float((weights**2 * n).sum())
+            else:
+                variance = variance + own * float(
+                    (np.bincount(design.index[term], weights * n) ** 2).sum()
+                )
+        effective = self._by_chain((alone / variance * n[used].sum())[:, None])
+        labels = {
+            "contrast": [name],
+            "answers": [f"{n[used].sum():.0f}"],
+            "questions": [str(int(used.sum()))],
+        }
+        frame = estimates(labelled_draws(effective, labels), prob)
+        return frame.astype({"answers": int, "questions": int})
+
+    def items(self, prob: float = PROB) -> pd.DataFrame:
+        """Estimate the mean of each group by item, or by template where there is one item.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+
+        Returns
+        -------
+        DataFrame
+            ``name, group, model``, and the columns of `bayesbias.inference.estimates`; probabilities of
+            0/1 answers, for these words and prompts.
+        """
+        fit = self._fitted()
+        level = "item" if fit.table["item"].nunique() > 1 else "template"
+        if self.kind == "choice":
+            keys, draws = self._probabilities("listed_words", level)
+            frame = estimates(
+                labelled_draws(draws, {"name": [k[1] for k in keys], "arm": [k[2] for k in keys]}),
+                prob,
+            )
+        else:
+            frame = fit.means(level, prob, "new_words").rename(
+                columns={fit.spec.results.group: "arm"}
+            )
+        arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
+        return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
+
+    def __repr__(self) -> str:
+        what = "no fit" if self.fit is None else f"model {self.fit.spec.name}"
+        return f"<ResponsesResult: {self.responses!r}, {what}>"
+
+    def _fitted(self) -> BiasFit:
+        if self.fit is None:
+            raise FitError(f"there is no fit: {' '.join(self.notes)}")
+        return self.fit
+
+    @property
+    def rope(self) -> float:
+        """Half-width of the region of practical equivalence: .02 of probabilities, else a tenth of the SD within questions."""
+        if self.kind == "choice":
+            return LITTLE_PROBABILITY
+        frame = self.responses.frame
+        asked = frame.groupby(self.responses.pairing or QUESTION, observed=True)["outcome"]
+        sd = float((frame["outcome"] - asked.transform("mean")).std())
+        return LITTLE * sd if sd > 0 else LITTLE
+
+    def _by_chain(self, values: np.ndarray) -> np.ndarray:
+        chains = self._fitted().idata["posterior"].sizes["chain"]
+        return values.reshape(chains, -1, values.shape[-1])
+
+    def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
+        """Return draws of the variance of each effect, and of single answers."""
+        fit = self._fitted()
+        design, draws = fit.design, fit.draws()
+        out = {}
+        for name in fit.spec.mu:
+            if fit.spec.is_random(name):
+                sigma = str(fit.spec.parameters[name].args["sigma"])
+                entries = design.parent[name, "sigma"][design.index[name][rows]]
+                out[name] = (draws[sigma].reshape(len(draws[sigma]), -1) ** 2)[:, entries].mean(
+                    axis=1
+                )
+        if self.kind == "choice":
+            return out | {"answer": np.full(len(next(iter(draws.values()))), np.pi**2 / 3)}
+        sigma = str(fit.spec.noise["sigma"])
+        entries = design.index[sigma][rows]
+        return out | {
+            "answer": (draws[sigma].reshape(len(draws[sigma]), -1) ** 2)[:, entries].mean(axis=1)
+        }
+
+    def _pairs(self) -> list[tuple[str, str, list[tuple[list[str], float]]]]:
+        """Return (model, contrast, [(arms, sign)]) of all contrasts."""
+        groups, models = self.responses.groups, self.responses.models
+        alone: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = group_contrasts(groups)
+        alone = alone or [(groups[0], (groups[0],), ())]
+        out: list[tuple[str, str, list[tuple[list[str], float]]]] = []
+
+        def sides(
+            model: str, a: tuple[str, ...], b: tuple[str, ...], sign: float
+        ) -> list[tuple[list[str], float]]:
+            both = [
+                ([f"{g} | {model}" for g in side], s * sign)
+                for side, s in ((a, 1.0), (b, -1.0))
+                if side
+            ]
+            return both
+
+        if len(groups) > 1:
+            out += [
+                (model, name, sides(model, a, b, 1.0)) for model in models for name, a, b in alone
+            ]
+        for (first, second), (name, a, b) in itertools.product(
+            itertools.combinations(models, 2), alone
+        ):
+            out.append(
+                (f"{first} - {second}", name, sides(first, a, b, 1.0) + sides(second, a, b, -1.0))
+            )
+        return out
+
+    def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
+        fit = self._fitted()
+        rows = fit.rows_of(level, estimand, "arm")
+        out = []
+        if self.kind == "paired":
+            frame = fit.describe(rows, estimand, "series", prob, self.rope)
+            labels = frame["series"].str.rsplit(" | ", n=1, expand=True)
+            frame = frame.assign(contrast=labels[0], model=labels[1], scale="outcome").drop(
+                columns="series"
+            )
+            first = ["model", "contrast", "level", "name", "estimand", "scale"]
+            return [frame[[*first, *(name for name in frame if name not in first)]]]
+        labels, weights = self._weights(rows.keys)
+        if self.kind == "choice":
+            _, draws = self._probabilities(estimand, level)
+            found = labelled_draws(
+                draws @ weights.T, {**labels, "estimand": estimand, "scale": "probability"}
+            )
+            out.append(estimates(found, prob, self.rope))
+            logits = self._by_chain(
+                rows.linear.draws(fit.draws_for({p.name for p in rows.linear.parts}))
+            )
+            found = labelled_draws(
+                logits @ weights.T, {**labels, "estimand": estimand, "scale": "log_odds"}
+            )
+            return [*out, estimates(found, prob, LITTLE)]
+        parts = tuple(
+            Part(part.name, (_sparse(weights) @ part.weights).tocsr()) for part in rows.linear.parts
+        )
+        linear = Linear(weights @ rows.linear.constant, parts)
+        known = None if rows.known is None else weights @ rows.known
+        keys = list(
+            zip(labels["level"], labels["name"], map(str, range(len(weights))), strict=True)
+        )
+        whole = Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
+        answer = fit.answer(whole, estimand, "place")
+        frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.known)
+        frame = frame.drop(columns=["level", "name", "place", "estimand"])
+        for place, (name, values) in enumerate(
+            {**labels, "estimand": estimand, "scale": "outcome"}.items()
+        ):
+            frame.insert(place, name, values)
+        return [frame]
+
+    def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, list[str]], np.ndarray]:
+        """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
+        at = {key: place for place, key in enumerate(keys)}
+        labels: dict[str, list[str]] = {name: [] for name in ("model", "contrast", "level", "name")}
+        weights = []
+        for level, name in dict.fromkeys(key[:2] for key in keys):
+            for model, contrast, sides in self._pairs():
+                if not all((level, name, arm) in at for arms, _ in sides for arm in arms):
+                    continue
+                row = np.zeros(len(keys))
+                for arms, sign in sides:
+                    row[[at[level, name, arm] for arm in arms]] += sign / len(arms)
+                weights.append(row)
+                for column, label in zip(labels, (model, contrast, level, name), strict=True):
+                    labels[column].append(label)
+        return labels, np.array(weights).reshape(len(weights), len(keys))
+
+    def _probabilities(
+        self, estimand: str, level: str
+    ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+        """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
+        fit = self._fitted()
+        design, table, spec = fit.design, fit.table, fit.spec
+        labels, codes, held = levels_of(design, table, estimand)[level]
+        held = held | set(spec.results.fixed)
+        draws = fit.draws()
+        n = len(next(iter(draws.values())))
+        chains = fit.idata["posterior"].sizes["chain"]
+        some = np.arange(n).reshape(chains, -1)[:, :: -(-n // _DRAWS)].ravel()
+        kept = [
+            name
+            for name in spec.mu
+            if not spec.is_random(name) or set(spec.parameters[name].dims) <= held
+        ]
+        joint = np.stack([design.index[name] for name in kept])
+        cell_of, cell = np.unique(joint, axis=1, return_inverse=True)[0:2]
+        eta = sum(
+            draws[name].reshape(n, -1)[some][:, own]
+            for name, own in zip(kept, cell_of, strict=True)
+        )
+        free = np.zeros(len(some))
+        for name in set(spec.mu) - set(kept):
+            free = free + draws[str(spec.parameters[name].args["sigma"])][some] ** 2
+        values = _expected_probability(np.asarray(eta), np.sqrt(free)[:, None])
+        arms = table["arm"].astype(str).to_numpy()
+        keys, columns = [], []
+        for code, label in enumerate(labels):
+            for arm in dict.fromkeys(arms):
+                mine = (codes == code) & (arms == arm)
+                if mine.any():
+                    weights = (
+                        np.bincount(cell.ravel()[mine], minlength=cell_of.shape[1]) / mine.sum()
+                    )
+                    keys.append((level, label, arm))
+                    columns.append(values @ weights)
+        order = {key: place for place, key in enumerate(keys)}
+        wanted = fit.rows_of(level, estimand, "arm").keys
+        stacked = np.stack([columns[order[key]] for key in wanted], axis=-1)
+        return wanted, stacked.reshape(chains, -1, len(wanted))
+
+
+def _sparse(weights: np.ndarray) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array(weights)
+
+
+def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """Return the mean of the logistic of eta + sd z over a standard normal z."""
+    from scipy.special import expit
+
+    if not sd.any():
+        return expit(eta)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    out = np.zeros_like(eta)
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+        out += weight * expit(eta + node * sd)
+    return out
+
+
+def fit_responses(table: Responses, model: Any = None, **sampling: Any) -> ResponsesResult:
+    """Fit the crossed model to a table of responses, beside the published scores.
+
+    Parameters
+    ----------
+    table : Responses
+        From `bayesbias.responses_table` or `load_responses`.
+    model : str, path or ModelSpec, optional
+        By default ``responses_choice`` for 0/1 answers, ``responses_paired`` for paired numbers, and
+        ``responses`` for other numbers.
+    **sampling
+        Options of `bayesbias.fit`: ``draws, tune, chains, seed, engine, progress``.
+
+    Returns
+    -------
+    ResponsesResult
+        Without a fit where all answers agree, or there are too few of them.
+
+    Raises
+    ------
+    InputError
+        If `table` is not a table of responses.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> scores = {"group": ["a", "b"] * 8, "template": [f"t{k // 2}" for k in range(16)],
+    ...     "outcome": [0.2, 0.5, 0.1, 0.4, 0.3, 0.5, 0.2, 0.6, 0.2, 0.3, 0.1, 0.5, 0.4, 0.5, 0.2, 0.5]}
+    >>> found = bb.studies.fit_responses(bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2)
+    >>> found.contrasts(estimand="population", level="overall")["contrast"].tolist()
+    ['a - b']
+    """
+    from bayesbias.inference.fitting import fit
+    from bayesbias.models.design import Design
+    from bayesbias.models.loading import list_models, load_model
+    from bayesbias.models.variants import scaled, trimmed
+
+    checks.instance(table, Responses, "table", "what responses_table or load_responses returns")
+    kind = "choice" if table.is_choice else "paired" if table.pairing else "number"
+    notes = list(table.notes)
+    if kind == "paired":
+        frame, lacking = differences(table)
+        if lacking:
+            notes.append(f"{lacking} questions lack the answer of a group and are left out.")
+    else:
+        frame = cells(table)
+    found = scores.published(table, kind, frame)
+    notes += scores.notes(found)
+    result = ResponsesResult(table, found, kind, None, tuple(notes))
+    if not result._pairs() and kind != "paired":
+        return _without(
+            result, "There is one group and one model, so that there is nothing to compare."
+        )
+    if kind != "choice" and len(frame) < 4:
+        return _without(result, f"There are too few answers for a fit ({len(frame)}).")
+    spec = load_model(MODELS[kind] if model is None else model)
+    if kind != "choice":
+        y = frame["outcome"].to_numpy()
+        center, sd = (
+            (0.0, float(np.sqrt(np.mean(y**2))))
+            if kind == "paired"
+            else (float(y.mean()), float(y.std()))
+        )
+        if np.ptp(y) <= 1e-12 * max(1.0, np.abs(y).max()):
+            return _without(
+                result, f"All answers agree ({y[0]:.3g}), so that there is nothing to fit."
+            )
+        if model is None or str(model) in list_models():
+            spec = scaled(spec, center, sd)
+    if spec.trim:
+        spec = trimmed(spec, frame)
+    sampling.setdefault("pointwise", False)
+    if kind == "number":
+        sampling.setdefault("sampler", _sampler(Design.of(spec, frame)))
+    try:
+        fitted = fit(frame, spec, **sampling)
+    except FitError as error:
+        return _without(result, f"No model was fitted: {error}.")
+    return ResponsesResult(table, found, kind, fitted, tuple(notes))
+
+
+def _without(result: ResponsesResult, note: str) -> ResponsesResult:
+    return ResponsesResult(
+        result.responses, result.published, result.kind, None, (*result.notes, note)
+    )
+
+
+def _sampler(design: Any) -> str:
+    """Choose the exact likelihood unless missing cells tie all rows together."""
+    from bayesbias.inference.likelihood import NotCollapsible, collapse
+
+    try:
+        return "auto" if max(collapse(design).component_sizes) <= _LARGEST else "pairwise"
+    except NotCollapsible:
+        return "auto"

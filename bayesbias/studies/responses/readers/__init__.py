@@ -1,0 +1,166 @@
+"""Readers of responses: one file a layout, each with `NAME`, `recognizes` and `read`; a new one is a line in `KNOWN`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.studies.responses.table import Responses, responses_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["load_responses"]
+
+# A reader takes a file as `rows_of` reads it and returns columns of `responses_table`. The first that recognizes a file reads it.
+KNOWN = (
+    "inspect_log",
+    "lm_eval",
+    "crows_pairs",
+    "choices",
+    "logprob",
+    "fmat",
+    "gender_sentiment",
+    "table",
+)
+
+
+def load_responses(
+    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    layout: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Responses:
+    r"""Read files of answers.
+
+    Parameters
+    ----------
+    files : path or sequence of paths
+        CSV, TSV, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
+    layout : str, optional
+        One of ``inspect_log, lm_eval, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
+        by default what the columns of each file tell.
+    columns : mapping, optional
+        Our column -> the column of the file: ``{"group": "race", "word": "name"}``.
+
+    Returns
+    -------
+    Responses
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or columns are missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/scores.csv"
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("race,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    ...     table = load_responses(path, columns={"group": "race", "word": "person", "outcome": "score"})
+    >>> table.groups
+    ['black', 'white']
+    """
+    import pandas as pd
+
+    given = [files] if isinstance(files, str | os.PathLike) else list(files)
+    if not given:
+        raise InputError("no file to read", valid="paths of files")
+    if layout is not None:
+        checks.choice(layout, KNOWN, "layout")
+    frames: list[pd.DataFrame] = []
+    for file in given:
+        path = Path(file).expanduser()
+        if not path.is_file():
+            raise InputError("there is no such file", where=str(path))
+        rows = rows_of(path)
+        name = layout or next(name for name in KNOWN if _reader(name).recognizes(rows))
+        try:
+            frame = _reader(name).read(rows, path)
+        except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+            raise InputError(
+                f"the file has not the layout {name}",
+                where=str(path),
+                found=str(error)[:80],
+                valid=", ".join(KNOWN),
+            ) from error
+        frame.attrs.setdefault("layout", name)
+        frames.append(frame)
+    asked = dict(columns or {})
+    for ours in asked:
+        checks.choice(
+            ours, ("outcome", "group", "word", "template", "item", "model", "repeat"), "column"
+        )
+    own = {
+        "outcome": _outcome_column(frames[0], asked),
+        **{k: v for k, v in asked.items() if k != "outcome"},
+    }
+    layout = frames[0].attrs["layout"]
+    table = responses_table(pd.concat(frames, ignore_index=True), **own)
+    return replace(table, published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""))
+
+
+def _outcome_column(frame: pd.DataFrame, asked: Mapping[str, str]) -> str:
+    names = [str(name) for name in frame.columns]
+    for name in (
+        asked.get("outcome"),
+        "outcome",
+        "score",
+        "probability",
+        "prob",
+        "answer",
+        "value",
+        "logprob",
+    ):
+        if name in names:
+            return name
+    if "outcome" in asked:
+        return asked["outcome"]  # which is then missing, and said to be
+    raise InputError(
+        "no column of answers is known", found=names, hint="name it: --columns outcome=NAME"
+    )
+
+
+def _reader(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def rows_of(path: Path) -> pd.DataFrame:
+    """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
+    import pandas as pd
+
+    from bayesbias.core.files import guarded
+
+    ending = path.suffix.lower()
+    with guarded(path, "cannot be read as a table"):
+        if ending == ".eval":
+            from bayesbias.studies.responses.readers.inspect_log import samples
+
+            return samples(path)
+        if ending in (".parquet", ".pq"):
+            return pd.read_parquet(path)
+        if ending in (".jsonl", ".json", ".ndjson"):
+            import json
+
+            text = path.read_text(encoding="utf-8").strip()
+            whole = json.loads(text) if text.startswith("[") else None
+            rows = (
+                whole
+                if whole is not None
+                else [json.loads(line) for line in text.splitlines() if line.strip()]
+            )
+            return pd.json_normalize(rows)
+        comment = path.read_text(encoding="utf-8", errors="replace")[:1] == "#"
+        mark = "\t" if ending in (".tsv", ".txt") else ","
+        frame = pd.read_csv(
+            path, sep=mark, comment="#" if comment else None, keep_default_na=False, dtype=object
+        )
+        return frame.rename(columns=str)

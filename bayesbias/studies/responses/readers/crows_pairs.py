@@ -1,0 +1,36 @@
+"""Pairs of sentences, one more stereotyped than the other: columns ``sent_more``, ``sent_less``, ``bias_type`` and two scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+PAIRS = (
+    ("logp_more", "logp_less"),
+    ("sent_more_score", "sent_less_score"),
+    ("score_more", "score_less"),
+)
+GROUPS = ("more stereotyped", "less stereotyped")
+
+
+def recognizes(rows: pd.DataFrame) -> bool:
+    """Say whether a table has both sentences and both scores."""
+    return any(set(pair) <= set(rows.columns) for pair in PAIRS)
+
+
+def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return two rows a pair, the item being the type of bias."""
+    scores = next(pair for pair in PAIRS if set(pair) <= set(rows.columns))
+    labels = {
+        "item": rows.get("bias_type", ""),
+        "word": [f"pair {number}" for number in range(1, len(rows) + 1)],
+        "model": rows.get("model", ""),
+    }
+    parts = [
+        pd.DataFrame({**labels, "group": group, "outcome": rows[score]})
+        for group, score in zip(GROUPS, scores, strict=True)
+    ]
+    out = pd.concat(parts, ignore_index=True)
+    out.attrs["layout"] = "crows_pairs"
+    return out

@@ -1,0 +1,32 @@
+"""Predictions of sentiment for sentences about women and men, in any layout of `bayesbias.load_predictions`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+NEEDED = {"noun_pair", "profession", "gender", "probability"}
+
+
+def recognizes(rows: pd.DataFrame) -> bool:
+    """Say whether a table has the columns of the sentences; predictions alone need ``--layout gender_sentiment``."""
+    return set(rows.columns) >= NEEDED
+
+
+def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a row a sentence: pairs of nouns are words, and professions are items."""
+    frame = rows
+    if not recognizes(rows):
+        from bayesbias.classifiers.predictions import load_predictions
+
+        frame = load_predictions(path).frame
+    frame = (
+        frame[~frame["control"].astype(str).str.lower().eq("true")] if "control" in frame else frame
+    )
+    frame = frame.sort_values(
+        "gender", kind="stable"
+    )  # female first: differences are female - male
+    names = {"noun_pair": "word", "profession": "item", "gender": "group", "classifier": "model"}
+    kept = [name for name in (*names, "probability") if name in frame]
+    return frame[kept].rename(columns={**names, "probability": "outcome"})

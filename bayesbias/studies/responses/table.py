@@ -1,0 +1,352 @@
+"""The table of responses: one row an answer, with an account of what was left out; cells and differences of it.
+
+Repeated answers to one question are put together: counts of 0/1 answers, means of numbers. Where each
+group answers the same question, as *he* and *she* in one sentence, numbers become differences.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Responses", "response_sentences", "responses_table"]
+
+LABELS = ("model", "group", "word", "template", "item")
+COLUMNS = (*LABELS, "repeat", "outcome")
+QUESTION = ["model", "item", "template"]
+_YES_NO = {"true": 1.0, "yes": 1.0, "correct": 1.0, "c": 1.0, "false": 0.0, "no": 0.0, "incorrect": 0.0, "i": 0.0}  # fmt: skip
+_REFUSAL = re.compile(
+    r"\b(?:i'?m sorry|i am sorry|i apologi[sz]e|can(?:'?t|not) (?:help|assist|provide|answer|comply)|unable to|"
+    r"i can(?:'?t|not)|i won'?t|as an ai|refus\w*|not appropriate|inappropriate)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Responses:
+    """Answers in one layout.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row an answer: ``model, group, word, template, item, repeat, outcome``. Columns that the
+        data do not have hold one empty label.
+    coverage : dict
+        ``rows_read``, ``rows_used`` and ``dropped``: how many rows were left out, by reason.
+    outcome : str
+        What the outcome is called in sentences.
+    published : {"", "answers", "share"}
+        A score of its own that the data were published with: of each answer, or the share of
+        stereotyped choices.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"race": ["black", "white"] * 2, "name": ["Ebony", "Amanda"] * 2,
+    ...     "prompt": ["a", "a", "b", "b"], "score": [0.2, 0.4, 0.3, 0.4]})
+    >>> responses_table(frame, group="race", word="name", template="prompt", outcome="score")
+    <Responses: 4 of 4 answers, 2 groups, numbers, paired>
+    """
+
+    frame: pd.DataFrame
+    coverage: Mapping[str, Any]
+    outcome: str = "outcome"
+    published: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether all outcomes are 0 or 1."""
+        return bool(self.frame["outcome"].isin((0.0, 1.0)).all())
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups, in the order of the data."""
+        return list(dict.fromkeys(self.frame["group"]))
+
+    @property
+    def models(self) -> list[str]:
+        """The models, in the order of the data."""
+        return list(dict.fromkeys(self.frame["model"]))
+
+    @property
+    def pairing(self) -> list[str] | None:
+        """The columns that tell one question from another, where each group has one answer to it; else None."""
+        if len(self.groups) < 2:
+            return None
+        words = self.frame.groupby("word", observed=True)["group"].nunique()
+        shared = bool((words > 1).any())
+        key = [*QUESTION, "word"] if shared else QUESTION
+        cells = self.frame[list(dict.fromkeys([*key, "group", "word"]))].drop_duplicates()
+        alone = not cells.duplicated([*key, "group"]).any()
+        groups = cells.groupby(key, observed=True)["group"].nunique()
+        return key if alone and (groups > 1).mean() > 0.5 else None
+
+    def __repr__(self) -> str:
+        read, used = self.coverage["rows_read"], self.coverage["rows_used"]
+        kind = "0/1" if self.is_choice else "numbers"
+        paired = ", paired" if self.pairing else ""
+        return (
+            f"<Responses: {used:,} of {read:,} answers, {len(self.groups)} groups, {kind}{paired}>"
+        )
+
+
+def responses_table(
+    frame: Any,
+    *,
+    outcome: str = "outcome",
+    group: str | None = None,
+    word: str | None = None,
+    template: str | None = None,
+    item: str | None = None,
+    model: str | None = None,
+    repeat: str | None = None,
+) -> Responses:
+    """Put the answers of a classifier or a language model in one layout.
+
+    Parameters
+    ----------
+    frame : DataFrame or mapping of columns
+        One row an answer.
+    outcome : str, default "outcome"
+        Column of the answer: 0 or 1, a probability, or any number. *yes*, *no*, *true* and *false*
+        count as 1 and 0.
+    group : str, optional
+        Column of the group that the question is about; by default ``group``, where there is one.
+    word : str, optional
+        Column of the word that stands for the group, such as a name; by default ``word``.
+    template : str, optional
+        Column of the prompt or sentence frame; by default ``template``.
+    item : str, optional
+        Column of what is asked about the group: a profession, an emotion; by default ``item``.
+    model : str, optional
+        Column of the model that answered; by default ``model``.
+    repeat : str, optional
+        Column that numbers answers to the same question; by default ``repeat``.
+
+    Returns
+    -------
+    Responses
+        With ``coverage``: rows without an answer (missing), refusals, and answers that are no number
+        (unparseable) are left out and counted.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or no row has an answer.
+
+    Examples
+    --------
+    >>> table = responses_table({"group": ["a", "b", "a", "b"], "outcome": ["yes", "no", "I'm sorry, but no.", ""]})
+    >>> table.coverage["dropped"]
+    {'missing': 1, 'refusals': 1, 'unparseable': 0}
+    """
+    import pandas as pd
+
+    raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
+    named = {
+        "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
+        "model": model, "repeat": repeat,
+    }  # fmt: skip
+    for ours, theirs in named.items():
+        if theirs is not None and theirs not in raw.columns:
+            raise checks.unknown(
+                theirs, map(str, raw.columns), "column", f"the column of the {ours}"
+            )
+    out = pd.DataFrame(index=range(len(raw)))
+    for ours, theirs in named.items():
+        column = theirs or (ours if ours in raw.columns else None)
+        if ours == "outcome":
+            out[ours] = raw[column].to_numpy()
+        elif column is None:
+            out[ours] = "" if ours != "group" else "all"
+        else:
+            out[ours] = raw[column].fillna("").astype(str).str.strip().to_numpy()
+    values, reasons = _numbers(out["outcome"])
+    lost = out["group"].eq("") & reasons.eq("")
+    reasons = reasons.mask(lost, "missing")
+    used = reasons.eq("")
+    dropped = {why: int(reasons.eq(why).sum()) for why in ("missing", "refusals", "unparseable")}
+    if not used.any():
+        raise InputError(
+            "no row has an answer",
+            where=f"the column {outcome!r}",
+            found=dropped,
+            valid="0, 1, yes, no or any number",
+        )
+    out = out.assign(outcome=values)[used].reset_index(drop=True)
+    if repeat is None and "repeat" not in raw.columns:
+        out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
+    coverage = {"rows_read": len(raw), "rows_used": int(used.sum()), "dropped": dropped}
+    return Responses(out[list(COLUMNS)], coverage, outcome)
+
+
+def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return answers as numbers, and why each row that has none is left out."""
+    import pandas as pd
+
+    text = values.astype(str).str.strip()
+    missing = values.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
+    numbers = pd.to_numeric(text, errors="coerce")
+    numbers = numbers.fillna(text.str.lower().map(_YES_NO)).where(~missing)
+    numbers = numbers.where(np.isfinite(numbers))
+    refused = numbers.isna() & ~missing & text.str.contains(_REFUSAL)
+    reasons = pd.Series("", index=values.index)
+    reasons = reasons.mask(numbers.isna(), "unparseable").mask(refused, "refusals")
+    return numbers, reasons.mask(missing, "missing")
+
+
+def cells(table: Responses) -> pd.DataFrame:
+    """Return one row a question: how often the answer was 1 (``chosen``) of how many (``answers``), and the mean ``outcome``."""
+    labels = list(LABELS)
+    frame = table.frame
+    words = frame.drop_duplicates(["word", "group"])["word"]
+    if words.duplicated().any() and not table.is_choice:  # one word of two groups is two words
+        frame = frame.assign(
+            word=frame["word"].astype(str) + " (" + frame["group"].astype(str) + ")"
+        )
+    found = frame.groupby(labels, sort=False, observed=True)["outcome"]
+    out = found.agg(chosen="sum", answers="count", outcome="mean").reset_index()
+    question = out[list(LABELS)].astype(str).agg(" | ".join, axis=1)
+    return out.assign(arm=arm_of(out["group"], out["model"]), question=question)
+
+
+def arm_of(group: Any, model: Any) -> Any:
+    """Return the label of a group under a model, which has a mean of its own."""
+    return group.astype(str) + " | " + model.astype(str)
+
+
+def differences(table: Responses) -> tuple[pd.DataFrame, int]:
+    """Return differences between groups for each question, and how many questions lack a group.
+
+    ``contrast`` names the two groups, ``series`` also the models: each model by itself, and each two
+    models by the difference of their differences.
+    """
+    import pandas as pd
+
+    key = table.pairing
+    assert key is not None
+    frame, groups = table.frame, table.groups
+    means = frame.groupby([*key, "group"], sort=False, observed=True)["outcome"].mean()
+    wide = means.unstack("group").reindex(columns=groups)
+    order = frame[key].drop_duplicates()
+    wide = wide.reindex(pd.MultiIndex.from_frame(order)).reset_index()
+    if "word" not in key:
+        wide["word"] = ""
+    parts, lacking = [], 0
+    for name, a, b in group_contrasts(groups):
+        value = wide[list(a)].mean(axis=1, skipna=False) - wide[list(b)].mean(axis=1, skipna=False)
+        own = wide[[*QUESTION, "word"]].assign(contrast=name, outcome=value)
+        lacking = max(lacking, int(value.isna().sum()))
+        parts.append(own[value.notna()])
+    out = pd.concat(parts, ignore_index=True)
+    same = ["item", "template", "word", "contrast"]
+    parts = [out]
+    for first, second in itertools.combinations(table.models, 2):
+        a, b = (out[out["model"] == model] for model in (first, second))
+        both = a.merge(b, on=same, suffixes=("", "_b"))
+        both["outcome"] -= both["outcome_b"]
+        parts.append(both[[*same, "outcome"]].assign(model=f"{first} - {second}"))
+    out = pd.concat(parts, ignore_index=True)
+    return out.assign(series=arm_of(out["contrast"], out["model"])), lacking
+
+
+def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Return name and both sides of each two groups and, of three and more, of each group and all others.
+
+    Examples
+    --------
+    >>> [name for name, *_ in group_contrasts(["a", "b", "c"])]
+    ['a - b', 'a - c', 'b - c', 'a - others', 'b - others', 'c - others']
+    """
+    out: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
+        (f"{a} - {b}", (a,), (b,)) for a, b in itertools.combinations(groups, 2)
+    ]
+    if len(groups) > 2:
+        for group in groups:
+            others = tuple(other for other in groups if other != group)
+            out.append((f"{group} - others", (group,), others))
+    return out
+
+
+def _part_of(parts: Mapping[str, str], found: re.Match[str]) -> str:
+    return parts[found[1]]
+
+
+def response_sentences(words: Any) -> pd.DataFrame:
+    """Write balanced sentences for a classifier or a model to rate: each word in each template with each item.
+
+    Parameters
+    ----------
+    words : path or mapping
+        A TOML file, or its content: ``groups`` (group -> words), ``templates`` with ``{word}`` and
+        ``{item}``, and ``items``. ``{a}`` is *a* or *an*, as the item asks for. A word list of
+        sentiment (``noun_pairs``, ``professions``, ``template``) is one of that kind, with any groups.
+
+    Returns
+    -------
+    DataFrame
+        ``sentence, template, group, word, item``; of a list with pairs also ``pair``.
+
+    Raises
+    ------
+    InputError
+        If there are no groups of words, or a template does not have ``{word}``.
+
+    Examples
+    --------
+    >>> made = response_sentences({"groups": {"black": ["Ebony"], "white": ["Amanda"]},
+    ...     "templates": ["{word} feels {item}."], "items": ["angry", "happy"]})
+    >>> made["sentence"].tolist()
+    ['Ebony feels angry.', 'Ebony feels happy.', 'Amanda feels angry.', 'Amanda feels happy.']
+    """
+    import pandas as pd
+
+    from bayesbias.core.files import MOST_TEXT, parse_toml, read_bytes
+
+    where = "words" if isinstance(words, Mapping) else str(words)
+    about = (
+        dict(words)
+        if isinstance(words, Mapping)
+        else parse_toml(read_bytes(words, MOST_TEXT), where)
+    )
+    templates = [about["template"]] if "template" in about else list(about.get("templates", []))
+    things = about.get("items", about.get("professions", []))
+    items = [thing["name"] if isinstance(thing, Mapping) else str(thing) for thing in things]
+    pairs = about.get("noun_pairs", [])
+    named = [(str(g), str(w), "") for g, own in about.get("groups", {}).items() for w in own]
+    for pair in pairs:
+        sides = {key: noun for key, noun in pair.items() if isinstance(noun, str)}
+        named += [(group, noun, " / ".join(sides.values())) for group, noun in sides.items()]
+    if not named or not templates:
+        raise InputError(
+            "expected groups of words and templates",
+            where=where,
+            valid="[groups], templates, items",
+        )
+    rows = []
+    for template, (group, word, pair) in itertools.product(templates, named):
+        if "{word}" not in template and "{noun}" not in template:
+            raise InputError("a template does not have {word}", where=where, found=template)
+        asked = items if "{item}" in template or "{profession}" in template else [""]
+        for item in asked:
+            article = "an" if item[:1].lower() in tuple("aeiou") else "a"
+            parts = {"word": word, "noun": word, "item": item, "profession": item, "a": article}
+            filled = re.sub(
+                r"\{(word|noun|item|profession|a)\}", partial(_part_of, parts), template
+            )
+            rows.append((filled, template, group, word, item, pair))
+    frame = pd.DataFrame(rows, columns=["sentence", "template", "group", "word", "item", "pair"])
+    return frame if pairs else frame.drop(columns="pair")

@@ -1,0 +1,406 @@
+"""Responses: tables, readers, published scores, and what the crossed models say."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.core.errors import InputError
+from bayesbias.studies.responses import published
+from bayesbias.studies.responses.table import cells, differences, group_contrasts
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+QUICK = {"seed": 1, "progress": False}
+
+
+def shared(*parts: str) -> list[Path]:
+    files = sorted(SHARED.glob("/".join(parts)))
+    if not files:
+        pytest.skip("needs the folder shared beside the checkout")
+    return files
+
+
+def crossed(
+    groups=("a", "b"),
+    words=4,
+    templates=3,
+    items=3,
+    models=("",),
+    seed=0,
+    spread=0.3,
+    difference=0.5,
+):
+    """Return numbers with effects of words, templates and items."""
+    rng = np.random.default_rng(seed)
+    item, template = rng.normal(0, 1, items), rng.normal(0, 1, templates)
+    rows = []
+    for g, group in enumerate(groups):
+        for w in range(words):
+            word = rng.normal(0, spread)
+            for t in range(templates):
+                for i in range(items):
+                    for m, model in enumerate(models):
+                        y = (
+                            g * difference * (1 + m)
+                            + word
+                            + item[i]
+                            + template[t]
+                            + rng.normal(0, spread)
+                        )
+                        rows.append((group, f"{group}{w}", f"t{t}", f"i{i}", model, y))
+    return pd.DataFrame(rows, columns=["group", "word", "template", "item", "model", "outcome"])
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+def test_rows_without_an_answer_are_counted_by_reason():
+    frame = {
+        "race": ["x"] * 6,
+        "said": ["yes", "0", "I cannot help with that", "perhaps", "", None],
+    }
+    table = bb.responses_table(frame, group="race", outcome="said")
+    assert table.frame["outcome"].tolist() == [1, 0]
+    assert table.coverage == {
+        "rows_read": 6, "rows_used": 2, "dropped": {"missing": 2, "refusals": 1, "unparseable": 1},
+    }  # fmt: skip
+
+
+def test_unknown_columns_are_refused():
+    with pytest.raises(InputError, match="race"):
+        bb.responses_table({"rcae": ["a"], "outcome": [1]}, group="race")
+    with pytest.raises(InputError, match="answer"):
+        bb.responses_table({"outcome": ["", None]})
+
+
+def test_the_same_question_to_each_group_is_paired():
+    frame = crossed()
+    assert bb.responses_table(frame).pairing is None  # words of their own
+    shared_words = frame.assign(word=frame["word"].str[1:])
+    assert "word" in bb.responses_table(shared_words).pairing
+    one_word = frame[frame["word"].str.endswith("0")]
+    assert bb.responses_table(one_word).pairing == ["model", "item", "template"]
+
+
+def test_differences_are_between_groups_and_between_models():
+    frame = crossed(words=1, models=("m", "n"))
+    found, lacking = differences(bb.responses_table(frame))
+    wide = frame.pivot(index=["item", "template"], columns=["group", "model"], values="outcome")
+    expected = (wide["a"]["m"] - wide["b"]["m"]) - (wide["a"]["n"] - wide["b"]["n"])
+    own = found[found["model"] == "m - n"].set_index(["item", "template"])["outcome"]
+    pd.testing.assert_series_equal(own.sort_index(), expected.sort_index(), check_names=False)
+    assert lacking == 0
+    assert differences(bb.responses_table(frame.iloc[1:]))[1] > 0
+
+
+def test_repeats_are_counted():
+    frame = pd.DataFrame(
+        {"group": ["a", "a", "a", "b"], "word": ["x", "x", "y", "z"], "outcome": [1, 0, 1, 1]}
+    )
+    own = cells(bb.responses_table(frame))
+    assert own[["chosen", "answers"]].to_numpy().tolist() == [[1, 2], [1, 1], [1, 1]]
+
+
+def test_each_group_is_compared_with_each_other_and_with_the_others():
+    assert len(group_contrasts(list("abcd"))) == 6 + 4
+    assert group_contrasts(["a", "b"]) == [("a - b", ("a",), ("b",))]
+
+
+# -- sentences --------------------------------------------------------------------------------------------------------
+
+
+def test_sentences_are_balanced_over_any_groups():
+    made = bb.studies.response_sentences(
+        {"groups": {"x": ["A", "B"], "y": ["C", "D"], "z": ["E", "F"]}, "templates": ["{word} is {a} {item}.", "Hi {word}."],
+         "items": ["actor", "cook"]}
+    )  # fmt: skip
+    assert made.groupby("group").size().tolist() == [6, 6, 6]
+    assert "A is an actor." in set(made["sentence"])
+    assert set(made.loc[made["item"] == "", "sentence"]) >= {"Hi A."}
+
+
+def test_a_list_of_sentiment_with_other_groups_is_one_of_that_kind(tmp_path):
+    path = tmp_path / "names.toml"
+    path.write_text('template = "{noun} is {a} {profession}."\nprofessions = [{ name = "doctor" }]\n'
+                    'noun_pairs = [{ white = "Emily", black = "Lakisha" }]\n')  # fmt: skip
+    made = bb.studies.response_sentences(path)
+    assert made["group"].tolist() == ["white", "black"]
+    assert bb.responses_table(made.assign(outcome=[0.1, 0.2]), word="pair").pairing
+    with pytest.raises(InputError, match="word"):
+        bb.studies.response_sentences({"groups": {"a": ["x"]}, "templates": ["Hello."]})
+
+
+# -- readers ----------------------------------------------------------------------------------------------------------
+
+
+def test_tables_are_read_in_every_format(tmp_path):
+    frame = crossed().rename(
+        columns={"outcome": "score", "group": "race", "word": "name", "template": "prompt"}
+    )
+    files = [tmp_path / f"x.{ending}" for ending in ("csv", "tsv", "jsonl", "parquet")]
+    frame.to_csv(files[0], index=False)
+    frame.to_csv(files[1], index=False, sep="\t")
+    frame.to_json(files[2], orient="records", lines=True)
+    frame.to_parquet(files[3])
+    named = {"outcome": "score", "group": "race", "word": "name", "template": "prompt"}
+    for file in files:
+        table = bb.studies.load_responses(file, columns=named)
+        np.testing.assert_allclose(table.frame["outcome"], frame["score"])
+        assert table.groups == ["a", "b"]
+    assert bb.studies.load_responses(files[0]).frame["word"].nunique() == 8  # usual names are known
+
+
+def test_missing_files_and_layouts_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        bb.studies.load_responses(tmp_path / "no.csv")
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="layout"):
+        bb.studies.load_responses(path, layout="nonsense")
+    with pytest.raises(InputError, match="outcome"):
+        bb.studies.load_responses(path)
+
+
+def lm_eval_lines(groups, seed):
+    rng = np.random.default_rng(seed)
+    for k in range(12):
+        doc = {"gender": groups[k % 2], "occupation": f"job {k // 2}", "sentence": f"s {k}"}
+        yield {
+            "doc_id": k,
+            "doc": doc,
+            "target": 0,
+            "filtered_resps": [[-1.0, False]],
+            "acc": float(rng.random() < 0.6),
+        }
+
+
+def test_samples_of_lm_eval_are_compared_on_the_same_items(tmp_path):
+    files = []
+    for seed, model in enumerate(("org__one", "org__two")):
+        (tmp_path / model).mkdir()
+        files.append(tmp_path / model / "samples_winogender_2026-01-01T00-00-00.jsonl")
+        files[-1].write_text(
+            "\n".join(json.dumps(line) for line in lm_eval_lines(("female", "male"), seed))
+        )
+    table = bb.studies.load_responses(files, columns={"group": "gender", "item": "occupation"})
+    assert table.models == ["org__one", "org__two"]
+    assert table.frame["template"].unique().tolist() == ["winogender"]
+    assert table.is_choice
+    assert table.frame["item"].nunique() == 6
+
+
+def test_crows_pairs_of_lm_eval_and_as_a_table_agree(tmp_path):
+    lines, rows = [], []
+    for k in range(6):
+        more, less = -40.0 - k, -41.0 + (k - 2) * 0.7 - k
+        doc = {"sent_more": f"m{k}", "sent_less": f"l{k}", "bias_type": ("gender", "race")[k % 2]}
+        lines.append({"doc_id": k, "doc": doc, "filtered_resps": [[more, False], [less, False]]})
+        rows.append({**doc, "logp_more": more, "logp_less": less})
+    path, table = tmp_path / "samples_crows_pairs.jsonl", tmp_path / "crows.csv"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    pd.DataFrame(rows).to_csv(table, index=False)
+    a, b = (bb.studies.load_responses(file) for file in (path, table))
+    np.testing.assert_allclose(a.frame["outcome"], b.frame["outcome"])
+    found = bb.studies.fit_responses(b, **QUICK).published.set_index(["score", "name"])
+    diff = np.array([row["logp_more"] - row["logp_less"] for row in rows])
+    assert found.loc[("share of stereotyped choices", "all"), "mean_score"] == pytest.approx(
+        (diff > 0).mean()
+    )
+    t = stats.ttest_1samp(diff, 0)
+    assert found.loc["paired t over pairs"]["t"].iloc[0] == pytest.approx(t.statistic)
+
+
+def test_logs_of_inspect(tmp_path):
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr(
+            "header.json", json.dumps({"version": 2, "eval": {"task": "names", "model": "org/m"}})
+        )
+        for k in range(8):
+            for epoch in (1, 2):
+                score = {"match": {"value": "C" if (k + epoch) % 3 else "I", "answer": "x"}}
+                sample = {
+                    "id": k, "epoch": epoch, "input": "?", "target": "x", "scores": score,
+                    "metadata": {"race": ("black", "white")[k % 2], "name": f"n{k}"},
+                }  # fmt: skip
+                log.writestr(f"samples/{k}_epoch_{epoch}.json", json.dumps(sample))
+    table = bb.studies.load_responses(
+        path, columns={"group": "race", "word": "name", "item": "template"}
+    )
+    assert (table.models, table.groups) == (["org/m"], ["black", "white"])
+    assert len(table.frame) == 16
+    assert table.is_choice
+    assert cells(table)["answers"].tolist() == [2] * 8
+    path.write_bytes(b"not a zip")
+    with pytest.raises(InputError):
+        bb.studies.load_responses(path)
+
+
+def test_the_long_table_of_fmat(tmp_path):
+    rows = [
+        {
+            "model": "bert",
+            "query": q,
+            "MASK": mask,
+            "M_word": word,
+            "T_word": job,
+            "prob": 0.1 if word == "He" else 0.05,
+        }
+        for q in ("[MASK] is {TARGET}.", "[MASK] works as {TARGET}.")
+        for job in ("a nurse", "a doctor")
+        for mask, word in (("Male", "He"), ("Female", "She"))
+    ]
+    path = tmp_path / "fmat.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    table = bb.studies.load_responses(path)
+    assert table.groups == ["Male", "Female"]
+    assert table.pairing == ["model", "item", "template"]
+    assert differences(table)[0]["outcome"].tolist() == pytest.approx([np.log(2)] * 4)
+
+
+def choices(tmp_path, answers):
+    (tmp_path / "iat_stimuli.csv").write_text(
+        "category,dataset,A,B,C\nage,age,Young,Old,joy\nage,age,,,love\nage,age,,,hurt\nage,age,,,evil\n"
+    )
+    path = tmp_path / "m_age_one.csv"
+    pd.DataFrame(
+        {"0": answers, "llm": "m", "domain": "age", "category": "age", "variation": "one"}
+    ).to_csv(path)
+    return path
+
+
+def test_answers_of_a_chat_model(tmp_path):
+    lists = [
+        "joy - young\nlove - old\nhurt - old\n1. Evil - Old",
+        "love-young\njoy - ancient",
+        "I'm sorry, I can't help.",
+    ]
+    table = bb.studies.load_responses(choices(tmp_path, lists))
+    assert table.groups == ["negative", "positive"]
+    assert table.coverage["dropped"] == {"missing": 2, "refusals": 1, "unparseable": 1}
+    scores = published.answer_scores(table)["score"].tolist()
+    assert scores[0] == pytest.approx(2 / (2 + 1 + 0.01) + 1 / (0 + 1 + 0.01) - 1)
+    assert scores[1] == pytest.approx(0 + 1 / 1.01 - 1)
+
+
+def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
+    table = bb.studies.load_responses(
+        choices(tmp_path, ["joy - young\nlove - young\nhurt - old\nevil - old"] * 5)
+    )
+    found = bb.studies.fit_responses(table, draws=200, tune=200, chains=2, **QUICK)
+    assert np.isnan(found.published["t"]).all()
+    assert any("undefined" in note for note in found.notes)
+
+
+def test_published_scores_of_the_chat_model():
+    table = bb.studies.load_responses(shared("choices/gpt4o/gpt4o_age_*.csv"))
+    assert len(table.frame) == 3152
+    scores = published.answer_scores(table)
+    assert scores["template"].nunique() == 4
+    assert -1 <= scores["score"].min() < scores["score"].max() <= 1
+
+
+def test_winogender_as_published():
+    table = bb.studies.load_responses(shared("logprob/winogender_masked_lm_scores.csv"))
+    found = bb.studies.fit_responses(table, **QUICK)
+    rows = found.published[found.published["name"] == "female - male"].set_index("score")
+    assert rows.loc["paired t over pairs", ["n", "t"]].tolist() == pytest.approx(
+        [240, 9.9], abs=0.05
+    )
+    assert rows.loc["paired t over items", ["n", "t"]].tolist() == pytest.approx(
+        [60, 5.7], abs=0.05
+    )
+    own = found.contrasts(level="overall")
+    assert set(own["contrast"]) >= {"female - male", "female - others", "male - neutral"}
+
+
+@pytest.mark.parametrize("case", ["13*/eec.csv", "14*/crows.csv", "14*/samples_crows_pairs.jsonl"])
+def test_public_cases_are_answered_in_the_names_of_their_groups(case):
+    found = bb.studies.fit_responses(bb.studies.load_responses(shared(f"cases/{case}")), **QUICK)
+    names = set(found.published["name"])
+    assert names & {"black - white", "more stereotyped - less stereotyped"}
+    assert "No fit" in str(bb.interpret(found))
+
+
+# -- fits -------------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_are_fitted_exactly_and_contrasted():
+    table = bb.responses_table(crossed(("a", "b", "c"), difference=0.8, seed=3))
+    found = bb.studies.fit_responses(table, **QUICK)
+    assert found.kind == "number"
+    assert found.fit.provenance["sampler"]["method"] == "collapsed"
+    frame = found.contrasts(estimand="listed_words", level="overall").set_index("contrast")
+    means = table.frame.groupby("group")["outcome"].mean()
+    assert frame.loc["a - c", "mean"] == pytest.approx(means["a"] - means["c"])
+    assert frame.loc["b - others", "mean"] == pytest.approx(
+        means["b"] - (means["a"] + means["c"]) / 2
+    )
+    wide = found.contrasts(estimand="population", level="overall").set_index("contrast")
+    assert wide.loc["a - c", "sd"] > frame.loc["a - c", "sd"]
+    assert wide.loc["a - c", "verdict"].startswith("below")
+
+
+def test_models_are_compared_on_the_same_items():
+    frame = crossed(models=("m", "n"), words=6, spread=0.5, seed=5)
+    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    rows = found.contrasts(estimand="population", level="overall").set_index("model")
+    assert list(rows.index) == ["m", "n", "m - n"]
+    assert rows.loc["m - n", "sd"] < 0.7 * np.hypot(rows.loc["m", "sd"], rows.loc["n", "sd"])
+    assert "model_by_word" in found.fit.spec.mu
+
+
+def test_choices_give_probabilities_and_log_odds():
+    rng = np.random.default_rng(2)
+    frame = crossed(words=5, templates=3, items=1, spread=0.8, seed=2)
+    frame = frame.loc[frame.index.repeat(10)].reset_index(drop=True)
+    frame["outcome"] = (rng.random(len(frame)) < 1 / (1 + np.exp(-frame["outcome"]))).astype(int)
+    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    assert found.kind == "choice"
+    state = found.fit.diagnostics()
+    assert state["divergences"] == 0
+    rows = found.contrasts(level="overall").set_index(["scale", "estimand"])
+    shares = frame.groupby("group")["outcome"].mean()
+    assert rows.loc[("probability", "listed_words"), "mean"] == pytest.approx(
+        shares["a"] - shares["b"], abs=0.03
+    )
+    assert (
+        rows.loc[("probability", "population"), "sd"]
+        > 2 * rows.loc[("probability", "listed_words"), "sd"]
+    )
+    assert np.sign(rows.loc["log_odds"]["mean"]).nunique() == 1
+    alone = found.independent().iloc[0]
+    assert alone["answers"] == 300
+    assert 3 < alone["mean"] < 100
+    assert found.variance()["mean"].sum() == pytest.approx(1)
+
+
+def test_independent_answers_are_all_where_nothing_is_shared():
+    """Of the variance partition: without effects an answer counts whole, and with one word a group, once a word."""
+    rng = np.random.default_rng(0)
+    frame = crossed(words=8, templates=4, items=4, spread=0.0)
+    frame["outcome"] += rng.normal(0, 1, len(frame))
+    found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
+    alone = found.independent().iloc[0]
+    assert alone["mean"] > 0.4 * alone["answers"]
+
+
+def test_outputs(tmp_path):
+    found = bb.studies.fit_responses(
+        bb.responses_table(crossed(seed=7)), draws=300, tune=300, chains=2, **QUICK
+    )
+    bb.save_run(found, tmp_path / "run")
+    again = bb.load_run(tmp_path / "run").result
+    pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
+    answer = bb.output.to_json(found)
+    assert {"coverage", "published", "contrasts", "variance", "diagnostics"} <= set(answer)
+    assert set(answer["published"][0]) >= {"name", "n", "mean_score", "t", "p_value"}
+    text = bb.output.to_text(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert len(text.splitlines()) <= 25
+    assert "a - b" in bb.write_report(found, tmp_path / "r.html").read_text()
