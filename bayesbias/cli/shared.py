@@ -288,7 +288,9 @@ def arguments() -> list[str]:
 def inputs() -> dict[str, Any]:
     """Return what the command that runs was given, without how to sample, look at and write it."""
     params = click.get_current_context().params
-    aside = {*SAMPLING, *VIEW, *OUTPUT, "require", "resume", "workers", "dask"}
+    if "plan" in params:  # a sweep checks by itself that it goes on with the same plan
+        return {}
+    aside = {*SAMPLING, *VIEW, *OUTPUT, "require"}
     return {
         name: [str(item) for item in value] if isinstance(value, tuple) else str(value)
         for name, value in params.items()
