@@ -258,9 +258,9 @@ def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:
     """Read how frequent words are."""
     from bayesbias.tables.counts import load_counts
 
-    return load_counts(
-        given["counts"], words, embedding=given["embedding"], language=given["language"]
-    )
+    ordered = given["counts"] == "order" and given["embedding"] is not None
+    source = vectors_of(given, words) if ordered else given["embedding"]  # knows the form of words
+    return load_counts(given["counts"], words, embedding=source, language=given["language"])
 
 
 def with_slopes(spec: Any, table: PairTable, asked: Sequence[str]) -> Any:

@@ -387,10 +387,11 @@ def ranks_of(
     ...     ranks_of(f"{folder}/v.txt", ["Rabbi", "of"])[0]
     {'Rabbi': 3, 'of': 2}
     """
+    key = None
     if isinstance(source, Embedding):
-        source = source.provenance.get("source", "")
+        key, source = source.provenance.get("key"), source.provenance.get("source", "")
     named = isinstance(source, str | os.PathLike) and (
-        Path(source).is_file() or os.fspath(source) in GENSIM_DATA
+        files.split_member(Path(source))[0].is_file() or os.fspath(source) in GENSIM_DATA
     )
     if not named and not hasattr(getattr(source, "wv", source), "key_to_index"):
         raise InputError(
@@ -399,7 +400,7 @@ def ranks_of(
             found=source if isinstance(source, str) else type(source).__name__,
             valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
         )
-    rows, _, facts = _read(source, list(words))
+    rows, _, facts = _read(source, list(words), key=key)
     about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
     places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
     known = {word: place for word, place in places_of if place}

@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.embeddings.loading import ranks_of
 
 WORDS = [word for word, _ in GOOD]
 MATRIX = np.array([row for _, row in GOOD])
@@ -298,6 +299,7 @@ def test_words_in_another_form(tmp_path, form, shown, header):
     assert (e.matched, e.provenance["key"]) == ({}, form)
     assert bb.load_embedding(path, key=form).words == tuple(WORDS)
     is_read({word: row for word, row in rows}, key=form)
+    assert ranks_of(e, ["imam"])[0] == {"imam": 3}
 
 
 def test_the_first_of_several_forms_is_used(tmp_path):
