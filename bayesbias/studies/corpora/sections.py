@@ -146,7 +146,7 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
         return not_converged(subject, state["problems"], notes)
     notes.append(
         "The intervals are for other words in these vectors. Other documents may give another "
-        "change: see fit_replicates."
+        "change: train on resampled documents too."
     )
     frame = result.contrasts(view.prob, view.rope, "population")
     names = own_names(next(iter(result.corpora.values())))

@@ -23,6 +23,7 @@ RANKING = (
     METHOD,
     Column("gap", "after", "signed", 3),
     Column("gap_low", "{prob} HPDI", "interval", 3, "gap_high"),
+    Column("change", "change", "signed", 3),
     Column("controls", "controls kept", "number", 2),
     text("by_construction"),
 )
