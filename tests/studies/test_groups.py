@@ -322,9 +322,27 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     assert "women - men" in text
     assert "3 groups, 11 words x 9 attributes (career 4, family 5)" in text
     said = bb.interpret(fit)
-    assert "career rather than family:" in said.headline
+    assert "career rather than family" in said.headline
     assert any("read each difference by itself" in note for note in said.notes)
     assert any(line.startswith("women: career minus family") for line in said.details)
+
+
+def test_many_groups_are_each_compared_with_the_others():
+    many = {
+        f"g{k}": {"protected": words}
+        for k, words in enumerate(("sun moon", "tea milk", "dog cat", "red blue"))
+    }
+    listed = {name: {"protected": each["protected"].split()} for name, each in many.items()}
+    table = bb.distance_table(
+        "minilm-static", {**listed, "attribute_sets": SETS}, controls={"neutral": ["sky", "rain"]}
+    )
+    fit = bb.fit(table, seed=shifted(1))
+    text = to_text(fit)
+    assert "g0 - others" in text
+    assert "g0 - g1" not in text
+    said = bb.interpret(fit).headline
+    assert "compared with the other groups" in said
+    assert "neutral" not in said
 
 
 def test_json_page_and_run(fit, tmp_path):

@@ -35,6 +35,8 @@ from bayesbias.studies.common import (
     title_line,
     verdict_of,
 )
+from bayesbias.wordlists.pairing import SHARED
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,10 +95,21 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def main_sets(fit: BiasFit) -> list[str]:
+    """Return the attribute sets that belong to no class; of a table without such sets all but controls."""
+    table = fit.table.astype({"attribute_class": str})
+    shared = table["connection"] == SHARED if "connection" in table else []
+    mine = table["attribute_class"][shared] if any(shared) else table["attribute_class"]
+    return [name for name in mine.unique() if name not in CONTROLS]
+
+
 def labels(fit: BiasFit, frame: pd.DataFrame) -> list[str]:
-    """Return contrasts of sets, then sets."""
-    sets = set(fit.table["attribute_class"].astype(str))
-    return sorted(dict.fromkeys(frame["contrast"]), key=lambda name: name in sets)
+    """Return contrasts of the main sets, these sets, and then what has other sets in it."""
+    sets, main = set(fit.table["attribute_class"].astype(str)), set(main_sets(fit))
+    return sorted(
+        dict.fromkeys(frame["contrast"]),
+        key=lambda name: (not set(sides_of(name, sets)) <= main, name in sets),
+    )
 
 
 def sections(fit: BiasFit, view: View) -> list[Section]:
@@ -194,10 +207,15 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
         )
     details = said
     if len(between):
-        named = labels(fit, between)
-        chosen = named if len(sets) <= 2 else sets
+        main = main_sets(fit)
+        named = [name for name in labels(fit, between) if set(sides_of(name, sets)) <= {*main}]
+        chosen = named if len(main) <= 2 else main
         groups = set(fit.table["protected_class"].astype(str))
         said = [compared(between[between["contrast"] == name], groups) for name in chosen]
+        if len(groups) > MOST_PAIRED:
+            others = frame[frame["level"] == "others"]
+            details = [*said, *details]
+            said = [compared(others[others["contrast"] == name], groups) for name in chosen]
     n = between["name"].nunique()
     if n > 1:
         notes.append(
@@ -209,35 +227,37 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:
-    """Say which group lies nearer than which, by one contrast of sets or on one set."""
-    found: dict[str, list[str]] = {"closer": [], "equal": [], "open": [], "close": []}
-    for row in rows.itertuples(index=False):
-        first, second = sides_of(row.name, groups)
-        where = verdict_of(row)
-        if row.verdict == TOO_CLOSE:
-            found["close"].append(f"{first} and {second}")
-        elif where is Verdict.INCONCLUSIVE:
-            found["open"].append(f"{first} and {second}")
-        elif where is Verdict.NEGLIGIBLE:
-            found["equal"].append(f"{first} and {second}")
-        else:
-            below = where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW)
-            near, far = (first, second) if below else (second, first)
-            found["closer"].append(f"{near} than {far}")
+    """Say which group lies nearer than which, or than all others, by one contrast of sets or on one set."""
+    found: dict[str, list[str]] = {word: [] for word in ("closer", "farther", *_WORDS.values())}
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
+    others = rows["level"].iloc[0] == "others"
+    for row in rows.itertuples(index=False):
+        first, second = sides_of(row.name, {*groups, "others"})
+        where = None if row.verdict == TOO_CLOSE else verdict_of(row)
+        below = where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW)
+        if where in _WORDS:
+            found[_WORDS[where]].append(first if others else f"{first} and {second}")
+        elif others:
+            found["closer" if below else "farther"].append(first)
+        else:
+            found["closer"].append(f"{first} than {second}" if below else f"{second} than {first}")
     parts = [
-        word + ("all pairs" if 1 < len(rows) == len(found[kind]) and word else listing(found[kind]))
-        for kind, word in (
-            ("closer", ""),
-            ("equal", "practically equal: "),
-            ("open", "inconclusive: "),
-            ("close", "too close to call (raise --draws): "),
-        )
-        if found[kind]
+        f"{kind}: {'all' if 1 < len(rows) == len(names) else listing(names)}"
+        for kind, names in found.items()
+        if names and (others or kind != "closer")
     ]
-    head = "Closer to" if found["closer"] else "No group is clearly closer to"
-    return f"{head} {contrast}: {'; '.join(parts)}."
+    if others:
+        return f"To {contrast}, compared with the other groups, {'; '.join(parts)}."
+    if not found["closer"]:
+        return f"No group is clearly closer to {contrast} ({'; '.join(parts)})."
+    return f"Closer to {contrast}: {'; '.join([listing(found['closer']), *parts])}."
 
+
+_WORDS = {
+    Verdict.NEGLIGIBLE: "practically equal",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    None: "too close to call (raise --draws)",
+}
 
 STUDY = Study(
     kind="groups",
