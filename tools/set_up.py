@@ -7,6 +7,7 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 # What pip and the operating system print, and what it means for who reads it.
@@ -24,6 +25,8 @@ NO_NETWORK = (
     "proxyerror",
 )
 NO_VENV = ("ensurepip is not available", "no module named venv", "no module named 'ensurepip'")
+
+EVERY = 5  # seconds between two lines of progress
 
 
 def reason(output: str, folder: Path) -> str:
@@ -43,16 +46,22 @@ def reason(output: str, folder: Path) -> str:
 
 
 def run(*command: str) -> str | None:
-    """Run a command; None where it went well, else all that it printed."""
-    done = subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return None if done.returncode == 0 else done.stdout
+    """Run a command and show how far pip is; None where it went well, else all that it printed."""
+    said, packages, shown = [], 0, 0.0
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line)
+            if line.startswith("Collecting "):
+                packages += 1
+                if time.monotonic() - shown > EVERY:
+                    shown = time.monotonic()
+                    print(f"  {packages}: {line.split()[1]} ...", flush=True)
+            elif line.startswith("Installing collected packages"):
+                print(f"  installing {packages} packages ...", flush=True)
+    return None if process.returncode == 0 else "".join(said)
 
 
 def main(folder: Path, constraints: str, *requirements: str) -> str | None:
@@ -61,6 +70,7 @@ def main(folder: Path, constraints: str, *requirements: str) -> str | None:
         python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
         # What is there already is added to; where an earlier attempt was cut short, it is made anew.
         whole = python.exists() and run(str(python), "-m", "pip", "--version") is None
+        print(f"Installing into {folder}. The first time this takes some minutes:", flush=True)
         failed = None if whole else run(sys.executable, "-m", "venv", "--clear", str(folder))
         if failed is None:
             failed = run(

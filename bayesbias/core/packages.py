@@ -62,7 +62,7 @@ def needed(
     Traceback (most recent call last):
     ...
     bayesbias.InputError: a cluster needs no-such-module, which is not installed;
-    install it with: pip install 'bayesbias[dask]'
+    install it in a checkout: pip install '.[dask]'
     """
     from bayesbias.core.errors import InputError
     from bayesbias.core.formatting import join_words
@@ -78,7 +78,7 @@ def needed(
             f"{purpose} needs {join_words(names)}, which {state}",
             where=where,
             valid=instead and f"without it: {instead}",
-            hint=f"install it with: pip install 'bayesbias[{extra}]'",
+            hint=f"install it in a checkout: pip install '.[{extra}]'",
         ) from None
     return imported[0] if len(imported) == 1 else imported
 

@@ -122,7 +122,7 @@ def test_an_extra_that_is_absent_names_the_line_that_installs_it(monkeypatch):
         )
     assert str(caught.value) == (
         "x.joblib: a test needs scikit-learn, which is not installed; valid: without it: something else; "
-        "install it with: pip install 'bayesbias[classifiers]'"
+        "install it in a checkout: pip install '.[classifiers]'"
     )
 
 
