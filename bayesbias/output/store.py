@@ -45,7 +45,7 @@ class Run:
     view : View
         Probability of the intervals and regions of practical equivalence of its tables.
     kind : str
-        ``association``, ``debiasing``, ``sentences``, ``sentiment``, ``wefat`` or ``sweep``.
+        ``association``, ``corpora``, ``debiasing``, ``sentences``, ``sentiment``, ``wefat`` or ``sweep``.
     command : list of str or None
         Arguments of ``bayesbias`` that made it; None for a result saved from Python.
     path : Path

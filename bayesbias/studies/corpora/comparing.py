@@ -184,8 +184,8 @@ class CorpusComparison:
         return {"ok": not problems, "problems": problems, "fits": fits}
 
     def fits(self) -> dict[str, BiasFit]:
-        """Return every fit by its name."""
-        return {**self.corpora, **{name: each.fit for name, each in self.changes.items()}}
+        """Return every fit by its name, those of the changes first."""
+        return {**{name: each.fit for name, each in self.changes.items()}, **self.corpora}
 
     def __repr__(self) -> str:
         lines = [f"CorpusComparison: {', '.join(self.corpora)}"]
