@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 GAP = "  "
+MOST_ROWS = 40  # of one table; what is shown first has fewer
 
 
 def to_text(
@@ -65,7 +66,13 @@ def section_text(section: Section, view: View) -> str:
     frame = section.frame
     if frame is None or frame.empty:
         return ""
-    lines = [*wrapped(section.title), "", *table_lines(frame, section.columns, view)]
+    lines = [
+        *wrapped(section.title),
+        "",
+        *table_lines(frame.head(MOST_ROWS), section.columns, view),
+    ]
+    if len(frame) > MOST_ROWS:
+        lines.append(f"and {len(frame) - MOST_ROWS:,} more rows: --out writes all")
     if section.note:
         lines += wrapped(section.note)
     return "\n".join(lines)
