@@ -23,6 +23,10 @@ EXACT = 1e-6
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 _NEARER_THAN = 0.9
 _WHEN = ("original", "debiased")
+_SETS = (
+    "words", "classes", "complete", "n_attributes", "n_equal", "gap_before", "gap_after",
+    "control_gap_before", "control_gap_after", "control_gap_word",
+)  # fmt: skip
 _MOVED = ("n_pairs", "mean_change", "rms_change", "max_change")
 
 
@@ -143,40 +147,33 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
         [part.pivot(index="protected_word", columns="attribute", values=when) for when in _WHEN]
         for part in (pairs[~control], pairs[control])
     )
-    rows: list[dict[str, Any]] = []
+    rows = []
     for group in _tied(before, after):
         was, gap = _gaps(before, group), _gaps(after, group)
         equal = gap <= EXACT
         own_classes = tuple(dict.fromkeys(class_of[word] for word in group))
-        control_gap = _gaps(control_after, group)
+        complete = set(own_classes) == classes and bool(equal.all())
+        of_stereotypes = (max(own[equal], default=0.0) for own in (was, gap))
+        at_controls = [_gaps(own, group) for own in (control_before, control_after)]
+        of_controls = (max(own, default=0.0) for own in at_controls)
+        word = str(at_controls[1].idxmax()) if len(at_controls[1]) else ""
+        counts = len(gap), int(equal.sum())
         rows.append(
-            {
-                "words": tuple(group),
-                "classes": own_classes,
-                "complete": set(own_classes) == classes and bool(equal.all()),
-                "n_attributes": len(gap),
-                "n_equal": int(equal.sum()),
-                "gap_before": float(max(was[equal], default=0.0)),
-                "gap_after": float(max(gap[equal], default=0.0)),
-                "control_gap_before": float(max(_gaps(control_before, group), default=0.0)),
-                "control_gap_after": float(max(control_gap, default=0.0)),
-                "control_gap_word": str(control_gap.idxmax()) if len(control_gap) else "",
-            }
+            (tuple(group), own_classes, complete, *counts, *of_stereotypes, *of_controls, word)
         )
-    columns = ["words", "classes", "complete", "n_attributes", "n_equal", "gap_before", "gap_after"]
-    columns += ["control_gap_before", "control_gap_after", "control_gap_word"]
+    sets = pd.DataFrame(rows, columns=_SETS)
     drift = _drift(pairs[control])
-    share = len({w for row in rows if row["complete"] for w in row["words"]}) / len(class_of)
+    complete_words = {word for words in sets.loc[sets["complete"], "words"] for word in words}
+    share = len(complete_words) / len(class_of)
     flags = []
     if rows and len(classes) > 1:
         flags.append("equalized" if share == 1 else "equalized_partly")
-        tied = drift["protected_word"].isin([word for row in rows for word in row["words"]])
+        tied = drift["protected_word"].isin([word for words in sets["words"] for word in words])
         if (drift.loc[tied, "max_change"].abs() > rope).any():
             flags.append("controls_moved")
     moved = pairs["change"].abs() > EXACT
     if control.any() and moved.any() and not moved[control].any():
         flags.append("controls_untouched")
-    sets = pd.DataFrame(rows, columns=columns)
     return Construction(tuple(flags), sets, drift, _nearness(pairs, control), share)
 
 
@@ -188,20 +185,17 @@ def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
 
 def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
     """Group words that stereotypes no longer tell apart, though they did before."""
+    from scipy.sparse.csgraph import connected_components
+
     x, y = before.to_numpy(), after.to_numpy()
-    words = [str(word) for word in before.index]
-    group = list(range(len(words)))
     with np.errstate(invalid="ignore"):
-        for i in range(len(words)):
-            for j in range(i):
-                same = (np.abs(y[i] - y[j]) <= EXACT) & (np.abs(x[i] - x[j]) > EXACT)
-                if same.sum() >= min(_LEAST_TIED, y.shape[1]) and group[i] != group[j]:
-                    old, new = group[i], group[j]
-                    group = [new if g == old else g for g in group]
-    members: dict[int, list[str]] = {}
-    for word, g in zip(words, group, strict=True):
-        members.setdefault(g, []).append(word)
-    return [found for found in members.values() if len(found) > 1]
+        same = [
+            ((np.abs(y - y[i]) <= EXACT) & (np.abs(x - x[i]) > EXACT)).sum(axis=1)
+            for i in range(len(x))
+        ]
+    tied = np.reshape(same, (len(x), len(x))) >= min(_LEAST_TIED, y.shape[1])
+    groups = pd.Series(before.index.astype(str)).groupby(connected_components(tied)[1])
+    return [list(words) for _, words in groups if len(words) > 1]
 
 
 def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
