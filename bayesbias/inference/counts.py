@@ -24,7 +24,7 @@ import numpy as np
 from numba import carray, types
 
 from bayesbias.core.workers import one_thread_of_blas
-from bayesbias.inference.diagnostics import MAX_R_HAT, r_hat_and_ess
+from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.kernel import _DOUBLES, _callback, compiled, logs_of_scores, prior_shape
 from bayesbias.inference.sampling import STATISTICS, nuts
 from bayesbias.models.design import Design
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _AT_PILOT = 0.3375  # the score of a scale at the pilot
 _ROUNDS = 60
 TARGET, CAREFUL = 0.95, 0.99
+_LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_SCORED, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
 _WHOLE = (0, 1, 2, 3, 4)
@@ -252,20 +253,24 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
 def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
     """Sample a binomial model whose rows are in their own order; None where it is of a form that only PyMC samples.
 
-    Where a step diverged, or R-hat of a scale is too large, it is sampled once more, by smaller steps.
+    Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by smaller steps.
     """
     layout = Layout.of(design)
     if layout is None:
         return None
-    for target, times in ((settings["target_asked"] or TARGET, 1), (CAREFUL, 2)):
+    few = [name for name in design.spec.mu if not design.spec.is_random(name)]
+    for target, times in ((settings["target_asked"] or TARGET, 1), (CAREFUL, _LONGER)):
         settings["target_accept"] = target
-        out = _sampled(design, layout, {**settings, "tune": times * settings["tune"]}, cores)
-        scales = [out["posterior"][name].to_numpy() for name in layout.scales]
-        flat = np.concatenate([own.reshape(*own.shape[:2], -1) for own in scales], axis=2)
-        worst = np.nan_to_num(r_hat_and_ess(flat)[0], nan=1.0).max()
-        if settings["target_asked"] or not (
-            out["sample_stats"]["diverging"].any() or worst > MAX_R_HAT
-        ):
+        lengths = {name: times * settings[name] for name in ("tune", "draws")}
+        out = _sampled(design, layout, {**settings, **lengths}, cores).isel(
+            draw=slice(None, None, times)
+        )
+        main = [out["posterior"][name].to_numpy() for name in (*layout.scales, *few)]
+        flat = np.concatenate([own.reshape(*own.shape[:2], -1) for own in main], axis=2)
+        r_hat, ess = (np.nan_to_num(each, nan=np.inf) for each in r_hat_and_ess(flat))
+        least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
+        fine = r_hat[np.isfinite(r_hat)].max(initial=1.0) <= MAX_R_HAT and ess.min() >= least
+        if settings["target_asked"] or (fine and not out["sample_stats"]["diverging"].any()):
             break
     return out
 

@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core.formatting import as_percent, with_minus
+from bayesbias.core.formatting import with_minus
 from bayesbias.inference.view import PROB
-from bayesbias.plots import forest as forests, style
+from bayesbias.plots import forest as forests
 from bayesbias.plots.style import COLOR, MARKER, styled
 
 __all__ = ["plot_response_items", "plot_response_models", "plot_response_templates"]
@@ -48,20 +48,22 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     frame = frame[frame["model"] == model].rename(columns={"name": "key"})
     names = list(dict.fromkeys(frame["group"]))
     order = frame[frame["group"] == names[0]].sort_values("mean")["key"].tolist()[-_MOST:]
-    axes = style.axes_for(ax, style.rows_height(len(order), 0.34, 0.17), style.WIDTH, 1)
-    looks = list(zip(COLOR.values(), MARKER.values(), strict=True))
+    looks = list(zip(COLOR.values(), MARKER.values(), strict=True))[: len(names)]
     series = []
-    for place, name in enumerate(names[: len(looks)]):
-        color, marker = looks[place]
-        shift = 0.3 * (place - (min(len(names), len(looks)) - 1) / 2)
+    for place, (name, (color, marker)) in enumerate(zip(names, looks, strict=False)):
         rows = frame[(frame["group"] == name) & frame["key"].isin(order)]
-        series.append(forests.Series(rows, color, marker, shift, label=f"_{name}"))
-    spans = frame["hpdi_low"].min(), frame["hpdi_high"].max()
-    forests.forest(axes[0], {"": [(key, str(key)) for key in order]}, series, span=spans, zero=None)
-    axes[0].set_xlabel("probability" if result.kind == "choice" else "mean")
-    handles = [each.handle(name) for each, name in zip(series, names, strict=False)]
-    note = f"Posterior mean and {as_percent(prob)} HPDI{f'; {model}' if model else ''}"
-    return style.finish(axes, "Each group by item", note, handles, frame)
+        shift = 0.3 * (place - (len(looks) - 1) / 2)
+        series.append(forests.Series(rows, color, marker, shift, label=f"_{name}", legend=name))
+    return forests.forest(
+        ax,
+        {"": [(key, str(key)) for key in order]},
+        series,
+        zero=None,
+        title="Each group by item",
+        note=f"{forests.mean_and_interval(prob)}{f'; {model}' if model else ''}",
+        xlabel="probability" if result.kind == "choice" else "mean",
+        data=frame,
+    )
 
 
 @styled
@@ -95,17 +97,15 @@ def plot_response_templates(
     ]
     own = own.sort_values("mean", ascending=False).rename(columns={"name": "key"})
     own = own if len(own) <= _MOST else pd.concat([own.head(_MOST // 2), own.tail(_MOST // 2)])
-    axes = style.axes_for(ax, style.rows_height(len(own), 0.34, 0.17), style.WIDTH, 1)
-    series = [forests.Series(own, forests.POPULATION)]
-    forests.forest(axes[0], {"": [(key, str(key)) for key in own["key"]]}, series, rope=result.rope)
-    axes[0].set_xlabel(f"{with_minus(first['contrast'])}, {_SCALES[first['scale']]}")
-    note = f"New words like these; posterior mean and {as_percent(prob)} HPDI; band: ROPE ±{result.rope:.2g}"
-    return style.finish(
-        axes,
-        f"{with_minus(first['contrast'])} by {shown}",
-        note,
-        [series[0].handle("new words")],
-        own,
+    return forests.forest(
+        ax,
+        {"": [(key, str(key)) for key in own["key"]]},
+        [forests.Series(own, forests.POPULATION, legend="new words like these")],
+        rope=result.rope,
+        title=f"{with_minus(first['contrast'])} by {shown}",
+        note=forests.mean_and_interval(prob),
+        xlabel=f"{with_minus(first['contrast'])}, {_SCALES[first['scale']]}",
+        data=own,
     )
 
 
@@ -132,25 +132,24 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         groups.setdefault(with_minus(str(row.contrast)), []).append(
             (row.key, with_minus(str(row.model)) or "model")
         )
-    rows = sum(map(len, groups.values()))
-    axes = style.axes_for(
-        ax, style.rows_height(rows + forests.HEAD * len(groups), 0.4, 0.2), style.WIDTH, 1
-    )
-    new, these = (
-        frame[frame["estimand"] == estimand] for estimand in ("population", "listed_words")
-    )
+    new, these = (frame[frame["estimand"] == own] for own in ("population", "listed_words"))
+    look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_listed"}
     series = [
-        forests.Series(new, forests.POPULATION, "o", -0.15, label="_population"),
-        forests.Series(these, forests.LISTED, "D", 0.15, size=5.0, hollow=True, label="_listed"),
+        forests.Series(new, forests.POPULATION, "o", -0.15, legend="new words and prompts"),
+        forests.Series(these, forests.LISTED, "D", 0.15, legend="these words and prompts", **look),
     ]
-    forests.forest(axes[0], groups, series, rope=result.rope)
-    axes[0].set_xlabel(f"difference, {_SCALES[frame['scale'].iloc[0]]}")
-    handles = [
-        series[0].handle("new words and prompts"),
-        series[1].handle("these words and prompts"),
-    ]
-    note = f"Posterior mean and {as_percent(prob)} HPDI; band: ROPE ±{result.rope:.2g}"
-    return style.finish(axes, "Differences between groups", note, handles, frame)
+    return forests.forest(
+        ax,
+        groups,
+        series,
+        rope=result.rope,
+        roomy=0.4,
+        tight=0.2,
+        title="Differences between groups",
+        note=forests.mean_and_interval(prob),
+        xlabel=f"difference, {_SCALES[frame['scale'].iloc[0]]}",
+        data=frame,
+    )
 
 
 def _on_first_scale(frame: pd.DataFrame) -> pd.DataFrame:

@@ -186,7 +186,7 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         rows = rows.set_index("estimand")
         said.append(f"{name}: {_in_words(rows)}.")
     first = result.published.iloc[0] if len(result.published) else None
-    open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (Verdict.OPEN.value,)
+    open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (Verdict.INCONCLUSIVE.value,)
     if first is not None and first["p_value"] < ALPHA and open_:
         warnings.append(
             f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "
@@ -209,10 +209,10 @@ def _in_words(rows: pd.DataFrame) -> str:
     row = rows.loc["population"]
     if whole is Verdict.NEGLIGIBLE:
         return "practically equal for new words and prompts"
-    if whole is not Verdict.OPEN:
+    if whole is not Verdict.INCONCLUSIVE:
         return f"{row['mean']:+.3f}, {'higher' if row['mean'] > 0 else 'lower'} for new words and prompts too"
     ends = f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]"
-    if found["listed_words"] not in (Verdict.OPEN, Verdict.NEGLIGIBLE):
+    if found["listed_words"] not in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
         way = "higher" if rows.loc["listed_words", "mean"] > 0 else "lower"
         return f"inconclusive for new words and prompts ({ends}), {way} for these alone"
     return f"inconclusive ({ends})"
