@@ -50,6 +50,11 @@ from .scores.vectors import (
 )
 from .studies.sentences.seat import seat as seat
 from .studies.debiasing.comparison import compare as compare
+from .studies.replicates.pooling import (
+    fit_replicates as fit_replicates,
+    pool_replicates as pool_replicates,
+    resample_contexts as resample_contexts,
+)
 from .studies.wefat.result import wefat as wefat
 from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
 from .studies.sentiment.published import paired_test as paired_test

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
 
 DEMO = ("minilm-static", "religion")
 
@@ -14,6 +16,21 @@ DEMO = ("minilm-static", "religion")
 @click.command()
 @shared.options(*shared.VECTORS, "model")
 @click.option("--compare-models", is_flag=True, help="Fit the other models of distances too.")
+@click.option(
+    "--replicate", multiple=True, metavar="E", help="Vectors as plausible as E. Repeatable."
+)
+@click.option("--center", metavar="E", help="Vectors of the full text, of resampled --replicate.")
+@click.option("--kind", type=click.Choice(["resamples", "seeds"]), help="What replicates are.")
+@click.option(
+    "--contexts",
+    type=click.IntRange(0),
+    metavar="[N]",
+    is_flag=False,
+    flag_value=10,
+    default=0,
+    show_default=False,
+    help="Resample the vectors of each word, N times [10].",
+)
 @shared.options(*shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, *shared.OUTPUT)
 def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
@@ -23,6 +40,12 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
 
     if model is not None:
         bb.load_model(model)  # before minutes are spent on vectors
+    if given["replicate"] or given["contexts"] or given["center"] or given["kind"]:
+        if compare_models:
+            raise InputError("--compare-models: expected one set of vectors, got replicates")
+        shared.check_out(given, "replicates")
+        shared.show(_replicates(model, given), given)
+        return
     table = shared.table_of(given)
     spec = bb.load_model(model or model_for(table))
     shared.check_out(given, "groups" if spec.results.between else "association")
@@ -40,6 +63,58 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
         )
     more = [models_section(result, shared.view_of(given))] if compare_models else []
     shared.show(result, given, more=more)
+
+
+def _replicates(model: str | None, given: dict[str, Any]) -> Any:
+    """Fit several sets of vectors, or resamples of the contexts of one file, and pool them."""
+    import bayesbias as bb
+
+    sources: dict[str, Any] = {path: path for path in given["replicate"]}
+    apart = ["distances", "slope", "counts", "covariates", "common_words"]
+    if given["contexts"]:
+        apart += ["replicate", "center", "kind", "allow_pickle"]
+    elif not sources:
+        raise InputError("--center and --kind: expected --replicate E, got none")
+    if unused := [f"--{name.replace('_', '-')}" for name in apart if given[name]]:
+        option = "--contexts" if given["contexts"] else "--replicate"
+        raise InputError(f"{option}: expected vectors and a word list", found=", ".join(unused))
+    if given["embedding"] is None or given["wordlist"] is None:
+        raise InputError("nothing to read", valid="--embedding E --wordlist W")
+    center = given["center"]
+    if given["contexts"]:
+        center = given["embedding"]
+        reading = {name: given[name] for name in ("vocab", "key")}
+        wanted = bb.load_wordlist(given["wordlist"], controls=given["controls"]).words
+        sources = dict(
+            bb.resample_contexts(
+                given["embedding"],
+                given["contexts"],
+                given["seed"],
+                None if given["postprocess"] else wanted,
+                on_bad_lines=given["bad_lines"],
+                **reading,
+            )
+        )
+    else:
+        sources = {given["embedding"]: given["embedding"], **sources}
+        if len(sources) <= len(given["replicate"]):
+            raise InputError("--replicate: expected different files, got one twice")
+        names = [Path(path).name.split(".")[0] for path in sources]
+        if len(set(names)) == len(names):
+            sources = dict(zip(names, sources.values(), strict=True))
+
+    def table(source: Any) -> Any:
+        return shared.table_of({**given, "embedding": source})
+
+    return bb.fit_replicates(
+        {name: table(source) for name, source in sources.items()},
+        None,
+        model,
+        kind=given["kind"] or "resamples",
+        center=None if center is None else table(center),
+        progress=False if given["as_json"] else None,
+        **shared.sampling_of(given),
+    )
 
 
 @click.command()

@@ -209,13 +209,14 @@ def embedding_from_rows(
     notes = notes_of_shared_vectors(matched) + rows.notes
     for words, problem in (
         (lost, "with only zeros, NaN or extreme numbers count as missing"),
-        (several, "with several vectors are given their mean"),
+        (several, "with several vectors are given their mean; --contexts resamples them"),
     ):
         if words and (strict or not matched):
             row = rows.words.index(matched.get(words[0], words[0]))
             place = f"{where}, {rows.unit} {rows.places[row] + rows.before}"
             what = "several vectors" if matched else "only zeros, NaN or extreme numbers"
-            raise InputError(f"the word {words[0]!r} has {what}", where=place)
+            hint = "if they are contexts, use --contexts (resample_contexts)" if matched else None
+            raise InputError(f"the word {words[0]!r} has {what}", where=place, hint=hint)
         if words:
             notes.append(f"{number_of(len(words), 'word')} {problem} ({some(words, 4)})")
     chosen = [at[spelling] for spelling in matched.values()]

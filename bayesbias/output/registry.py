@@ -16,6 +16,7 @@ STUDIES = {
     "association": "bayesbias.studies.association.sections",
     "corpora": "bayesbias.studies.corpora.sections",
     "debiasing": "bayesbias.studies.debiasing.sections",
+    "replicates": "bayesbias.studies.replicates.sections",
     "sentences": "bayesbias.studies.sentences.sections",
     "sentiment": "bayesbias.studies.sentiment.sections",
     "groups": "bayesbias.studies.groups.sections",

@@ -8,6 +8,7 @@ from .change import (
 from .forest import (
     plot_frequencies as plot_frequencies,
     plot_frequency_contrasts as plot_frequency_contrasts,
+    plot_replicates as plot_replicates,
     plot_slopes as plot_slopes,
     plot_sweep as plot_sweep,
 )

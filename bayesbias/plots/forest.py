@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.formatting import as_percent, format_value, number_of, with_minus
+from bayesbias.core.formatting import as_percent, format_value, number_of, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for, words_scatter
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
@@ -23,6 +23,7 @@ __all__ = [
     "plot_contrasts",
     "plot_frequencies",
     "plot_frequency_contrasts",
+    "plot_replicates",
     "plot_slopes",
     "plot_sweep",
 ]
@@ -499,6 +500,91 @@ def plot_contrasts(
     )
     style.write_aside(ax, None, "P(< 0)", up=4 if several else 14, weight="bold")
     return ax
+
+
+@styled
+def plot_replicates(
+    result: Any, *, prob: float = PROB, rope: float = ROPE, ax: Axes | None = None
+) -> Axes:
+    """Show contrasts pooled over several sets of vectors, above those of each set.
+
+    A filled circle with its interval is the pooled estimate. Small open circles are the estimates
+    of the sets. At the right is the share of the variance that comes from the choice of sets.
+
+    Parameters
+    ----------
+    result : Replicates
+    prob : float in (0, 1)
+        Probability of the intervals.
+    rope : float > 0
+        Half-width of the ROPE, drawn as a gray band.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> fits = [bb.fit(bb.distance_table("minilm-static", "weat7", controls=c), seed=1, engine="quick") for c in ("2021", "2022")]
+    >>> ax = bb.plots.plot_replicates(bb.pool_replicates(fits), ax=Figure().subplots())
+    >>> ax.get_yticklabels()[1].get_text()
+    'associated − different'
+    """
+    frame, sets = result.contrasts(prob, rope), result.by_set(prob, rope)
+    labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
+    frame, sets = (
+        own.assign(key=list(zip(*(own[name] for name in labels), strict=True)))
+        for own in (frame, sets)
+    )
+    first = frame["contrast"] == frame["contrast"].iloc[0]
+    shown = frame["level"].isin(["class", "attribute_set", "between"]) & first
+    frame = frame[(frame["level"] == "overall") | shown]
+    sets = sets[sets["key"].isin(frame["key"]) & (sets["set"] != "center")]
+    groups: dict[str, list[tuple[Hashable, str]]] = {}
+    heads = {"population": "New words", "listed_words": "These words"}
+    for row in frame.to_dict("records"):
+        head = heads[row["estimand"]] + (f", {row['change']}" if "change" in row else "")
+        kinds = {"overall": row["contrast"], "attribute_set": f"set {row['name']}"}
+        label = with_minus(kinds.get(row["level"], row["name"]))
+        groups.setdefault(head, []).append((row["key"], label))
+    m = len(result.results)
+    series = [
+        Series(frame, POPULATION, shift=-0.15, label="_pooled", legend="pooled, with interval"),
+        Series(
+            sets[["key", "mean"]],
+            INK,
+            shift=0.25,
+            size=3.2,
+            hollow=True,
+            label="_sets",
+            legend="each set",
+        ),
+    ]
+    said = as_percent(prob)
+    return forest(
+        ax,
+        groups,
+        series,
+        tight=0.16,
+        rope=rope,
+        beside=[
+            Beside(
+                by_key(frame, percent, "share_between"),
+                "between",
+                34.0,
+                ha="right",
+            )
+        ],
+        title=f"Pooled over {number_of(m, 'set')} of vectors",
+        note=f"{result.provenance['name']}. Pooled mean and {said} interval (Rubin's rules); "
+        "between: share of the variance between sets",
+        xlabel="difference of mean cosine distances (below 0: the first of the two lies nearer)",
+        data=frame.drop(columns="key"),
+    )
 
 
 def _named_fits(given: Any) -> dict[str, BiasFit]:

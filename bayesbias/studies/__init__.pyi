@@ -8,6 +8,7 @@ from .debiasing.requirements import (
     Requirement as Requirement,
     check_requirements as check_requirements,
 )
+from .replicates.pooling import Replicates as Replicates
 from .responses.fitting import (
     ResponsesResult as ResponsesResult,
     fit_responses as fit_responses,

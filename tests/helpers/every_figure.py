@@ -56,6 +56,12 @@ def _corpora() -> Any:
 
 
 @functools.cache
+def _replicates() -> Any:
+    sets = {f"r{k}": changed(table(), NONE, k) for k in range(1, 4)}
+    return bb.fit_replicates(sets, draws=500, chains=2, seed=1, engine="quick")
+
+
+@functools.cache
 def _seat() -> Any:
     found = bb.seat(["weat7", "sent-weat7"], seed=1, cache=False)
     drawn = {"contrast": [-0.04, -0.02], "hpdi_low": [-0.07, -0.05], "hpdi_high": [-0.01, 0.01]}
@@ -137,6 +143,7 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_professions": (figures.plot_professions, _sentiment),
     "plot_ranking": (figures.plot_ranking, _comparison),
     "plot_raw_pairs": (figures.plot_raw_pairs, _comparison),
+    "plot_replicates": (figures.plot_replicates, _replicates),
     "plot_seat": (figures.plot_seat, _seat),
     "plot_seat_contrasts": (figures.plot_seat_contrasts, _seat),
     "plot_ppc of sentiment": (bb.plot_ppc, _sentiment),

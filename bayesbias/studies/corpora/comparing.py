@@ -220,13 +220,7 @@ def compare_corpora(
             found=names or type(corpora).__name__,
             hint='such as {"1930s": "1930s.vec", "1980s": "1980s.vec"}',
         )
-    words = None if wordlist is None else load_wordlist(wordlist)
-    tables = {}
-    for name, source in zip(names, corpora.values(), strict=True):
-        if words is None or holds_pairs(source):
-            tables[name] = as_pair_table(source)
-        else:
-            tables[name] = distance_table(source, words)
+    tables = tables_of(dict(zip(names, corpora.values(), strict=True)), wordlist)
     frame, distances, coverage, missing = join_corpora(tables)
     level_spec = load_model(model_for(frame) if level_model is None else level_model)
     spec = model_of_changes(frame) if model == "change" else load_model(model)
@@ -301,6 +295,17 @@ def weights_of(names: list[str], ordered: bool) -> dict[str, np.ndarray]:
         return {f"{names[0]} to {names[-1]}, per step": steps / np.sum(steps**2)}
     own = np.eye(len(names))
     return {f"{names[0]} to {names[k]}": own[k] - own[0] for k in range(1, len(names))}
+
+
+def tables_of(sources: Mapping[str, Any], wordlist: Any) -> dict[str, PairTable]:
+    """Return the table of distances of each source: itself, or made of vectors and a word list."""
+    words = None if wordlist is None else load_wordlist(wordlist)
+    return {
+        name: as_pair_table(source)
+        if words is None or holds_pairs(source)
+        else distance_table(source, words)
+        for name, source in sources.items()
+    }
 
 
 def join_corpora(

@@ -1,0 +1,1 @@
+"""Several equally plausible sets of vectors: one answer from all of them."""

@@ -1,0 +1,233 @@
+"""What is shown and said of several sets of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.view import View
+from bayesbias.studies.association.interpretation import data_warnings, own_names
+from bayesbias.studies.common import (
+    CONTRAST_COLUMNS,
+    HPDI,
+    MEAN,
+    in_words,
+    interval,
+    listing,
+    misfit_warnings,
+    missing_notes,
+    not_converged,
+    plural,
+    text,
+)
+from bayesbias.studies.corpora.sections import in_names, missing_words
+from bayesbias.studies.replicates.pooling import ADVISED, CENTER, Replicates
+
+MOST_ROWS = 4  # classes, or pairs of groups, in the first table
+SCOPES = {"population": "new words", "listed_words": "listed words"}
+SHARES = (
+    Column("sd_within", "within", "number"),
+    Column("sd_between", "between", "number"),
+    Column("share_between", "share", "percent"),
+)
+LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
+
+
+def header(result: Replicates, view: View) -> list[str]:
+    """Return the lines over the first table."""
+    about = result.provenance
+    model, seed = about["model"].get("name"), about["sampler"].get("seed")
+    fits = result.fits()
+    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
+    pooled = f"{len(fits)} fits, {good}; pooled by Rubin's rules"
+    if result.center is not None:
+        pooled += ", centered on the full text"
+    sets = plural(len(result.results), "set")
+    return [
+        f"bayesbias {own_version()} | model {model} | {about['name']} in {sets} of vectors | seed {seed}",
+        f"{len(next(iter(fits.values())).table):,} pairs in each of {listing(list(result.results), 4)}",
+        pooled,
+    ]
+
+
+def first_fit(result: Replicates) -> BiasFit:
+    """Return the fit of the center, or of the first set."""
+    return next(iter(result.fits().values()))
+
+
+def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that answer first: all contrasts overall, and the first by class and between groups."""
+    parts = []
+    for estimand in SCOPES:
+        for _, own in frame[frame["estimand"] == estimand].groupby(
+            "change" if "change" in frame else "estimand", sort=False
+        ):
+            first = own["contrast"] == own["contrast"].iloc[0]
+            overall = own[own["level"] == "overall"]
+            several = estimand == "population"
+            parts.append(overall if several else overall[first[overall.index]])
+            for level in ("class", "between"):
+                rows = own[(own["level"] == level) & first]
+                parts.append(rows if len(rows) <= MOST_ROWS else rows.iloc[:0])
+    return pd.concat(parts, ignore_index=True)
+
+
+def main_table(result: Replicates, view: View) -> pd.DataFrame:
+    """Return the first table: ``label``, then the columns of `Replicates.pooled`."""
+    rows = main_rows(result.contrasts(view.prob, view.rope))
+    names = own_names(first_fit(result))
+    parts = []
+    for estimand, own in rows.groupby("estimand", sort=False):
+        head = f"{str(SCOPES[str(estimand)]).capitalize()}"
+        for change, part in own.groupby("change" if "change" in own else "estimand", sort=False):
+            title = f"{head}, {change}" if "change" in own else head
+            labels = [f"  {_label(names, row)}" for row in part.itertuples()]
+            parts += [
+                pd.DataFrame({"label": [title], "is_heading": [True]}),
+                part.assign(label=labels),
+            ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _label(names: Mapping[tuple[str, str], str], row: Any) -> str:
+    plain = row.contrast == "associated - different" and not names
+    if row.level == "overall":
+        return str(row.contrast)
+    return f"class {row.name}" if plain and row.level == "class" else in_names(names, row)
+
+
+def sections(result: Replicates, view: View) -> list[Section]:
+    """Return all tables and figures, in the order in which they are read."""
+    import bayesbias as bb
+
+    prob, rope = view.prob, view.rope
+    fit = first_fit(result)
+    changes = "change" in result.contrasts(prob, rope)
+    note = "within, between: SD within and between sets; share: between, of the variance."
+    what = "change of a difference" if changes else "difference"
+    sign = "came closer" if changes else "is closer"
+    out = [
+        Section(
+            "result",
+            f"{what.capitalize()} in cosine {fit.spec.outcome}, pooled (negative: the first {sign})",
+            partial(main_table, result, view),
+            (text("label", ""), MEAN, HPDI, *SHARES),
+            figure=partial(bb.plots.plot_replicates, result, prob=prob, rope=rope),
+            note=note,
+            show_on=("terminal", "page"),
+        ),
+        Section(
+            "contrasts",
+            "All differences, pooled",
+            partial(result.contrasts, prob, rope),
+            (*LABELS, *CONTRAST_COLUMNS, *SHARES, Column("df", "df", "number", digits=0)),
+        ),
+    ]
+    if not changes:
+        out += [
+            Section(
+                "means",
+                "Mean distance of each kind of attributes, pooled, new words",
+                partial(result.pooled, "means", prob, level="class"),
+                (text("name"), text(fit.spec.results.group), MEAN, HPDI, *SHARES),
+            ),
+            Section(
+                "words",
+                "Mean distance of each word to each kind of attributes, pooled",
+                partial(result.pooled, "words", prob),
+                (text("protected_word", "word"), text(fit.spec.results.group), MEAN, HPDI, *SHARES),
+            ),
+        ]
+    out.append(
+        Section(
+            "sets",
+            "The differences in each set by itself",
+            partial(result.by_set, prob, rope),
+            (text("set"), *LABELS, *CONTRAST_COLUMNS),
+        )
+    )
+    if result.provenance["missing"]:
+        out.append(
+            Section(
+                "missing",
+                "Words that are not in all sets",
+                partial(missing_words, result),
+                (text("corpus", "set"), Column("n_missing", "missing", "count"), text("words")),
+                show_on=("detail", "page", "files"),
+            )
+        )
+    return out
+
+
+def interpret_replicates(result: Replicates, view: View) -> Interpretation:
+    """Say what the sets show together; nothing is concluded from fits that have not converged."""
+    subject = f"{result.provenance['name']} in {len(result.results)} sets of vectors"
+    notes = missing_notes(result.provenance["coverage"])
+    state = result.diagnostics()
+    if not state["ok"]:
+        return not_converged(subject, state["problems"], notes)
+    rows = main_rows(result.contrasts(view.prob, view.rope))
+    names, fit = own_names(first_fit(result)), first_fit(result)
+    heads = rows.groupby(["estimand", *(["change"] if "change" in rows else [])], sort=False).head(
+        1
+    )
+    said = [_sentence(names, row) for row in heads.itertuples(index=False)]
+    details = [
+        _sentence(names, row) for row in rows[rows["level"] != "overall"].itertuples(index=False)
+    ]
+    if result.center is not None:
+        notes += _nearer(result, view, heads.iloc[0])
+    m = len(result.results)
+    warnings = (
+        []
+        if m >= ADVISED
+        else [f"Only {m} sets: the SD between them is uncertain. Use five or more."]
+    )
+    warnings += [*data_warnings(fit), *misfit_warnings(fit)]
+    return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
+
+
+def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
+    """Say what one pooled row means, such as ``New words: associated minus different -0.06 [-0.09, -0.03], closer ...``."""
+    change = getattr(row, "change", None)
+    sides = ("decreased", "increased") if change else ("closer", "farther")
+    scope = SCOPES[row.estimand].capitalize() + (f", {change}" if change else "")
+    return (
+        f"{scope}: {in_names(names, row)} {row.mean:+.3f} {interval(row)}, {in_words(row, *sides)}."
+    )
+
+
+def _nearer(result: Replicates, view: View, row: Any) -> list[str]:
+    """Say how much nearer to zero the first contrast is in the sets than in the vectors of the full text."""
+    own = result.by_set(view.prob, view.rope, estimand=row["estimand"], level=row["level"])
+    same = [name for name in ("change", "name", "contrast") if name in own]
+    own = own[(own[same] == row[same]).all(axis=1) & (own["set"] != CENTER)]
+    nearer = 1 - own["mean"].mean() / row["mean"]
+    if not nearer > 0:
+        return []
+    return [
+        f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the full text."
+    ]
+
+
+STUDY = Study(
+    kind="replicates",
+    question="What do several equally plausible sets of vectors show together?",
+    header=header,
+    sections=sections,
+    interpret=interpret_replicates,
+    about=lambda result: {
+        "model": result.provenance["model"].get("name"),
+        "replicates": result.kind,
+        "diagnostics": result.diagnostics(),
+        "coverage": result.provenance["coverage"],
+        "provenance": dict(result.provenance),
+    },
+    fits=lambda result: result.fits(),
+)
