@@ -121,6 +121,25 @@ def _sweep() -> Any:
     return made_up_sweep([{"standardized": -0.5}, {"standardized": 0.2, "wordlist": "meals.toml"}])
 
 
+@functools.cache
+def _responses() -> Any:
+    rng = np.random.default_rng(1)
+    names = ("group", "word", "template", "item", "model")
+    frame = pd.DataFrame(
+        [
+            (g, f"{g}{w}", f"prompt {t}", i, m)
+            for g in ("black", "white")
+            for w in range(3)
+            for t in range(4)
+            for i in ("angry", "happy", "sad")
+            for m in ("one", "two")
+        ],
+        columns=names,
+    ).assign(outcome=lambda own: rng.normal(0.5, 0.1, len(own)))
+    table = bb.responses_table(frame)
+    return bb.studies.fit_responses(table, draws=500, chains=2, seed=1, engine="quick")
+
+
 DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_changes": (figures.plot_changes, _comparison),
     "plot_connections": (bb.plot_connections, _fit),
@@ -144,6 +163,9 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_ranking": (figures.plot_ranking, _comparison),
     "plot_raw_pairs": (figures.plot_raw_pairs, _comparison),
     "plot_replicates": (figures.plot_replicates, _replicates),
+    "plot_response_items": (figures.plot_response_items, _responses),
+    "plot_response_models": (figures.plot_response_models, _responses),
+    "plot_response_templates": (figures.plot_response_templates, _responses),
     "plot_seat": (figures.plot_seat, _seat),
     "plot_seat_contrasts": (figures.plot_seat_contrasts, _seat),
     "plot_ppc of sentiment": (bb.plot_ppc, _sentiment),
