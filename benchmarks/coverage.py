@@ -24,7 +24,7 @@ def main() -> None:
             index=False, float_format="%.3f"
         )
     )
-    others = ("hierarchical", "averages_t", "pairs_t", "moments", "bootstrap")
+    others = ("hierarchical", "averages_t", "pairs_t", "moments")
     report = coverage_simulated(Scenario(), tables=1000, methods=others, progress=False)
     print(
         report[["method", "contrast", "coverage", "coverage_se", "width"]].to_string(

@@ -16,7 +16,7 @@ import pandas as pd
 import bayesbias as bb
 from bayesbias.models.loading import load_model
 from bayesbias.simulation.coverage import answers_of_fit
-from bayesbias.simulation.grid import by_yardstick
+from bayesbias.simulation.grid import by_moments
 from bayesbias.simulation.pools import Pool, drawn_pool
 from bayesbias.studies.debiasing.comparison import fit_changes
 
@@ -168,10 +168,10 @@ def of_changes(tables: int, seed: int) -> pd.DataFrame:
             key: (answer["low"], answer["high"])
             for key, answer in answers_of_fit(fit, 0.89, ["overall", "class", "attribute_set"])
         }
-        by_moments = by_yardstick(part, "moments", pool.weights, 0.89, own)
+        of_moments = by_moments(part, pool.weights, 0.89)
         for method, of in (
             ("change", ends),
-            ("moments", {key: end[1:] for key, end in by_moments.items()}),
+            ("moments", {key: end[1:] for key, end in of_moments.items()}),
         ):
             rows += [
                 (*key, method, low <= truth[key] <= high, (high - low) / ideal[key], flawless[key])

@@ -1,4 +1,4 @@
-"""Coverage of intervals on real vectors: small tables drawn from pools of words, by models and by yardsticks.
+"""Coverage of intervals on real vectors: small tables drawn from pools of words, by models and by the method of moments.
 
 Alone it takes the models and the number of tables: ``python -m benchmarks.real_coverage --models crossed,own.toml``.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.simulation.grid import YARDSTICKS
+from bayesbias.simulation.grid import MOMENTS
 
 POOLS = Path(__file__).resolve().parents[2] / "shared/data/real_coverage"
 SITUATIONS = ("gender_jobs", "names_valence")
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     if not POOLS.is_dir():
         print(f"coverage on real vectors: skipped, there is no folder {POOLS}")
         return
-    methods = [*asked.models.split(","), *YARDSTICKS]
+    methods = [*asked.models.split(","), MOMENTS]
     for situation in SITUATIONS:
         table, sizes = pool_of(POOLS / f"{situation}.npz")
         report = bb.coverage_on_pools(

@@ -59,9 +59,7 @@ class Numbers(click.ParamType):
 @click.option("--pools", metavar="W", help="Draw tables from a word list with long lists.")
 @click.option("--distances", metavar="FILE", help="All pairs of the pools instead of both.")
 @click.option("--controls", metavar="C", help="Control words of the list, or none.")
-@click.option(
-    "--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments, bootstrap."
-)
+@click.option("--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments.")
 @click.option(
     "--tables", type=click.IntRange(1), help="Tables to simulate [1000; pools 200; shuffles 100]."
 )
@@ -79,8 +77,6 @@ class Numbers(click.ParamType):
     "--workers", type=click.IntRange(1), metavar="N", help="Local processes [one per core]."
 )
 @click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
-@click.option("--out", type=shared.PATH, metavar="DIR", help="Keep finished batches here.")
-@click.option("--resume", is_flag=True, help="Continue with the batches in DIR.")
 @shared.options(*shared.READING, "as_json")
 def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
@@ -97,7 +93,6 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
         for name in ("words", "attributes", "human", "neutral")
         if given[name] is not None
     }
-    kept = {"out": given["out"], "resume": given["resume"]}
     if given["pools"] or given["distances"]:
         lists = None if given["distances"] else given["pools"]
         pool: Any
@@ -115,7 +110,7 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
             name: value[0] if isinstance(value, tuple) and len(value) == 1 else value
             for name, value in sizes.items()
         }
-        frame = bb.coverage_on_pools(pool, lists, controls=given["controls"], **one, **how, **kept)
+        frame = bb.coverage_on_pools(pool, lists, controls=given["controls"], **one, **how)
         title = "Coverage of the value of the whole pool"
     elif given["embedding"] or given["wordlist"]:
         if not (given["embedding"] and given["wordlist"]):
@@ -135,7 +130,7 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
         if given["fit"] is not None:
             scenario = bb.simulation.scenario_from_fit(bb.load_run(given["fit"]).result)
         scenario = dataclasses.replace(scenario, **sizes)
-        frame = bb.coverage_simulated(scenario, **how, **kept)
+        frame = bb.coverage_simulated(scenario, **how)
         title = "Coverage, false alarms and power in simulated tables"
     if as_json:
         shared.print_json(

@@ -35,7 +35,6 @@ def contrasts_at(
     fit: BiasFit,
     covariates: Mapping[str, float],
     *,
-    carried: bool = False,
     prob: float = PROB,
     rope: float = ROPE,
     estimand: str = "population",
@@ -51,9 +50,6 @@ def contrasts_at(
         Covariates of the model and their value on all rows, in the units of the table's column: of
         a centered one, 0 is the mean over the words. Covariates that are not named stay as they
         are.
-    carried : bool
-        Return instead what slopes on these covariates carry: the contrast at the covariates of the
-        listed words, minus that.
     prob, rope, level
         As in `BiasFit.contrasts`.
     estimand : {"population", "listed_words"}
@@ -98,9 +94,6 @@ def contrasts_at(
     values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
     held = replace(design, covariates={**design.covariates, **values})
     rows = replace(asked_rows(held, table, estimand, True, fit.table), known=None)
-    if carried:
-        own = asked_rows(design, table, estimand, True, fit.table)
-        rows = replace(own, linear=own.linear.minus(rows.linear), known=None)
     if level is not None:
         rows = rows.at(level)
     if not rows.keys:

@@ -7,21 +7,17 @@ truth, here simulated and in `coverage_on_pools` that of a pool of real words.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-import json
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task, carry_out, with_version
@@ -33,7 +29,7 @@ from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import BETWEEN
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
-from bayesbias.simulation.grid import YARDSTICKS, Key
+from bayesbias.simulation.grid import MOMENTS, Key
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
 from bayesbias.wordlists.pairing import SHARED
 
@@ -46,7 +42,7 @@ AVERAGED = ("weat", "averages_t", "pairs_t")
 """The methods beside the models: WEAT's permutation test on the first two classes; the paired t-test over
 pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over single
 pairs."""
-WITHOUT_MODEL = (*AVERAGED, *YARDSTICKS)
+WITHOUT_MODEL = (*AVERAGED, MOMENTS)
 LABELS = ["level", "name", "contrast"]
 _BATCH = 10  # tables that a worker takes at a time
 _ANSWER = ["estimate", "low", "high", "p_value", "seconds", "converged", "quick"]
@@ -63,7 +59,7 @@ def coverage_simulated(
     scenario: Scenario,
     *,
     tables: int = 1000,
-    methods: Sequence[str] = (DEFAULT_MODEL, "crossed", "hierarchical", *AVERAGED, *YARDSTICKS),
+    methods: Sequence[str] = (DEFAULT_MODEL, "crossed", "hierarchical", *AVERAGED, MOMENTS),
     seed: int = 0,
     prob: float = PROB,
     draws: int = 500,
@@ -72,8 +68,6 @@ def coverage_simulated(
     engine: str = "quick",
     workers: int | None = None,
     dask: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Simulate tables, analyse each by every method, and hold the answers to the truth.
@@ -83,7 +77,7 @@ def coverage_simulated(
     scenario : Scenario
     tables : int
     methods : sequence of str
-        Models (names or paths), any of `AVERAGED` and any of `YARDSTICKS`.
+        Models (names or paths), any of `AVERAGED`, and ``moments``.
     seed : int
     prob : float in (0, 1)
         Probability of the intervals. A difference is called where its interval leaves out zero; a
@@ -97,10 +91,6 @@ def coverage_simulated(
     dask : str, optional
         The address of a Dask scheduler that does the work instead (extra ``dask``), as of
         `run_sweep`.
-    out : path, optional
-        A folder for finished batches, so that a run which was cut short can be resumed.
-    resume : bool
-        Go on with the batches in `out`.
 
     Returns
     -------
@@ -125,13 +115,10 @@ def coverage_simulated(
     methods = checked_methods(methods)
     settings = settings_of(prob, draws, tune, chains, engine)
     truth = {("overall", "all", name): value for name, value in true_contrasts(scenario).items()}
-    source = {**dataclasses.asdict(scenario), "sha256": load_model(scenario.model).sha256}
-    folder = batch_folder(out, source, methods, seed, settings, resume)
     with Hands(workers, dask) as hands:
         rows = analyse_tables(
             functools.partial(simulated, scenario, seed), tables, methods, settings, hands,
-            label="simulated tables", progress=progress, folder=folder,
-            pairs=scenario.frame,
+            label="simulated tables", progress=progress, pairs=scenario.frame,
         )  # fmt: skip
     left_out = ["level", "name", "rmse", "rmse_se", "seconds", "converged"]
     return accounts(rows, truth, methods, prob).drop(columns=left_out)
@@ -184,10 +171,12 @@ def analyse_table(
         return [_row(key, p_value=weat(table, classes=classes, sides=2, seed=0).p_value)]
     if method in AVERAGED and not shared:
         return _by_t(table, method, prob)
-    if method in (*YARDSTICKS, "averages_t"):
+    if method in (MOMENTS, "averages_t"):
         grid = grids.grid_of(table, "the simulated table")
-        weights = grids.contrast_weights(grid, *grid.sizes())
-        ends = grids.by_yardstick(grid, method, weights, prob, seed)
+        if min(size.min() for size in grid.sizes()) < 2:
+            return []  # a single word says nothing of how words vary
+        by = grids.by_moments if method == MOMENTS else grids.by_averages
+        ends = by(grid, grids.contrast_weights(grid, *grid.sizes()), prob)
         return [_row(key, estimate=x, low=low, high=high) for key, (x, low, high) in ends.items()]
     if laid is not None:
         sampling = {**settings, "seed": seed}
@@ -349,42 +338,6 @@ def accounts(
     return out.reindex(index).reset_index()[[*names, *_COLUMNS]]
 
 
-def batch_folder(
-    out: str | os.PathLike[str] | None,
-    source: Mapping[str, Any],
-    methods: Sequence[str],
-    seed: int,
-    settings: Mapping[str, Any],
-    resume: bool,
-) -> Path | None:
-    """Return the folder for finished batches; ``coverage.json`` in it says what they are batches of.
-
-    Raises
-    ------
-    InputError
-        If it holds other things, or batches that nobody asked to resume.
-    """
-    if out is None:
-        return None
-    models = {m: load_model(m).sha256 for m in methods if m not in WITHOUT_MODEL}
-    identity = {"source": source, "methods": list(methods), "models": models, "seed": seed}
-    text = json.dumps(identity | {"bayesbias": own_version(), **settings}, indent=2)
-    folder = Path(out)
-    state = folder / "coverage.json"
-    if state.is_file():
-        if not resume:
-            hint = "resume it, or name another folder"
-            raise InputError("holds a run already", where=folder, hint=hint)
-        if state.read_text(encoding="utf-8") != text:
-            raise InputError("holds a run with other settings", where=folder)
-    elif folder.is_dir() and any(folder.iterdir()):
-        raise InputError("the output folder is not empty", where=folder)
-    else:
-        with whole_file(state) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    return folder
-
-
 def analyse_tables(
     draw: Draw,
     tables: int,
@@ -394,7 +347,6 @@ def analyse_tables(
     *,
     label: str,
     progress: bool | None,
-    folder: Path | None = None,
     pairs: pd.DataFrame | None = None,
 ) -> list[dict[str, Any]]:
     """Analyze the tables 0, 1, ... by every method, and return the rows of all in their order.
@@ -411,17 +363,12 @@ def analyse_tables(
     label : str
         Of the bar.
     progress : bool, optional
-    folder : Path, optional
-        Where batches are kept, and found again.
     pairs : DataFrame, optional
         The pairs of every table, where all have the same.
     """
     checks.count(tables, "tables", most=checks.MOST_TABLES)
     counts = {first: min(_BATCH, tables - first) for first in range(0, tables, _BATCH)}
     done: dict[int, list[dict[str, Any]]] = {}
-
-    def file_of(first: int) -> Path | None:
-        return None if folder is None else folder / f"batch-{first:06d}-{counts[first]}.json"
 
     def failed(error: str) -> None:
         raise InputError(f"a batch of {label} failed: {error}")
@@ -432,23 +379,16 @@ def analyse_tables(
             version, done[first] = answer
             if version != own_version():
                 failed(f"the worker has bayesbias {version}, here is {own_version()}")
-            if (file := file_of(first)) is not None:
-                with whole_file(file) as temporary:
-                    temporary.write_text(json.dumps(done[first]), encoding="utf-8")
             tick(counts[first])
 
         work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
-        tasks: deque[Task] = deque()
-        for first, count in counts.items():
-            if (file := file_of(first)) is not None and file.is_file():
-                done[first] = json.loads(file.read_text(encoding="utf-8"))
-                tick(count)
-            else:
-                then = functools.partial(finished, first)
-                tasks.append(Task(with_version, (work, first, count), then=then, fail=failed))
+        tasks = deque(
+            Task(with_version, (work, *batch), functools.partial(finished, batch[0]), failed)
+            for batch in counts.items()
+        )
         if hands.alone(len(tasks)):
             for task in tasks:
                 task.then(task.work(*task.arguments))
-        elif tasks:
+        else:
             carry_out(tasks, hands.started(len(tasks)))
     return [row for first in counts for row in done[first]]

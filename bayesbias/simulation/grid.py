@@ -1,9 +1,9 @@
 """A complete table of words by attributes as a grid: its blocks, contrasts as weights of blocks, and intervals without a model.
 
 A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
-a connection is over pairs, so a block counts by its words times its attributes. Both intervals, by
-moments and by bootstrap, take words and attributes for samples, and classes and sets for all there
-are, as the models do. They have no prior and shrink nothing.
+a connection is over pairs, so a block counts by its words times its attributes. The
+method of moments takes words and attributes for samples, and classes and sets for all there are, as
+the models do. It has no prior and shrinks nothing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
 if TYPE_CHECKING:
     import pandas as pd
 
-YARDSTICKS = ("moments", "bootstrap")
-"""The two-way method of moments, and the multiway cluster bootstrap (pigeonhole bootstrap)."""
-_RESAMPLES = 1000
+MOMENTS = "moments"
+"""The two-way method of moments, which needs no model."""
 Key = tuple[str, str, str]
 """Level, name and contrast, as in the table of contrasts of a fit."""
 _LABELS = [
@@ -288,24 +287,6 @@ def sampling_variance(
     return float((rows / n).sum() + (columns / m).sum() + (rest / np.outer(n, m)).sum())
 
 
-def by_yardstick(
-    grid: Grid, method: str, weights: Mapping[Key, np.ndarray], prob: float, seed: int
-) -> dict[Key, tuple[float, float, float]]:
-    """Return estimate and interval of each contrast.
-
-    None where a class or list has a single word.
-    """
-    if min(size.min() for size in grid.sizes()) < 2:
-        return {}
-    if method == "averages_t":
-        return by_averages(grid, weights, prob)
-    return (
-        by_moments(grid, weights, prob)
-        if method == "moments"
-        else by_bootstrap(grid, weights, prob, seed, _RESAMPLES)
-    )
-
-
 def by_moments(
     grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
 ) -> dict[Key, tuple[float, float, float]]:
@@ -343,43 +324,3 @@ def moments(grid: Grid, weights: np.ndarray) -> tuple[float, float]:
     freedom = np.concatenate([*lost, np.outer(*lost).ravel()])
     variance, squares = float(terms.sum()), float((terms**2 / freedom).sum())
     return variance, variance**2 / squares if squares > 0 else np.inf
-
-
-def by_bootstrap(
-    grid: Grid, weights: Mapping[Key, np.ndarray], prob: float, seed: int, resamples: int
-) -> dict[Key, tuple[float, float, float]]:
-    """Return the simple estimates with percentile intervals of the multiway cluster bootstrap.
-
-    Each resample draws the words of each class and the attributes of each list anew, with
-    replacement and apart from each other, and keeps the pairs of those drawn (the pigeonhole
-    bootstrap of Owen 2007; with other weights Owen and Eckles 2012). Its variance counts the noise
-    of pairs about three times, which is too much, and leaves out what few words lose to their own
-    mean, which is too little.
-    """
-    estimates = contrast_values(grid.means(), weights)
-    drawn = resampled_means(grid, seed, resamples)
-    out = {}
-    for key, w in weights.items():
-        values = np.einsum("bkl,kl->b", drawn, w)
-        low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
-        out[key] = (estimates[key], float(low), float(high))
-    return out
-
-
-def resampled_means(grid: Grid, seed: int, resamples: int) -> np.ndarray:
-    """Return the means of the blocks in each resample, shape (resamples, classes, lists)."""
-    # A stream of its own: the table that is drawn from again may have been simulated with the same
-    # seed.
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
-
-    def shares(of: np.ndarray, groups: int) -> np.ndarray:
-        out = np.zeros((resamples, groups, len(of)))
-        for group in range(groups):
-            mine = np.flatnonzero(of == group)
-            out[:, group, mine] = rng.multinomial(
-                len(mine), np.full(len(mine), 1 / len(mine)), resamples
-            ) / len(mine)
-        return out
-
-    rows, columns = shares(grid.class_of, len(grid.classes)), shares(grid.list_of, len(grid.lists))
-    return (rows @ grid.distances) @ columns.transpose(0, 2, 1)

@@ -6,7 +6,6 @@ Simulated tables have the spread that a model assumes. Pools of real words have 
 from __future__ import annotations
 
 import functools
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from bayesbias.inference.view import PROB
 from bayesbias.models.loading import DEFAULT_MODEL
 from bayesbias.simulation import coverage
 from bayesbias.simulation.grid import (
-    YARDSTICKS,
+    MOMENTS,
     Grid,
     Key,
     contrast_values,
@@ -52,7 +51,7 @@ def coverage_on_pools(
     human: int | None = None,
     neutral: int | None = None,
     tables: int = 200,
-    methods: Sequence[str] = (DEFAULT_MODEL, "shared", *YARDSTICKS),
+    methods: Sequence[str] = (DEFAULT_MODEL, "shared", MOMENTS),
     controls: Any = None,
     seed: int = 0,
     prob: float = PROB,
@@ -62,8 +61,6 @@ def coverage_on_pools(
     engine: str = "quick",
     workers: int | None = None,
     dask: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    resume: bool = False,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Draw small tables from large pools of real words, analyse each by every method, and hold the answers to the pool.
@@ -98,9 +95,8 @@ def coverage_on_pools(
     tables : int
         How many tables are drawn.
     methods : sequence of str
-        Models (names or paths), and what needs none: ``moments`` and ``bootstrap``, the two-way
-        method of moments and the multiway cluster bootstrap; ``weat``, ``averages_t`` and
-        ``pairs_t``, which speak of the overall contrasts alone.
+        Models (names or paths), and what needs none: ``moments``, the two-way method of moments;
+        ``weat``, ``averages_t`` and ``pairs_t``, which speak of the overall contrasts alone.
     controls : optional
         See `load_wordlist`.
     seed : int
@@ -115,10 +111,6 @@ def coverage_on_pools(
     dask : str, optional
         The address of a Dask scheduler that does the work instead (extra ``dask``), as of
         `run_sweep`.
-    out : path, optional
-        A folder for finished batches, so that a run which was cut short can be resumed.
-    resume : bool
-        Go on with the batches in `out`.
     progress : bool, optional
 
     Returns
@@ -155,13 +147,10 @@ def coverage_on_pools(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral,
         controls=controls,
     )  # fmt: skip
-    sizes = {"words": pool.words.tolist(), "attributes": pool.attributes.tolist()}
-    source = {"pools": pool.sha256(), **sizes}
-    folder = coverage.batch_folder(out, source, methods, seed, settings, resume)
     with Hands(workers, dask) as hands:
         rows = coverage.analyse_tables(
             functools.partial(drawn, pool, seed), tables, methods, settings, hands,
-            label="tables drawn", progress=progress, folder=folder,
+            label="tables drawn", progress=progress,
         )  # fmt: skip
     frame = coverage.accounts(rows, pool.values(), methods, prob)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
@@ -233,14 +222,6 @@ class Pool:
             key: float((np.abs(np.einsum("bkl,kl->b", off, w)) <= widths[key] / 2).mean())
             for key, w in self.weights.items()
         }
-
-    def sha256(self) -> str:
-        """Return the hash of the pairs."""
-        import pandas as pd
-
-        frame = self.grid.frame().astype({"connection": str})
-        rows = pd.util.hash_pandas_object(frame, index=False)
-        return hashlib.sha256(rows.to_numpy().tobytes()).hexdigest()
 
 
 def drawn(pool: Pool, seed: int, number: int) -> tuple[pd.DataFrame, int]:

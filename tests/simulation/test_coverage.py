@@ -75,21 +75,10 @@ def test_errors_are_those_of_other_tables():
 
 
 @pytest.mark.slow
-def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
+def test_same_seed_same_report_whatever_the_batches(monkeypatch):
     monkeypatch.setattr(coverage, "_BATCH", 2)
     asked = {"tables": 4, "methods": ("crossed", "pairs_t"), "seed": shifted(3), **QUICK}
-    parts = coverage_simulated(SMALL, out=tmp_path / "run", **asked)
-    # Resumed after losing a batch: only that batch is made again.
-    (tmp_path / "run/batch-000002-2.json").unlink()
-    kept = (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns
-    resumed = coverage_simulated(SMALL, out=tmp_path / "run", resume=True, **asked)
-    assert resumed.equals(parts)
-    assert (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns == kept
-    with pytest.raises(InputError, match="holds a run already"):
-        coverage_simulated(SMALL, out=tmp_path / "run", **asked)
-    changed = asked | {"methods": ("pairs_t",)}
-    with pytest.raises(InputError, match="other settings"):
-        coverage_simulated(SMALL, out=tmp_path / "run", resume=True, **changed)
+    parts = coverage_simulated(SMALL, **asked)
     monkeypatch.undo()
     assert coverage_simulated(SMALL, **asked).equals(parts)
 

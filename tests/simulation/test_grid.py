@@ -20,7 +20,6 @@ from bayesbias.simulation.grid import (
     contrast_weights,
     grid_of,
     moments,
-    resampled_means,
     sampling_variance,
 )
 from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table
@@ -216,17 +215,3 @@ def test_the_variance_by_moments_is_right_on_average():
     mean = mc.mean_of(variances)
     half = mc.Estimate(0.5 * np.log(mean.value), 0.5 * mean.error / mean.value)
     mc.assert_near(half, logs)
-
-
-def test_the_bootstrap_draws_every_resample_as_often():
-    """Two words by two attributes: 3 x 3 kinds of resamples, of known probability."""
-    frame = scenario_frame((2, 2), (2, 2), 0, 0)
-    frame = frame.assign(distance=np.random.default_rng(2).uniform(0.2, 1.4, len(frame)))
-    grid = grid_of(frame, "here")
-    drawn = resampled_means(grid, 0, 4000)[:, 0, 0]
-    block = grid.distances[np.ix_(grid.class_of == 0, grid.list_of == 0)]
-    for (rows, p), (columns, q) in itertools.product(
-        (([0, 0], 0.25), ([0, 1], 0.5), ([1, 1], 0.25)), repeat=2
-    ):
-        share = np.isclose(drawn, block[np.ix_(rows, columns)].mean(), rtol=1e-12).mean()
-        assert mc.fewest(4000, p * q) <= share * 4000 <= mc.most(4000, p * q)

@@ -15,7 +15,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage, pools as room
-from bayesbias.simulation.grid import YARDSTICKS, grid_of
+from bayesbias.simulation.grid import grid_of
 
 WOMEN = [
     "mary",
@@ -81,7 +81,7 @@ def pool_of() -> room.Pool:
 
 def report_of(**changes) -> pd.DataFrame:
     return bb.coverage_on_pools(
-        "minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": YARDSTICKS} | changes)
+        "minilm-static", POOLS, **(QUICK | {"tables": 25, "methods": ["moments"]} | changes)
     )
 
 
@@ -107,10 +107,10 @@ def test_a_report_counts_the_tables_that_were_drawn():
     rows = []
     for number in range(25):
         table, seed = room.drawn(pool, 3, number)
-        rows += coverage.analyse_table(table, "bootstrap", seed, {"prob": PROB})
+        rows += coverage.analyse_table(table, "moments", seed, {"prob": PROB})
     key = ("class", "women", "associated - neutral")
     mine = pd.DataFrame(rows).set_index(KEYS).sort_index().loc[key]
-    row = report_of(methods=["bootstrap"], seed=3).set_index(KEYS).loc[key]
+    row = report_of(methods=["moments"], seed=3).set_index(KEYS).loc[key]
     truth = pool.values()[key]
     assert (row["truth"], row["tables"]) == (truth, 25)
     assert row["coverage"] == ((mine["low"] <= truth) & (truth <= mine["high"])).mean()
@@ -159,7 +159,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     sizes = {"words": 4, "attributes": 4, "neutral": 5}
     of_lists = room.drawn_pool("minilm-static", POOLS, controls=NEUTRAL, **sizes)
     for given in (table, table.frame):
-        assert room.drawn_pool(given, **sizes).sha256() == of_lists.sha256()
+        assert room.drawn_pool(given, **sizes).values() == pytest.approx(of_lists.values())
     with pytest.raises(InputError, match="holds the pools already"):
         room.drawn_pool(table, POOLS, **sizes)
     with pytest.raises(InputError, match="nothing to draw words from"):
@@ -230,9 +230,7 @@ def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation)
         assert pool.values()[key] == pytest.approx(about["truth"], abs=1e-6)
         assert widths[key] == pytest.approx(about["oracle_width"], rel=0.05)
         assert flawless[key] == pytest.approx(about["perfect"], abs=0.025)
-    report = bb.coverage_on_pools(
-        table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1
-    )
+    report = bb.coverage_on_pools(table, **sizes, tables=10, methods=["moments"], workers=1)
     summary = benchmark.summary(report)
     assert (summary.loc[summary["method"] == "moments", "of_moments"] == 1).all()
     assert set(summary["level"]) == {"overall", "class"}

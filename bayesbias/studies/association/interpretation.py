@@ -169,9 +169,10 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
     out = []
     if (frequency := frequency_of(fit)) is not None:
         out += [f"Model of frequency: {problem}" for problem in frequency.problems]
-        moved = frequency.moved(view.rope)
+        far, error = frequency.contrasts["change"].abs(), frequency.contrasts["mcse_change"]
+        moved = far[far > view.rope + 2 * error.fillna(0.0)]
         if len(moved):
-            row = moved.iloc[0]
+            row = frequency.contrasts.loc[moved.idxmax()]
             of = "" if row["level"] == "overall" else f" of {row['name']}"
             out.append(
                 f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} to {row['with_mean']:+.3f}: "

@@ -281,14 +281,12 @@ def frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[S
         Section(
             "frequency_groups",
             "Log frequency (powers of ten) of classes and attribute sets",
-            lambda: frequency.unequal,
+            lambda: frequency.groups,
             (
-                *texts("of", "side", "group"),
+                *texts("side", "group"),
                 Column("n_words", "words", "count"),
                 Column("mean", "mean", "number", digits=2),
-                text("versus"),
-                Column("difference", "difference", "signed", digits=2),
-                Column("low", "{prob} interval", "interval", digits=2, upper="high"),
+                Column("sd", "SD", "number", digits=2),
             ),
             figure=lambda: bb.plots.plot_frequencies(fit),
         ),
