@@ -4,7 +4,6 @@ from . import wordlists as wordlists
 from . import embeddings as embeddings
 from . import encoders as encoders
 from . import classifiers as classifiers
-from . import debiasing as debiasing
 from . import tables as tables
 from . import models as models
 from . import inference as inference

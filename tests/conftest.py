@@ -10,6 +10,7 @@ import pytest
 from helpers.places import ROOT
 
 import bayesbias as bb
+from bayesbias.classifiers.predictions import Predictions
 
 # Hypothesis would keep what it reads of the sources in the folder that tests run in.
 os.environ.setdefault(
@@ -32,7 +33,7 @@ def gender(shared) -> Path:
 
 
 @pytest.fixture(scope="session")
-def published(gender) -> tuple[bb.classifiers.Predictions, bb.classifiers.Predictions]:
+def published(gender) -> tuple[Predictions, Predictions]:
     return (
         bb.load_predictions(gender / "predictions_logreg.txt", name="logreg"),
         bb.load_predictions(gender / "predictions_bert.tsv", name="bert"),

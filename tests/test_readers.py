@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bayesbias as bb
+from bayesbias.wordlists.sentence_tests import read_test
 
 WORDS = ["he", "she", "nurse", "soldier", "clock"]
 SETTINGS = settings(
@@ -202,7 +203,7 @@ READERS = {
     "word list, CSV": (".csv", wordlist_csv, bb.load_wordlist),
     "predictions": (".csv", predictions, bb.load_predictions),
     "model": (".toml", model_toml, bb.load_model),
-    "sentence test": (".jsonl", sentence_test, bb.wordlists.read_test),
+    "sentence test": (".jsonl", sentence_test, read_test),
     "covariates": (".csv", covariates, join_covariates),
     "counts": (".txt", counts, load_counts),
 }

@@ -42,7 +42,6 @@ class ClassifierError(InputError):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> from bayesbias.classifiers import ClassifierError
     >>> def broken(sentences):
     ...     raise OSError("no memory")
     >>> try:

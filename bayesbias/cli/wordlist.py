@@ -93,11 +93,11 @@ def show(name: str, as_json: str | None) -> None:
 @click.argument("file", type=shared.PATH)
 def new(file: Path) -> None:
     """Write a word list to start from."""
-    import bayesbias as bb
+    from bayesbias.wordlists.listfile import wordlist_template
 
     if file.exists():
         raise InputError("the file exists", where=str(file), hint="name another file")
-    file.write_text(bb.wordlists.wordlist_template(), encoding="utf-8")
+    file.write_text(wordlist_template(), encoding="utf-8")
     click.echo(f"Written  {file}. Replace its words, then run: bayesbias wordlist check {file}")
 
 

@@ -29,7 +29,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
 
     A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions;
     unknown tokens are left out, case and accents are ignored. See
-    `bayesbias.embeddings.static_vectors`.
+    `bayesbias.embeddings.static.static_vectors`.
 
     Parameters
     ----------

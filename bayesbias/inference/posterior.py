@@ -389,7 +389,7 @@ class BiasFit:
         return frame.astype({"words": float, "attributes": float})
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate what covariates do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
+        """Estimate what covariates do to means and contrasts, of a model with slopes (`bayesbias.models.slopes_for`).
 
         Returns
         -------

@@ -45,7 +45,7 @@ def contrasts_at(
     Parameters
     ----------
     fit : BiasFit
-        Of a model with slopes; see `bayesbias.models.with_slopes`.
+        Of a model with slopes; see `bayesbias.models.slopes_for`.
     covariates : Mapping of str to float
         Covariates of the model and their value on all rows, in the units of the table's column: of
         a centered one, 0 is the mean over the words. Covariates that are not named stay as they
@@ -68,7 +68,7 @@ def contrasts_at(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> from bayesbias.models import with_slopes
+    >>> from bayesbias.models.variants import with_slopes
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> frame = table.frame.assign(length=table.frame["attribute"].str.len() - 5.0)
     >>> fit = bb.fit(frame, with_slopes("default", "length", ["protected_class"]), seed=1, draws=200, chains=2)
@@ -82,7 +82,7 @@ def contrasts_at(
         raise InputError(
             f"{fit.spec.label} has no slope on a covariate",
             where="fit",
-            hint="bayesbias.models.with_slopes gives a model one",
+            hint="bayesbias.models.slopes_for gives a model one",
         )
     if not covariates:
         raise InputError("no covariate is named", where="covariates", valid=known)
@@ -130,7 +130,7 @@ def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():
-        raise FitError(f"{fit.spec.label} has no slopes; bayesbias.models.with_slopes adds them")
+        raise FitError(f"{fit.spec.label} has no slopes; bayesbias.models.slopes_for adds them")
     found = []
     for covariate in fit.spec.covariates():
         for column in (fit.spec.results.group, "contrast"):

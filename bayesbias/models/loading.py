@@ -25,7 +25,7 @@ DEFAULT_MODEL = "default"
 Examples
 --------
 >>> import bayesbias as bb
->>> bb.models.DEFAULT_MODEL in bb.models.list_models()
+>>> DEFAULT_MODEL in bb.models.list_models()
 True
 """
 GROUPS_MODEL = "groups"

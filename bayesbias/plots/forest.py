@@ -615,7 +615,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     Parameters
     ----------
     result : BiasFit, Comparison or SeatResult
-        Of a model with slopes (`bayesbias.models.with_slopes`).
+        Of a model with slopes (`bayesbias.models.slopes_for`).
     prob : float in (0, 1)
         Probability of the HPDIs; of sentence tests it is that of the result.
     ax : matplotlib Axes, optional
@@ -649,7 +649,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     else:
         has = result.has_slopes if callable(slopes) else len(slopes) > 0
     if not has:
-        valid = "a model with slopes: bayesbias.models.with_slopes"
+        valid = "a model with slopes: bayesbias.models.slopes_for"
         raise InputError("has no slopes", where="result", valid=valid)
     source, unit = "Changes of distances", "change of the cosine distance"
     if spec is not None:

@@ -1,5 +1,4 @@
 from .association import sc_weat as sc_weat
-from .permutation import holm as holm, permutation_test as permutation_test
-from .score import Score as Score
+from .permutation import permutation_test as permutation_test
 from .vectors import ect as ect, ripa as ripa, rnsb as rnsb
 from .wefat import wefat_score as wefat_score

@@ -223,7 +223,6 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
     Examples
     --------
-    >>> from bayesbias.scores import holm
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """

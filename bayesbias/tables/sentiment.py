@@ -48,7 +48,7 @@ def sentiment_table(
     covariates : optional
         Numbers or categories of the professions, such as their earnings; see
         `bayesbias.tables.join_covariates`. A model with a slope on one
-        (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["covariates"]``
+        (`bayesbias.models.slopes_for`) leaves out professions without it. ``attrs["covariates"]``
         accounts for them.
 
     Returns

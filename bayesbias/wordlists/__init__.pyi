@@ -1,10 +1,6 @@
-from .listfile import list_wordlists as list_wordlists, wordlist_template as wordlist_template
+from .listfile import list_wordlists as list_wordlists
 from .occupations import (
     load_occupations as load_occupations,
     occupation_sentences as occupation_sentences,
 )
-from .sentence_tests import (
-    list_tests as list_tests,
-    read_test as read_test,
-    write_test as write_test,
-)
+from .sentence_tests import list_tests as list_tests, write_test as write_test

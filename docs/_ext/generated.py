@@ -24,9 +24,27 @@ PAGES = {
     "output": ("Figures, pages, folders, errors", ("plots", "output", "core")),
 }
 
+# Classes of results: documented, and not built by users.
+RESULTS = (
+    "tables.coverage.Coverage",
+    "classifiers.predictions.Predictions",
+    "debiasing.subspace.Debiased",
+    "inference.difference.Difference",
+    "scores.score.Score",
+    "studies.corpora.comparing.CorpusComparison",
+    "studies.debiasing.comparison.Comparison",
+    "studies.replicates.pooling.Replicates",
+    "studies.responses.fitting.ResponsesResult",
+    "studies.responses.table.Responses",
+    "studies.sentences.result.SeatResult",
+    "studies.sentiment.analysis.SentimentAnalysis",
+    "studies.wefat.result.WefatResult",
+    "sweeps.result.SweepResult",
+)
+
 
 def public_names():
-    """Return for each folder its public names, each with the path by which users import it."""
+    """Return for each folder its public names and results, each with its path."""
     found = {}
     for stub in (PACKAGE / "__init__.pyi", *sorted(PACKAGE.glob("*/__init__.pyi"))):
         inside = "" if stub.parent == PACKAGE else stub.parent.name
@@ -37,6 +55,8 @@ def public_names():
                 found.setdefault(folder, []).extend(
                     f"{path}.{a.asname or a.name}" for a in node.names
                 )
+    for name in RESULTS:
+        found.setdefault(name.split(".")[0], []).append(f"bayesbias.{name}")
     return found
 
 

@@ -9,6 +9,7 @@ import pytest
 from helpers.classifiers import score, toy
 
 import bayesbias as bb
+from bayesbias.classifiers.predicting import ClassifierError
 
 
 @pytest.mark.slow
@@ -47,7 +48,7 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
     ],
 )
 def test_what_is_no_probability_is_refused(answer, message):
-    with pytest.raises(bb.classifiers.ClassifierError, match=message):
+    with pytest.raises(ClassifierError, match=message):
         bb.score_sentences(answer)
 
 
@@ -61,7 +62,7 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
         return score(sentences)
 
     with pytest.raises(
-        bb.classifiers.ClassifierError,
+        ClassifierError,
         match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
     ) as e:
         bb.score_sentences(fails_once, batch=100, partial=kept)
@@ -87,9 +88,7 @@ def test_swapped_classes_are_found(tmp_path):
     def swapped(sentences):
         return [1 - p for p in score(sentences)]
 
-    with pytest.raises(
-        bb.classifiers.ClassifierError, match="seems to have its classes swapped"
-    ) as caught:
+    with pytest.raises(ClassifierError, match="seems to have its classes swapped") as caught:
         bb.score_sentences(swapped)
     assert len(caught.value.finished) == 840
     made = bb.score_sentences(swapped, check=False)

@@ -7,6 +7,7 @@ import math
 import pytest
 
 import bayesbias as bb
+from bayesbias.classifiers.predictions import Predictions
 
 
 def score(sentences):
@@ -18,7 +19,7 @@ def score(sentences):
     ]
 
 
-def toy(name="toy", **changes) -> bb.classifiers.Predictions:
+def toy(name="toy", **changes) -> Predictions:
     return bb.score_sentences(score, name=name, **changes)
 
 

@@ -16,7 +16,7 @@ mpl.use("Agg")
 import bayesbias as bb
 from bayesbias import plots as figures
 from bayesbias.embeddings import describe_vectors, postprocess
-from bayesbias.models import with_slopes
+from bayesbias.models.variants import with_slopes
 from bayesbias.simulation.false_alarms import simulate_grid
 from bayesbias.simulation.paper import paper_draws
 from bayesbias.tables.reading import as_pair_table

@@ -21,6 +21,7 @@ from bayesbias.inference.estimands import (
 from bayesbias.inference.priors import fits_usual_pairs, usual_pairs
 from bayesbias.inference.view import sure_ends
 from bayesbias.models.design import Design
+from bayesbias.models.variants import with_slopes
 
 MODELS = [
     name
@@ -73,7 +74,7 @@ def test_answers_hold_for_what_is_not_held(model, level, estimand, says):
 def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
     without = {name for name in bb.models.list_models() if not words_scatter(bb.load_model(name))}
     assert without == {"additive"}
-    assert words_scatter(bb.models.with_slopes("additive", "age", varying=["attribute"]))
+    assert words_scatter(with_slopes("additive", "age", varying=["attribute"]))
     fit = made_up(pairs(), "additive")
     means = {
         estimand: fit.summary(estimand=estimand)["sd"].tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.models import with_slopes
+from bayesbias.models.variants import with_slopes
 
 ENGINES = ["nuts", "quick"]
 TABLES = {

@@ -22,8 +22,7 @@ from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies.sentences import seat as module
 from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS
 from bayesbias.studies.sentences.seat import leave_one_out, seat
-from bayesbias.wordlists import read_test, write_test
-from bayesbias.wordlists.sentence_tests import SETS
+from bayesbias.wordlists.sentence_tests import SETS, read_test, write_test
 
 
 def run(*arguments, **settings):

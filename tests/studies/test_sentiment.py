@@ -11,10 +11,11 @@ from helpers.classifiers import toy
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.studies.sentiment.analysis import SentimentAnalysis
 
 
 @pytest.fixture(scope="module")
-def analysis(published) -> bb.studies.SentimentAnalysis:
+def analysis(published) -> SentimentAnalysis:
     return bb.sentiment_analysis(*published, hypotheses=3)
 
 

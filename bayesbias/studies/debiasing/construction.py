@@ -36,7 +36,7 @@ class Forced(enum.StrEnum):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> [(forced.value, bool(forced)) for forced in bb.studies.Forced]
+    >>> [(forced.value, bool(forced)) for forced in Forced]
     [('no', False), ('partly', True), ('wholly', True)]
     """
 

@@ -35,7 +35,7 @@ class Left(enum.StrEnum):
     Examples
     --------
     >>> import bayesbias as bb
-    >>> [left.value for left in bb.studies.Left]
+    >>> [left.value for left in Left]
     ['identical', 'kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few', 'no_controls']
     """
 
@@ -60,7 +60,7 @@ class Related:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> bb.studies.Related(value=0.9, low=0.85, high=0.94)
+    >>> Related(value=0.9, low=0.85, high=0.94)
     Related(value=0.9, low=0.85, high=0.94)
     """
 
@@ -104,7 +104,7 @@ class Geometry:
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
     >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
-    >>> found = bb.studies.find_geometry(bb.tables.join_pairs(before, after)[0])
+    >>> found = find_geometry(bb.tables.join_pairs(before, after)[0])
     >>> found.left.value, found.n_pairs == found.n_words * found.n_attributes
     ('kept', True)
     """

@@ -55,7 +55,7 @@ class Requirement:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> str(bb.studies.Requirement("controls", ">", 0.7))
+    >>> str(Requirement("controls", ">", 0.7))
     'controls > 0.7'
     """
 
@@ -90,7 +90,6 @@ class Check:
 
     Examples
     --------
-    >>> from bayesbias.studies import Check, Requirement
     >>> Check("hard", Requirement("controls", ">", 0.7), value=0.93, met=True).line
     'hard: controls > 0.7 is met (0.93)'
     """

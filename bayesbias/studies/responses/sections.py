@@ -186,7 +186,9 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         rows = rows.set_index("estimand")
         said.append(f"{name}: {_in_words(rows)}.")
     first = result.published.iloc[0] if len(result.published) else None
-    open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (Verdict.INCONCLUSIVE.value,)
+    open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (
+        Verdict.INCONCLUSIVE.value,
+    )
     if first is not None and first["p_value"] < ALPHA and open_:
         warnings.append(
             f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "

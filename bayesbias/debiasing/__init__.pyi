@@ -1,1 +1,0 @@
-from .subspace import Debiased as Debiased
