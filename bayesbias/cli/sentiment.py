@@ -173,7 +173,12 @@ def sentences(words: str, control: bool, out: Path, as_json: str | None) -> None
         raise InputError(
             "unknown kind of file", where=str(out), found=out.suffix, valid=".tsv, .csv, .txt"
         )
-    frame = bb.wordlists.load_occupations(words).sentences(control=control)
+    try:
+        frame = bb.wordlists.load_occupations(words).sentences(control=control)
+    except InputError:  # of other groups than women and men, or without professions
+        if not Path(words).is_file():
+            raise
+        frame = bb.studies.response_sentences(words)
     if out.suffix == ".txt":
         out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
     else:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _AT_PILOT = 0.3375  # the score of a scale at the pilot
 _ROUNDS = 60
-TARGET, CAREFUL = 0.95, 0.99
+TARGET, TARGET_OF_FEW, CAREFUL = 0.95, 0.97, 0.995
+_MANY = 200  # effects
 _LONGER = 2  # times as many draws, of which each second is kept
 _LEAST, _LEAST_SCORED, _LEAST_WEIGHT = 0.05, 0.4, 1e-3
 _MOST_TOGETHER = 2000  # effects whose axes are a matrix
@@ -259,7 +260,8 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     if layout is None:
         return None
     few = [name for name in design.spec.mu if not design.spec.is_random(name)]
-    for target, times in ((settings["target_asked"] or TARGET, 1), (CAREFUL, _LONGER)):
+    usual = TARGET if len(layout.scale_of) > _MANY else TARGET_OF_FEW
+    for target, times in ((settings["target_asked"] or usual, 1), (CAREFUL, _LONGER)):
         settings["target_accept"] = target
         lengths = {name: times * settings[name] for name in ("tune", "draws")}
         out = _sampled(design, layout, {**settings, **lengths}, cores).isel(

@@ -128,7 +128,7 @@ def test_a_list_of_sentiment_with_other_groups_is_one_of_that_kind(tmp_path):
     path = tmp_path / "names.toml"
     path.write_text('template = "{noun} is {a} {profession}."\nprofessions = [{ name = "doctor" }]\n'
                     'noun_pairs = [{ white = "Emily", black = "Lakisha" }]\n')  # fmt: skip
-    made = bb.studies.response_sentences(path)
+    made = bb.studies.response_sentences(str(path))
     assert made["group"].tolist() == ["white", "black"]
     assert bb.responses_table(made.assign(outcome=[0.1, 0.2]), word="pair").pairing
     with pytest.raises(InputError, match="word"):
@@ -404,3 +404,46 @@ def test_outputs(tmp_path):
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) <= 25
     assert "a - b" in bb.write_report(found, tmp_path / "r.html").read_text()
+
+
+# -- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_sentences_and_fits_their_ratings(tmp_path):
+    from click.testing import CliRunner
+
+    from bayesbias.cli.main import cli
+
+    words, made = tmp_path / "names.toml", tmp_path / "made.csv"
+    words.write_text('templates = ["{word} is {a} {item}.", "Here is {word}, {a} {item}."]\nitems = ["cook", "actor", "guide"]\n'
+                     '[groups]\nblack = ["Ebony", "Lakisha"]\nwhite = ["Emily", "Amanda"]\n')  # fmt: skip
+    done = CliRunner().invoke(
+        cli, ["responses", "sentences", "--words", str(words), "--out", str(made)]
+    )
+    assert done.exit_code == 0, done.output
+    rated = pd.read_csv(made)
+    rated["score"] = np.random.default_rng(0).normal(0.5, 0.1, len(rated))
+    rated.to_csv(made, index=False)
+    arguments = [
+        "responses",
+        "fit",
+        str(made),
+        "--columns",
+        "outcome=score",
+        "--seed",
+        "1",
+        "--draws",
+        "200",
+        "--json",
+    ]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert answer["kind"] == "responses"
+    assert {row["contrast"] for row in answer["contrasts"]} == {"black - white"}
+    done = CliRunner().invoke(cli, ["responses", "fit", str(made), "--columns", "outcome"])
+    assert isinstance(done.exception, InputError)
+    done = CliRunner().invoke(
+        cli, ["sentiment", "sentences", "--words", str(words), "--out", str(made)]
+    )
+    assert done.exit_code == 0, done.output

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -320,7 +321,7 @@ def response_sentences(words: Any) -> pd.DataFrame:
     about = (
         dict(words)
         if isinstance(words, Mapping)
-        else parse_toml(read_bytes(words, MOST_TEXT), where)
+        else parse_toml(read_bytes(Path(words).expanduser(), MOST_TEXT), where)
     )
     templates = [about["template"]] if "template" in about else list(about.get("templates", []))
     things = about.get("items", about.get("professions", []))
