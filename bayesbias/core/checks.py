@@ -1,4 +1,6 @@
-"""One check of each kind, and one wording for each: whatever is handed over is refused in the same words.
+"""One check of each kind, and one wording for each.
+
+Whatever is handed over is refused in the same words.
 
 Every check returns what it was given, in the form that is used further on, or raises an
 `InputError` that says where, what was found and what is valid. `where` is the name of the argument,
@@ -197,7 +199,9 @@ def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, A
 
 
 def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> None:
-    """Refuse what is no data frame, and a frame that lacks one of some columns; `valid` says how it is made.
+    """Refuse what is no data frame, and a frame that lacks one of some columns.
+
+    `valid` says how it is made.
 
     Examples
     --------
@@ -249,7 +253,9 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
 
 
 def label(text: str, where: object, hint: str | None = None) -> str:
-    r"""Return a word or label in composed form (NFC); refuse control characters, line breaks and what is not seen.
+    r"""Return a word or label in composed form (NFC).
+
+    Refuse control characters, line breaks and what is not seen.
 
     Examples
     --------
@@ -288,7 +294,9 @@ def names(given: Iterable[Any], noun: str) -> list[str]:
 
 
 def tree(value: Any, where: object) -> Any:
-    r"""Return a mapping from memory as a file would give it: plain lists, texts in composed form (NFC).
+    r"""Return a mapping from memory as a file would give it.
+
+    Plain lists, texts in composed form (NFC).
 
     Examples
     --------
@@ -336,7 +344,9 @@ def instance[T](
     valid: str,
     hint: str | None = None,
 ) -> T:
-    """Return a value that is of a kind, or of one of some; what else was handed over is named by its own.
+    """Return a value that is of a kind, or of one of some.
+
+    What else was handed over is named by its own.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Files: opened with one clear error, written whole or not at all, hashed; and those that the package ships."""
+"""Files: opened with one clear error, written whole or not at all, hashed.
+
+And those that the package ships.
+"""
 
 import bz2
 import contextlib
@@ -100,7 +103,10 @@ def path_of(value: Any, where: object = "path", valid: str = "the path of a file
 
 
 def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.stat_result:
-    """Return the state of a file or pipe that can be read; raise what is the matter where it cannot."""
+    """Return the state of a file or pipe that can be read.
+
+    Raise what is the matter where it cannot.
+    """
     try:
         state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -249,7 +255,9 @@ def blocks_of_lines(
 
 
 def kind_of(start: bytes) -> tuple[str, str] | None:
-    r"""Say what a file is that is no text in UTF-8, from its first bytes, and what to do; None where they do not tell.
+    r"""Say what a file is that is no text in UTF-8, from its first bytes, and what to do.
+
+    None where they do not tell.
 
     Examples
     --------
@@ -492,7 +500,10 @@ def find_toml(
 
 
 def cache_dir() -> Path:
-    """Return the folder for files that can be made again: ``BAYESBIAS_CACHE``, or the user's cache folder."""
+    """Return the folder for files that can be made again.
+
+    ``BAYESBIAS_CACHE``, or the user's cache folder.
+    """
     if chosen := os.environ.get("BAYESBIAS_CACHE"):
         return Path(os.path.expanduser(chosen))
     if sys.platform == "win32":

@@ -152,7 +152,9 @@ def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a whole percentage; what is not quite nothing is not 0%, nor what is not quite all 100%.
+    """Write a share as a whole percentage.
+
+    What is not quite nothing is not 0%, nor what is not quite all 100%.
 
     Examples
     --------

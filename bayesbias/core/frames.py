@@ -178,7 +178,10 @@ def read_csv(
 def read_parquet(
     path: Path, columns: Sequence[str] | None = None, *, categories: Collection[str] = ()
 ) -> "pa.Table":
-    """Return some or all columns of a Parquet file as an Arrow table; texts of `categories` come as dictionaries."""
+    """Return some or all columns of a Parquet file as an Arrow table.
+
+    Texts of `categories` come as dictionaries.
+    """
     import pyarrow.parquet as pq
 
     with opened(path) as file, guarded(path, "cannot be read as Parquet"):

@@ -1,4 +1,6 @@
-"""Progress bars for what may take over two seconds, of work done and of bytes read: on a terminal, and in a notebook.
+"""Progress bars for what may take over two seconds, of work done and of bytes read.
+
+On a terminal, and in a notebook.
 
 `BAYESBIAS_PROGRESS=off` in the environment shows none, where a notebook is run for its outputs.
 """
@@ -25,7 +27,9 @@ _SILENT = "BAYESBIAS_PROGRESS"
 def ticking(
     label: str, total: int, wished: bool | None = None, *, of_bytes: bool = False
 ) -> Iterator[Tick]:
-    """Yield a function that follows the work and shows a bar once it takes long: on stderr, or below a notebook's cell.
+    """Yield a function that follows the work and shows a bar once it takes long.
+
+    On stderr, or below a notebook's cell.
 
     Parameters
     ----------
@@ -109,7 +113,10 @@ class _NotebookBar:
         self.last = time.perf_counter()
 
     def reach(self, done: int, shown: bool) -> None:
-        """Move on, and appear where the work takes long; not for every step, since each is sent to the browser."""
+        """Move on, and appear where the work takes long.
+
+        Not for every step, since each is sent to the browser.
+        """
         now = time.perf_counter()
         often = now - self.last < _APART and done < self.total
         if not shown or (self.handle is not None and often):

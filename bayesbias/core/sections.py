@@ -1,4 +1,7 @@
-"""What a study shows: sections of tables and figures, and an interpretation. Renderers in `bayesbias.output` print them."""
+"""What a study shows: sections of tables and figures, and an interpretation.
+
+Renderers in `bayesbias.output` print them.
+"""
 
 from __future__ import annotations
 

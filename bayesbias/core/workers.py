@@ -1,4 +1,7 @@
-"""Who does the work of many tasks: this process, local processes that may die, or a Dask cluster."""
+"""Who does the work of many tasks.
+
+This process, local processes that may die, or a Dask cluster.
+"""
 
 import contextlib
 import functools
@@ -36,7 +39,10 @@ def cores() -> int:
 
 @functools.cache
 def _blas() -> Any:
-    """Return what holds the threads of linear algebra, found once: looking for them takes milliseconds."""
+    """Return what holds the threads of linear algebra, found once.
+
+    Looking for them takes milliseconds.
+    """
     import scipy.linalg  # noqa: F401 - it has one of its own
     from threadpoolctl import ThreadpoolController
 
@@ -239,7 +245,8 @@ class Cluster(Here):
 
     @override
     def room(self, task: Task) -> bool:
-        # Twice as many as there are threads, so that none waits for us; asked anew, since workers come and go.
+        # Twice as many as there are threads, so that none waits for us; asked anew, since workers
+        # come and go.
         return len(self.holds) < 2 * max(1, sum(self.client.nthreads().values()))
 
     @override
@@ -256,7 +263,8 @@ class Cluster(Here):
         if isinstance(future, Future):  # done here
             return False
         self.check()
-        # Dask itself gives the task of a dead worker to another, some three times, before it says so.
+        # Dask itself gives the task of a dead worker to another, some three times, before it says
+        # so.
         return future.cancelled()
 
     @override
@@ -315,7 +323,10 @@ class Hands:
 
 
 def carry_out(tasks: deque[Task], pool: Here) -> None:
-    """Work off the tasks; they may add others. A task whose worker died is tried once more, and then reported."""
+    """Work off the tasks; they may add others.
+
+    A task whose worker died is tried once more, and then reported.
+    """
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     held: dict[Any, Task] = {}
     while tasks or held:

@@ -23,7 +23,10 @@ __all__ = ["LAM", "soft_debias"]
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
 _STIFFEST = 1e6
-"""The largest ratio of the two curvatures: what is beyond is nearer to the limit than the solver's accuracy."""
+"""The largest ratio of the two curvatures.
+
+What is beyond is nearer to the limit than the solver's accuracy.
+"""
 _HARDLY = 0.95  # of the length in B left: what a reader would call nothing done
 
 
@@ -154,7 +157,8 @@ def _bounded(
     """Minimize the same over positive semidefinite X, by accelerated projected gradients with restarts."""
     curvature = 1 + lam * float(np.linalg.norm(p, 2) * np.linalg.norm(q, 2))
     step, size = 1 / curvature, float(np.linalg.norm(s))
-    # The first term grows with the square of the way from the optimum, so that X is at most twice `off` away from it.
+    # The first term grows with the square of the way from the optimum, so that X is at most twice
+    # `off` away from it.
     accuracy = max(1e-12, 1e-14 * curvature)
 
     def projected(m: np.ndarray) -> np.ndarray:

@@ -24,7 +24,10 @@ SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("hyphens as spaces", lambda word: word.replace("-", " ")),
     ("spaces and underscores as hyphens", lambda word: re.sub("[ _]", "-", word)),
 )
-"""Ways to write a phrase, in the order tried: every entry of `CASES` for the first, then for the second..."""
+"""Ways to write a phrase, in the order tried.
+
+Every entry of `CASES` for the first, then for the second...
+"""
 
 
 @functools.lru_cache(maxsize=100_000)

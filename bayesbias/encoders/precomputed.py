@@ -23,8 +23,8 @@ def vectors_encoder(
 
     In every format the file holds n ``sentences`` and as many ``vectors``:
 
-    * ``.npz``: arrays ``sentences``, shape (n,), of text, and ``vectors``, shape (n, d), of numbers;
-      ``np.savez(path, sentences=np.array(sentences), vectors=vectors)``;
+    * ``.npz``: arrays ``sentences``, shape (n,), of text, and ``vectors``, shape (n, d), of
+      numbers; ``np.savez(path, sentences=np.array(sentences), vectors=vectors)``;
     * ``.h5``, ``.hdf5``: datasets of these names and shapes at the top, sentences as UTF-8;
     * ``.parquet``: a column ``sentences`` of text and a column ``vectors`` of lists of d numbers.
 

@@ -413,7 +413,10 @@ def _chosen_device(torch: Any, asked: str | None) -> str:
 
 
 def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
-    """Return class, hash and casing; the casing as it behaves, since settings have been wrong before."""
+    """Return class, hash and casing.
+
+    The casing as it behaves, since settings have been wrong before.
+    """
     out = {"tokenizer": type(tokenizer).__name__, "tokenizer_sha256": None, "casing": "unknown"}
     if callable(tokenizer) and hasattr(tokenizer, "get_vocab"):
         fast = getattr(tokenizer, "backend_tokenizer", None)
@@ -430,7 +433,10 @@ def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
 
 
 def _weights_hash(model: Any) -> str:
-    """Hash all weights, with their names and shapes: the same model gives the same 64 digits anywhere."""
+    """Hash all weights, with their names and shapes.
+
+    The same model gives the same 64 digits anywhere.
+    """
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         array = tensor.detach().cpu().contiguous().numpy()

@@ -1,15 +1,19 @@
-r"""Counts with normal effects in log odds, sampled whole: scales and effects together, by a compiled density.
+r"""Counts with normal effects in log odds, sampled whole.
 
-Of a count of :math:`n_r` trials the log odds are :math:`\eta = o + X D z + \sigma_q z_q`, with D the
-standard deviations of the effects, and :math:`z_q` an effect that each row has for itself. All z are
-standard normal (non-centered). They are sampled along the axes of a normal pilot: at the scales of the
-pilot, with working responses :math:`\tilde y` and weights W (iteratively reweighted least squares),
+Scales and effects together, by a compiled density.
+
+Of a count of :math:`n_r` trials the log odds are :math:`\eta = o + X D z + \sigma_q z_q`, with D
+the standard deviations of the effects, and :math:`z_q` an effect that each row has for itself. All
+z are standard normal (non-centered). They are sampled along the axes of a normal pilot: at the
+scales of the pilot, with working responses :math:`\tilde y` and weights W (iteratively reweighted
+least squares),
 
 .. math:: z \sim N(c, A^{-1}), \quad A = I + D X^T (W^{-1} + \sigma_q^2)^{-1} X D, \qquad
           z_q \mid \eta_s \sim N(k (\tilde y - \eta_s),\ (1 + W \sigma_q^2)^{-1}),
 
-with :math:`\eta_s` the log odds without :math:`z_q`. The density that is sampled is the exact one, so that
-the pilot decides over the number of steps alone. `bayesbias.inference.build` states the same model in PyMC.
+with :math:`\eta_s` the log odds without :math:`z_q`. The density that is sampled is the exact one,
+so that the pilot decides over the number of steps alone. `bayesbias.inference.build` states the
+same model in PyMC.
 """
 
 from __future__ import annotations
@@ -47,9 +51,10 @@ _WHOLE = (0, 1, 2, 3, 4)
 class Layout:
     r"""A binomial model as arrays.
 
-    Where groups have an effect each within what they share (``template`` and ``group by template``), data
-    tell the mean over groups from the deviations, and not the two effects. So these are sampled: means with
-    the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, deviations along G - 1 orthonormal contrasts.
+    Where groups have an effect each within what they share (``template`` and ``group by
+    template``), data tell the mean over groups from the deviations, and not the two effects. So
+    these are sampled: means with the variance :math:`\sigma_A^2 + \sigma_B^2 / G`, deviations along
+    G - 1 orthonormal contrasts.
 
     Attributes
     ----------
@@ -64,7 +69,8 @@ class Layout:
         The effect that each row has of each column, and `weight` its weight.
     weight : ndarray, shape (columns, rows)
     scale_of, second_of : ndarray of int, shape (effects,)
-        The scale of each effect, or -1; its variance is that of the first and `share` of the second.
+        The scale of each effect, or -1; its variance is that of the first and `share` of the
+        second.
     share, fixed : ndarray, shape (effects,)
         `fixed` is the standard deviation of effects without a scale.
     row_scale : ndarray of int, shape (rows,)
@@ -252,9 +258,12 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
 
 
 def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.DataTree | None:
-    """Sample a binomial model whose rows are in their own order; None where it is of a form that only PyMC samples.
+    """Sample a binomial model whose rows are in their own order.
 
-    Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by smaller steps.
+    None where it is of a form that only PyMC samples.
+
+    Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by
+    smaller steps.
     """
     layout = Layout.of(design)
     if layout is None:
@@ -351,7 +360,10 @@ def _sampled(
 
 
 def _packed(arrays: list[np.ndarray]) -> np.ndarray:
-    """Return the block of words that the callbacks read: its length, starts and lengths of the arrays, the arrays."""
+    """Return the block of words that the callbacks read.
+
+    Its length, starts and lengths of the arrays, the arrays.
+    """
     head = 1 + 2 * len(arrays)
     lengths = np.array([each.size for each in arrays])
     starts = head + np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -465,7 +477,10 @@ def _density(
 
 @_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
 def logp_of_counts(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is; 0, or 3 or 4 where one is not finite."""
+    """Give the sampler log density and gradient where it is.
+
+    0, or 3 or 4 where one is not finite.
+    """
     head = carray(data, (1,), np.int64)
     words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
     grad = carray(grad_at, (n,))

@@ -1,4 +1,7 @@
-"""What a fit predicts: predictive draws, left-out pairs (PSIS-LOO), and models compared by them. What is taken from ArviZ."""
+"""What a fit predicts: predictive draws, left-out pairs (PSIS-LOO), and models compared by them.
+
+What is taken from ArviZ.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_mo
 
 _MOST_REPLICATED = 20_000_000  # rows in all tables
 LEAST_TO_SMOOTH = 25
-"""The draws from which on weights have a tail that can be smoothed: a fifth of them, which are five."""
+"""The draws from which on weights have a tail that can be smoothed.
+
+A fifth of them, which are five.
+"""
 MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
 """The shipped models of distances whose noise and effects are normal, so that a fit takes seconds."""
 WHAT_LOO_MISSES = (
@@ -80,7 +86,9 @@ def replicated(fit: BiasFit, most: int = 50) -> np.ndarray:
 
 
 def misfit(fit: BiasFit, most: int = 50) -> dict[str, float]:
-    """Return the posterior predictive check: the share of rows that lie elsewhere than the model puts them.
+    """Return the posterior predictive check.
+
+    The share of rows that lie elsewhere than the model puts them.
 
     Rows of each group of the results are counted between the deciles of the replicated rows. The
     share is the total variation distance from the replicated counts, minus what is usual for a
@@ -143,7 +151,8 @@ def _loo_made(fit: BiasFit) -> Any:
         )
     whole = fit if "log_likelihood" in fit.idata.children else with_pointwise(fit)
     with warnings.catch_warnings():
-        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
+        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
+        # printed.
         warnings.filterwarnings(
             "ignore", message="Estimated shape parameter of Pareto", category=UserWarning
         )

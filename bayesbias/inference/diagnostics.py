@@ -1,4 +1,6 @@
-r"""Whether draws can be believed: R-hat and effective draws of many quantities at once, and their limits.
+r"""Whether draws can be believed.
+
+R-hat and effective draws of many quantities at once, and their limits.
 
 Rank-normalised split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, *Bayesian
 Analysis* 16:667-718): chains are cut in halves, and draws replaced by normal scores of their ranks over all halves,
@@ -53,20 +55,27 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             flat = halves.reshape(len(halves), -1)
             folded = np.abs(halves - np.median(flat, axis=1)[:, None, None])
             bulk, tail = _r_hat(scores), _r_hat(_normal_scores(folded))
-            # Draws of two values, whose distances from the median are all the same, have no R-hat of the tail.
+            # Draws of two values, whose distances from the median are all the same, have no R-hat
+            # of the tail.
             r_hat[part] = np.where(known, np.where(tail > bulk, tail, bulk), np.nan)
     return r_hat, ess
 
 
 def _halves(draws: np.ndarray) -> np.ndarray:
-    """Return draws with each chain cut in two, shape (n, 2 chains, half); the middle one of an odd number is left out."""
+    """Return draws with each chain cut in two, shape (n, 2 chains, half).
+
+    The middle one of an odd number is left out.
+    """
     half = draws.shape[1] // 2
     cut = np.concatenate([draws[:, :half], draws[:, -half:]])
     return np.ascontiguousarray(cut.transpose(2, 0, 1), dtype=float)
 
 
 def _normal_scores(halves: np.ndarray) -> np.ndarray:
-    """Return normal scores of the ranks of each quantity; what is equal has the mean of its ranks."""
+    """Return normal scores of the ranks of each quantity.
+
+    What is equal has the mean of its ranks.
+    """
     from scipy.special import ndtri
 
     flat = halves.reshape(len(halves), -1)
@@ -123,7 +132,9 @@ def _effective(halves: np.ndarray) -> np.ndarray:
 
 
 def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
-    """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`.
+    """Say whether a sampler can be believed, by some parameters.
+
+    The answer of `BiasFit.diagnostics`.
 
     Parameters
     ----------

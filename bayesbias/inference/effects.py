@@ -133,7 +133,10 @@ _VALID = "a file written by BiasFit.save"
 
 
 def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
-    """Write a fit without what can be made again: effects given the scales, and the pointwise log-likelihood."""
+    """Write a fit without what can be made again.
+
+    Effects given the scales, and the pointwise log-likelihood.
+    """
     idata, table = fit.idata.copy(), fit.table
     if fit.provenance.get("sampler", {}).get("method") == "collapsed":
         names, posterior = fit.spec.location_parameters(), idata["posterior"].to_dataset()
@@ -155,7 +158,10 @@ def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
 
 
 def _as_stored(column: pd.Series) -> np.ndarray:
-    """Return numbers and truth values as they are, everything else as text; a missing text is empty."""
+    """Return numbers and truth values as they are, everything else as text.
+
+    A missing text is empty.
+    """
     extension = isinstance(column.dtype, pd.api.extensions.ExtensionDtype)
     if extension and column.dtype.kind in "fiu" and column.isna().any():
         return column.to_numpy(dtype=float, na_value=np.nan)

@@ -1,4 +1,6 @@
-"""What a posterior is asked: estimands, levels and contrasts, as rows that are linear in the effects of a model.
+"""What a posterior is asked.
+
+Estimands, levels and contrasts, as rows that are linear in the effects of a model.
 
 ``population``
     The mean over new words and attributes like the listed ones: random effects that are not held
@@ -94,7 +96,10 @@ def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
 
 
 def contrasted_groups(group: str, labels: Iterable[str]) -> Sequence[tuple[str, str]]:
-    """Return what is contrasted with what: certain connections, or each label with each that follows."""
+    """Return what is contrasted with what.
+
+    Certain connections, or each label with each that follows.
+    """
     if group == "connection":
         return CONTRASTS
     return list(itertools.combinations(dict.fromkeys(labels), 2))
@@ -188,7 +193,9 @@ def together(first: Rows, second: Rows) -> Rows:
 
 
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
-    """Return the two labels whose contrast is called ``a - b``; a label may contain such a dash itself.
+    """Return the two labels whose contrast is called ``a - b``.
+
+    A label may contain such a dash itself.
 
     A difference on one label is called as that label.
 
@@ -265,8 +272,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
         name, idx = term, design.index[term]
         lever = design.lever(term)
         each = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
-        # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
-        # says nothing of the class and a new attribute.
+        # An effect is known only where all that it was sampled over is held: the effect of a class
+        # on a listed attribute says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
@@ -296,7 +303,7 @@ def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.unravel_index(present, sizes)), cell
 
 
-# -- single new words and pairs ---------------------------------------------------------------------------------------
+# -- single new words and pairs --------------------------------------------------------------------
 
 
 def new_rows(
@@ -442,8 +449,8 @@ def _with_new(
         new = set(parameter.dims) & set(spec.units)
         if new != {_WORD} and not single:
             continue  # averaged over new attributes
-        # The entry less what is new of it: two rows of one new word share an effect where all else is the same. Words of two
-        # kinds are two words.
+        # The entry less what is new of it: two rows of one new word share an effect where all else
+        # is the same. Words of two kinds are two words.
         at = zip(
             parameter.dims, np.unravel_index(design.index[name], design.shape(name)), strict=True
         )
@@ -554,7 +561,10 @@ def same_for_all_words(spec: ModelSpec) -> bool:
 
 
 def has_new_words(spec: ModelSpec) -> bool:
-    """Say whether a model can be asked for a single new word: it is of words and attributes, and words scatter."""
+    """Say whether a model can be asked for a single new word.
+
+    It is of words and attributes, and words scatter.
+    """
     return about_pairs(spec) and not same_for_all_words(spec)
 
 

@@ -165,7 +165,8 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
         # Batches of few effective draws all look narrow.
         few = ess < _LEAST_EFFECTIVE * batches
         error_sd = np.where(few, np.fmax(in_batches, error_sd), in_batches)
-        # The ends of a shortest interval converge by the cube root of the draws (Kim and Pollard 1990, section 6.3).
+        # The ends of a shortest interval converge by the cube root of the draws (Kim and Pollard
+        # 1990, section 6.3).
         error_low, error_high = (
             ends.std(axis=0, ddof=1) / np.cbrt(batches) for ends in shortest_interval(parts, prob)
         )
@@ -195,7 +196,10 @@ def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
 
 
 def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
-    """Return mean and HPDI of rows as columns of another table: ``name, name_low, name_high``, and their errors."""
+    """Return mean and HPDI of rows as columns of another table.
+
+    ``name, name_low, name_high``, and their errors.
+    """
     out = {}
     for end, column in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
         out[f"{name}{end}"] = frame[column]
@@ -204,13 +208,19 @@ def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
 
 
 def batches_of(chains: int, draws: int) -> int:
-    """Return into how many batches draws are cut for a Monte Carlo error; 1 where they are too few."""
+    """Return into how many batches draws are cut for a Monte Carlo error.
+
+    1 where they are too few.
+    """
     per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
     return chains * per_chain if per_chain else 1
 
 
 def end_to_mean(prob: float) -> float:
-    """Return the error of an end over that of the mean, of draws of a normal: that of a quantile."""
+    """Return the error of an end over that of the mean, of draws of a normal.
+
+    That of a quantile.
+    """
     from scipy.stats import norm
 
     tail = (1 - prob) / 2
@@ -218,7 +228,10 @@ def end_to_mean(prob: float) -> float:
 
 
 def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
-    """Return the Monte Carlo error of the share of draws with a property: binomial, with half a draw added on either side."""
+    """Return the Monte Carlo error of the share of draws with a property.
+
+    Binomial, with half a draw added on either side.
+    """
     share, ess = np.asarray(share, float), np.asarray(ess, float)
     known = np.where(np.isnan(ess), 1.0, ess)
     middle = (share * known + 0.5) / (known + 1)
@@ -242,7 +255,10 @@ def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.nd
 
 
 def labelled_draws(draws: np.ndarray, labels: Mapping[str, str | Sequence[str]]) -> xr.DataArray:
-    """Return draws of shape (chain, draw, row) with the labels of their rows; a single text labels all."""
+    """Return draws of shape (chain, draw, row) with the labels of their rows.
+
+    A single text labels all.
+    """
     import xarray as xr
 
     rows = draws.shape[-1]
@@ -282,7 +298,10 @@ def joined_rows(parts: Sequence[xr.DataArray]) -> xr.DataArray:
 
 
 def relabelled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataArray:
-    """Return the draws with other label columns; None removes one, and new ones come first, in this order."""
+    """Return the draws with other label columns.
+
+    None removes one, and new ones come first, in this order.
+    """
     kept = {name: values for name, values in labels_of_rows(draws).items() if name not in labels}
     given = {name: values for name, values in labels.items() if values is not None}
     return labelled_draws(draws.to_numpy(), {**given, **kept})
@@ -314,7 +333,10 @@ def keyed_draws(
 def contrast_draws(
     means: xr.DataArray, pairs: Sequence[tuple[str, str]] = CONTRASTS, group: str = "connection"
 ) -> xr.DataArray:
-    """Return draws of the differences between groups wherever both exist: ``level, name, contrast, estimand``."""
+    """Return draws of the differences between groups wherever both exist.
+
+    ``level, name, contrast, estimand``.
+    """
     values = means.to_numpy()
     at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "estimand", group))}
     labels, columns = [], []

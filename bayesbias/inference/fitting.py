@@ -206,7 +206,8 @@ def fit(
     refuse_vague(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""
-    # Before Numba: while it is imported, a library looks through all modules that are there already.
+    # Before Numba: while it is imported, a library looks through all modules that are there
+    # already.
     import nutpie  # noqa: F401
 
     if sampler != "pairwise":
@@ -312,7 +313,10 @@ def refuse_vague(design: Design) -> None:
 
 
 def refuse_no_noise(reduced: Collapsed) -> None:
-    """Refuse rows that the effects reproduce to the last digit: their noise would shrink without end."""
+    """Refuse rows that the effects reproduce to the last digit.
+
+    Their noise would shrink without end.
+    """
     least = 1e-22 * float(np.sum(reduced.design.y**2))
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(

@@ -1,4 +1,6 @@
-r"""The PyMC model of a TOML file, pair by pair with all its effects; and its sampling where there is no exact reduction.
+r"""The PyMC model of a TOML file, pair by pair with all its effects.
+
+And its sampling where there is no exact reduction.
 
 `pymc_model` states what is fitted. Effects are their mean plus their standard deviation times a
 standard normal (non-centered), which takes the funnel out of small standard deviations.
@@ -102,7 +104,10 @@ def _normal_effects(design: Design) -> list[str]:
 
 
 def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return center and root of the posterior of all standard normals in the pilot; None where there is no cheap pilot."""
+    """Return center and root of the posterior of all standard normals in the pilot.
+
+    None where there is no cheap pilot.
+    """
     from scipy import sparse
 
     spec, normal = design.spec, _normal_effects(design)

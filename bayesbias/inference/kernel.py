@@ -1,4 +1,6 @@
-r"""The compiled log density of the scales; see `bayesbias.inference.likelihood` for what it computes.
+r"""The compiled log density of the scales.
+
+See `bayesbias.inference.likelihood` for what it computes.
 
 One function serves every model and every table: what differs is in the arrays. Numba compiles it
 once and keeps the result on disk. Only this module imports Numba, and is therefore imported inside
@@ -88,13 +90,13 @@ def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[
 def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndarray) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
-    `theta` are logarithms; `arrays` are unpacked below. `prior_c` are the constants of their priors (`prior_constant`);
-    `constants` are fixed variances, numbered after those of the scales. For component j:
-    `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
-    ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed
-    over ``comp_nu[j]`` independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each
-    with a variance and a sparse incidence on the rows. G enters by F since its rank is that of the
-    copies, which is 1 for the largest component. An empty `grad` asks for the value alone.
+    `theta` are logarithms; `arrays` are unpacked below. `prior_c` are the constants of their priors
+    (`prior_constant`); `constants` are fixed variances, numbered after those of the scales. For
+    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a
+    row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data
+    summed over ``comp_nu[j]`` independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``,
+    each with a variance and a sparse incidence on the rows. G enters by F since its rank is that of
+    the copies, which is 1 for the largest component. An empty `grad` asks for the value alone.
 
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf),
     which the sampler takes for a divergence; nothing is raised.
@@ -149,7 +151,8 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
                 for x in range(eff_ptr[e], eff_ptr[e + 1]):
                     gvar[eff_var[e]] += inc_coef[x] * inc_coef[x] * slope
             continue
-        # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
+        # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector
+        # instructions of it.
         size = m * m
         up[:size] = 0.0
         tri[:size] = 0.0
@@ -252,7 +255,9 @@ FARTHEST_SCORE = 36.0  # beyond, the normal distribution leaves the range of flo
 def logs_of_scores(
     u: np.ndarray, log_m: np.ndarray, theta: np.ndarray, slope: np.ndarray, bend: np.ndarray
 ) -> float:
-    """Write the log scales of scores, their derivatives, and those of the logarithms of these; return the log volume.
+    """Write the log scales of scores, their derivatives, and those of the logarithms of these.
+
+    Return the log volume.
 
     Returns
     -------
@@ -285,7 +290,10 @@ _HEAD = 1 + 2 * _PARTS
 def packed(
     arrays: Sequence[np.ndarray], log_m: np.ndarray, mode: np.ndarray, root: np.ndarray
 ) -> np.ndarray:
-    """Return the block of words that the callbacks read: its length, starts and lengths of its parts, the parts."""
+    """Return the block of words that the callbacks read.
+
+    Its length, starts and lengths of its parts, the parts.
+    """
     parts = [*arrays, log_m, mode, np.ascontiguousarray(root)]
     lengths = np.array([part.size for part in parts])
     starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -351,7 +359,10 @@ def _callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @_callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
 def logp_callback(n, at_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient where it is; 0, or 3 or 4 where one is not finite."""
+    """Give the sampler log density and gradient where it is.
+
+    0, or 3 or 4 where one is not finite.
+    """
     head = carray(data, (1,), np.int64)
     words = carray(data, (head[0],), np.int64)
     grad = carray(grad_at, (n,))

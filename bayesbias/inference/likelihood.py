@@ -1,4 +1,6 @@
-r"""The exact marginal likelihood of a normal model: all effects are integrated out, only scales are left to sample.
+r"""The exact marginal likelihood of a normal model.
+
+All effects are integrated out, only scales are left to sample.
 
 Every row is :math:`y_n = \sum_p x_{pn} u_p[i_p(n)] + \epsilon_n` with independent normal effects u,
 whose standard deviations are numbers or parameters. (A parameter centered on another one is the
@@ -139,7 +141,9 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Components along some factors, of blocks that share the levels there; what they hold comes with the outcome.
+    """Components along some factors, of blocks that share the levels there.
+
+    What they hold comes with the outcome.
 
     `connected` has the rows of each component, and its effects.
     """
@@ -247,7 +251,10 @@ class Collapsed:
         return out
 
     def joined(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Turn draws of the named scale parameters into log scales, shape (n, n_theta); undoes `split`."""
+        """Turn draws of the named scale parameters into log scales, shape (n, n_theta).
+
+        Undoes `split`.
+        """
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
 
@@ -324,8 +331,8 @@ def _draw_component(
             mean = (inverse @ (inverse.transpose(0, 2, 1) @ weighted)) @ data
             u = mean + inverse @ normals(k, n_eff)
         else:
-            # Fewer rows than effects: draw both from their prior, and move the effects by what is left of the data
-            # (Matheron's rule), which needs a matrix of the rows alone.
+            # Fewer rows than effects: draw both from their prior, and move the effects by what is
+            # left of the data (Matheron's rule), which needs a matrix of the rows alone.
             u = np.sqrt(prior)[:, :, None] * normals(k, n_eff)
             left = data - x @ u - np.sqrt(noise)[:, :, None] * normals(k, m)
             inverse = np.linalg.inv(np.linalg.cholesky(covariances(comp, noise, prior)))
@@ -422,7 +429,10 @@ def _collapsible_terms(design: Design) -> list[str]:
 
 
 def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]:
-    """Return the components of an outcome, minus what the means of effects are fixed at; rows without effects pooled."""
+    """Return the components of an outcome, minus what the means of effects are fixed at.
+
+    Rows without effects pooled.
+    """
     y = design.y.copy()
     for name in design.spec.location_parameters():
         parameter = design.spec.parameters[name]
@@ -489,7 +499,8 @@ def find_orbits(
                 columns.append(idx)  # a variance follows from the entry
                 continue
             columns.append(variance_of[name][idx])
-            # The place of a row's entry among those of its level: entries of one level alone count by their order.
+            # The place of a row's entry among those of its level: entries of one level alone count
+            # by their order.
             level = np.full(int(idx.max()) + 1, -1, dtype=np.int64)
             level[idx] = codes
             used = np.flatnonzero(level >= 0)

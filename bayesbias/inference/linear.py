@@ -1,4 +1,6 @@
-r"""Quantities that are linear in the effects of a model, given its scales: means, contrasts, new words.
+r"""Quantities that are linear in the effects of a model, given its scales.
+
+Means, contrasts, new words.
 
 Every mean and contrast of a normal model is such a quantity. So its posterior is a mixture of
 normals over the draws of the scales, and nothing has to be drawn. Within a component
@@ -40,7 +42,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Fresh:
-    """Effects of a new word, attribute or pair: normal, with the standard deviation that the model gives them.
+    """Effects of a new word, attribute or pair.
+
+    Normal, with the standard deviation that the model gives them.
 
     Attributes
     ----------
@@ -100,7 +104,10 @@ class Linear:
         return Linear(self.constant - other.constant, *groups)
 
     def combined(self, weights: Any) -> Linear:
-        """Return sums of the rows by sparse weights, shape (sums, rows); what each row has for itself adds up by its squares."""
+        """Return sums of the rows by sparse weights, shape (sums, rows).
+
+        What each row has for itself adds up by its squares.
+        """
         groups: list[Any] = [
             tuple(replace(each, weights=by @ each.weights) for each in group)
             for group, by in (
@@ -175,7 +182,10 @@ class _Loads:
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """Linear quantities turned as the components of a table are; all tables of the same labels share it."""
+    """Linear quantities turned as the components of a table are.
+
+    All tables of the same labels share it.
+    """
 
     constant: np.ndarray
     parts: list[Part]
@@ -205,7 +215,8 @@ class Projected:
                 weights[mu] = weights[mu] + moved if mu in weights else moved
             elif mu:
                 constant = constant + weights[name].sum(axis=1) * float(mu)
-        # Columns are taken again and again, which of sparse weights costs more than what is done with them.
+        # Columns are taken again and again, which of sparse weights costs more than what is done
+        # with them.
         parts = [
             Part(name, own.toarray() if np.prod(own.shape) <= _DENSE else own.tocsc())
             for name, own in weights.items()
@@ -217,7 +228,10 @@ class Projected:
         return cls(constant, parts, [each for each in loads if each is not None])
 
     def moments(self, reduced: Collapsed, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance, shape (n, rows), for log scales of shape (n, n_theta); new effects are left out."""
+        """Return mean and variance, shape (n, rows), for log scales of shape (n, n_theta).
+
+        New effects are left out.
+        """
         mean = np.broadcast_to(self.constant, (len(theta), len(self.constant))).copy()
         variance = np.zeros_like(mean)
         for part in self.parts:
@@ -360,7 +374,9 @@ _GRID = 2001
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """One normal mixture a row: over the draws of the scales and, where a row is a mixture itself, over its parts.
+    """One normal mixture a row.
+
+    Over the draws of the scales and, where a row is a mixture itself, over its parts.
 
     Attributes
     ----------
@@ -406,7 +422,10 @@ class Mixtures:
         return np.bincount(self.row, self.weight * own, minlength=self.rows)
 
     def sampled(self, seed: int) -> np.ndarray:
-        """Draw once from each of the normals, from one of the parts of each row; shape (chains, draws, rows)."""
+        """Draw once from each of the normals, from one of the parts of each row.
+
+        Shape (chains, draws, rows).
+        """
         rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
         values = self.mean + self.sd * rng.standard_normal(self.mean.shape)
         out = np.empty((*values.shape[:2], self.rows))
@@ -422,7 +441,10 @@ class Mixtures:
         return int(self.row[-1]) + 1 if len(self.row) else 0
 
     def _alike(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-        """Return rows with the same weights together: their numbers, their parts (rows, parts), and the weights."""
+        """Return rows with the same weights together.
+
+        Their numbers, their parts (rows, parts), and the weights.
+        """
         groups: dict[bytes, list[int]] = {}
         starts = np.searchsorted(self.row, np.arange(self.rows + 1))
         for row in range(self.rows):
@@ -456,7 +478,9 @@ def mixture_below(
 def mixture_interval(
     mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the shortest interval of each mixture: the highest posterior density interval of one hump.
+    """Return the ends of the shortest interval of each mixture.
+
+    The highest posterior density interval of one hump.
 
     The ends have equal density and hold `prob` between them; solved by Newton's method for all rows
     at once. A row where that does not succeed (humps apart) is solved on a grid.
@@ -503,7 +527,8 @@ def mixture_interval(
         low[open_rows] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
         high[open_rows] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
         moving = (np.abs(mass) > _EXACT) | (np.abs(tilt * unit) > _EXACT)
-        # Rising at the low end and falling at the high one, or it is no interval of highest density.
+        # Rising at the low end and falling at the high one, or it is no interval of highest
+        # density.
         moving |= ~((slope_low > 0) & (slope_high < 0))
         open_rows = open_rows[moving]
         if len(open_rows) == 0:
@@ -539,7 +564,9 @@ def mixed_rows(
     chains: int,
     projected: Projected | None = None,
 ) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
-    """Return the rows as normal mixtures, and the draws of the scales that they are mixtures over; None where they are not.
+    """Return the rows as normal mixtures, and the draws of the scales that they are mixtures over.
+
+    None where they are not.
 
     Of a model that was sampled pair by pair only what is new is normal given the draws. `projected`
     are the same rows turned as the components of the reduction are, where that is done already.

@@ -97,7 +97,7 @@ class BiasFit:
         """
         return joined_draws(self.idata["posterior"].dataset, self.spec.parameters)
 
-    # -- tables -------------------------------------------------------------------------------------------------------
+    # -- tables ------------------------------------------------------------------------------------
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Estimate the mean of the outcome per connection (or whatever the model gives its results for).
@@ -314,7 +314,9 @@ class BiasFit:
         return frame.assign(**estimates.beside(shares, "opposite"))
 
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
-        """Estimate the shares of the variance around the means: what the pairs have in common, and what is left.
+        """Estimate the shares of the variance around the means.
+
+        What the pairs have in common, and what is left.
 
         The variance of a new row is the sum of the variances of its effects and of the noise.
         Effects are put together by the columns they belong to.
@@ -532,7 +534,10 @@ class BiasFit:
         return estimates.draws_with(self, makers, table, arguments)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all; `load_fit` makes pointwise values and effects again."""
+        """Write one netCDF file, whole or not at all.
+
+        `load_fit` makes pointwise values and effects again.
+        """
         write_fit(path, self)
 
     def __repr__(self) -> str:
@@ -565,10 +570,13 @@ class BiasFit:
             lines.append(f"  Sampled by {engine}")
         return "\n".join(lines)
 
-    # -- how tables are made ------------------------------------------------------------------------------------------
+    # -- how tables are made -----------------------------------------------------------------------
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives, made once for each key and kept as long as the fit; in no file."""
+        """Return what `make` gives, made once for each key and kept as long as the fit.
+
+        In no file.
+        """
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]
@@ -579,7 +587,10 @@ class BiasFit:
 
     @functools.cached_property
     def in_order(self) -> tuple[Design, pd.DataFrame]:
-        """The model on the rows, and the rows, in an order of their own: what is drawn does not depend on how they came."""
+        """The model on the rows, and the rows, in an order of their own.
+
+        What is drawn does not depend on how they came.
+        """
         order = self.design.order()
         return self.design.ordered(), self.table if order is None else self.table.iloc[order]
 
@@ -725,7 +736,8 @@ class BiasFit:
     def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
         spec = self.spec
         if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
-            # The standard deviation of pairs depends on a slope, so that given the scales the ratio is not normal.
+            # The standard deviation of pairs depends on a slope, so that given the scales the ratio
+            # is not normal.
             drawn = self._drawn(rows, estimand, "contrast")
             answer = Answer(drawn, None, rows.known, self.draws())
         else:
@@ -742,7 +754,10 @@ class BiasFit:
         return frame.assign(**more).iloc[self.order_of(rows)].reset_index(drop=True)
 
     def _drawn(self, rows: Rows, estimand: str, column: str) -> xr.DataArray:
-        """Return draws of some rows from those of the effects; a row that is a mixture takes one of its parts in each draw."""
+        """Return draws of some rows from those of the effects.
+
+        A row that is a mixture takes one of its parts in each draw.
+        """
         draws = self.draws()
         values = rows.linear.draws(draws)
         if estimand in PREDICTIVE:

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 __all__ = ["PriorExpectation", "prior_expectation"]
 
 USUAL_LIST = "religion"
-"""The word list that a model is shown on where no table is given: three classes, 15 words, 11 stereotypes, 311 controls."""
+"""The word list that a model is shown on where no table is given.
+
+Three classes, 15 words, 11 stereotypes, 311 controls.
+"""
 MOST_IMPOSSIBLE = 0.05
 """The largest share of impossible pairs that a prior of distances should have."""
 SENSITIVE = 0.05
@@ -197,7 +200,10 @@ def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict
 
 
 def impossible_share(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> float | None:
-    """Return the share of pairs drawn from the prior that no data can show; None where every number is possible."""
+    """Return the share of pairs drawn from the prior that no data can show.
+
+    None where every number is possible.
+    """
     if spec.outcome not in _POSSIBLE:
         return None
     low, high = _POSSIBLE[spec.outcome]
@@ -259,7 +265,9 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
 
 
 def prior_shift(fit: BiasFit) -> tuple[float, float]:
-    """Return how far the first contrast would move with priors of twice the weight: its mean, in SDs, and its SD, as a share.
+    """Return how far the first contrast would move with priors of twice the weight.
+
+    Its mean, in SDs, and its SD, as a share.
 
     To first order in the logarithm of the weight: derivatives of importance-weighted moments are
     covariances with the log prior.
@@ -318,7 +326,8 @@ def _sensitivity(contrasts: xr.DataArray, log_density: np.ndarray, group: str) -
 
     if np.ptp(log_density) == 0:
         return np.zeros(contrasts.sizes["row"])
-    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other sign.
+    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other
+    # sign.
     ratios = xr.DataArray(np.outer((-0.01, 0.01), log_density), dims=("power", "draw"))
     if (ratios.azstats.psislw(dim="draw")[1] > MOST_PARETO_K).any():
         return np.full(contrasts.sizes["row"], np.nan)

@@ -1,4 +1,6 @@
-r"""How reliable a score of k words and m attributes is: generalizability coefficients from the spreads of a model.
+r"""How reliable a score of k words and m attributes is.
+
+Generalizability coefficients from the spreads of a model.
 
 A score is a weighted sum of distances. Under a normal model each random term adds to its variance,
 and a replication, the same object measured with other words and attributes, keeps some terms and
@@ -57,10 +59,10 @@ MEASURES: Mapping[str, tuple[str, ...]] = {
   number of words);
 - ``mac``: the mean distance of the words of one class to all attribute sets.
 
-``relative``: differences between objects measured with the same attributes. ``absolute``: the score of one object by itself,
-against those of others. ``against_zero``: the score against zero, of the classes of the table; at 0.8 it is two standard errors
-away. Sets and classes have equal weight, whatever their lengths. From little data coefficients come out too high rather than
-too low.
+``relative``: differences between objects measured with the same attributes. ``absolute``: the score
+of one object by itself, against those of others. ``against_zero``: the score against zero, of the
+classes of the table; at 0.8 it is two standard errors away. Sets and classes have equal weight,
+whatever their lengths. From little data coefficients come out too high rather than too low.
 """
 
 LEFT_OUT: Mapping[str, str] = {
@@ -83,7 +85,10 @@ _LEAST_CONTRASTS = 2  # of classes by sets; an SD known from a single one is its
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The variance of a score, one number a draw: its universe score, and what k words and m attributes divide."""
+    """The variance of a score, one number a draw.
+
+    Its universe score, and what k words and m attributes divide.
+    """
 
     universe: np.ndarray
     per_word: np.ndarray
@@ -91,7 +96,10 @@ class Components:
     per_pair: np.ndarray
 
     def coefficient(self, words: float, attributes: float) -> np.ndarray:
-        """Return the coefficient of a score of so many words a class and attributes a set; either may be infinite."""
+        """Return the coefficient of a score of so many words a class and attributes a set.
+
+        Either may be infinite.
+        """
         error = self.per_word / words + self.per_attribute / attributes
         error = error + self.per_pair / (words * attributes)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -140,7 +148,10 @@ def check_scores(design: Design, table: pd.DataFrame) -> None:
 
 
 def numbers_of_words(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the words of a class and the stereotypes of a set: harmonic means, as they divide variances."""
+    """Return the words of a class and the stereotypes of a set.
+
+    Harmonic means, as they divide variances.
+    """
     rows = table[table["connection"].isin(["associated", "different"])]
     out = []
     for key, name in ((_CLASS, _WORD), (_LIST, _ATTRIBUTE)):
@@ -212,7 +223,10 @@ def reliability_draws(
     words: int | Sequence[int] | None,
     attributes: int | Sequence[int] | None,
 ) -> xr.DataArray:
-    """Return draws of the coefficients, labeled by the columns of `BiasFit.reliability`; NaN where left out."""
+    """Return draws of the coefficients, labeled by the columns of `BiasFit.reliability`.
+
+    NaN where left out.
+    """
     check_scores(design, table)
     numbers = []
     for given, name, listed in zip(
@@ -333,7 +347,10 @@ def _components(
 
 
 def _place(measure: str, kind: str, dims: Collection[str]) -> str | None:
-    """Return where the variance of a term goes; None where it is the same for all objects, or no variance."""
+    """Return where the variance of a term goes.
+
+    None where it is the same for all objects, or no variance.
+    """
     words, attributes = _WORD in dims, _ATTRIBUTE in dims
     if measure == "word":
         if words:

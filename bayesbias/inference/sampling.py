@@ -1,4 +1,6 @@
-"""The scales of a collapsed model, sampled by NUTS or by importance sampling; effects follow from them exactly.
+"""The scales of a collapsed model, sampled by NUTS or by importance sampling.
+
+Effects follow from them exactly.
 
 Only this module calls nutpie by itself. The effects are drawn from the scales:
 `bayesbias.inference.effects`.
@@ -128,7 +130,10 @@ class Scores:
         return self.log_m + np.log(h), np.exp(log_slope), log_slope
 
     def log_densities(self, reduced: Collapsed, u: np.ndarray) -> np.ndarray:
-        """Return the log posterior density of scores, shape (n, n_theta); -inf beyond floating point."""
+        """Return the log posterior density of scores, shape (n, n_theta).
+
+        -inf beyond floating point.
+        """
         with np.errstate(all="ignore"):
             theta, _, log_slope = self.theta(u)
             value = reduced.log_densities(theta) + log_slope.sum(axis=1)
@@ -234,7 +239,8 @@ def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     import arviz  # noqa: F401 - gives arrays the accessor
     import xarray as xr
 
-    # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other sign.
+    # ArviZ takes the log likelihood of a left-out observation, which is a log ratio with the other
+    # sign.
     log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
     return log_weights.to_numpy(), float(k)
 
@@ -319,12 +325,16 @@ def nuts(
     cores: int,
     seed: int,
 ) -> Any:
-    """Sample n numbers by nutpie, from compiled functions that it calls through C; what is kept is called theta."""
+    """Sample n numbers by nutpie, from compiled functions that it calls through C.
+
+    What is kept is called theta.
+    """
     import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
 
     logp_callback, expand_callback = callbacks
-    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
+    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a
+    # pointer.
     compiled = CompiledPyMCModel(
         dims={},
         _n_dim=n,

@@ -1,4 +1,6 @@
-"""Slopes on covariates of words: what one unit does to means and contrasts, and contrasts at given covariates.
+"""Slopes on covariates of words.
+
+What one unit does to means and contrasts, and contrasts at given covariates.
 
 Means and contrasts of a model with slopes are those of words with the covariates of the listed
 ones: where classes differ in the covariate, slopes are part of them. Held at one value on all rows,

@@ -120,8 +120,9 @@ def total_sd(
     for name, variance in term_variances(design, draws, rows).items():
         lever = design.lever(name, rows)
         differs = np.ptp(design.index[name][rows]) > 0 or (lever is not None and np.ptp(lever) > 0)
-        # Of what is all there is, no pair has another than its own: how classes differ is no scatter of pairs. With two
-        # classes their spread would be little but its prior, which knows no unit.
+        # Of what is all there is, no pair has another than its own: how classes differ is no
+        # scatter of pairs. With two classes their spread would be little but its prior, which knows
+        # no unit.
         dims = set(spec.parameters[name].dims)
         if free & dims or (differs and dims - set(spec.results.fixed)):
             parts.append(variance)
@@ -157,7 +158,10 @@ def variance_partition_draws(
     chains: int,
     group: str | None,
 ) -> xr.DataArray:
-    """Return draws of the shares of the variance around the means, labeled ``source``; see `BiasFit.variance_partition`."""
+    """Return draws of the shares of the variance around the means, labeled ``source``.
+
+    See `BiasFit.variance_partition`.
+    """
     spec = design.spec
     check_normal_noise(spec, "shares of variance")
     labels, codes = labels_of(table[spec.results.group], spec.results.group)
@@ -205,7 +209,9 @@ def standardized(
     mixtures: Mixtures | None = None,
     known: np.ndarray | None = None,
 ) -> tuple[xr.DataArray, Mixtures | None, np.ndarray | None]:
-    """Divide contrasts by the standard deviation of pairs under the same draw; the last label is its ``unit``.
+    """Divide contrasts by the standard deviation of pairs under the same draw.
+
+    The last label is its ``unit``.
 
     Given the scales, of which the standard deviation t is one, a normal N(mu, s) over t is N(mu /
     t, s / t).

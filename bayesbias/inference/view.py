@@ -19,14 +19,16 @@ PROB = 0.89
 ROPE = 0.02
 """Half-width of the default region of practical equivalence, in cosine distance.
 
-Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on the published Reddit
-tables). Half of a small standardized effect (0.1) is therefore about 0.02. For vectors with another spread, set your own.
+Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on
+the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
+vectors with another spread, set your own.
 """
 STANDARD_ROPE = 0.1
 """Half-width of the default region of practical equivalence of a standardized contrast, in standard deviations.
 
-Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis, 2nd ed., ch. 2) calls an
-effect, as in Kruschke (2018, Advances in Methods and Practices in Psychological Science 1: 270-280).
+Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis,
+2nd ed., ch. 2) calls an effect, as in Kruschke (2018, Advances in Methods and Practices in
+Psychological Science 1: 270-280).
 """
 
 
@@ -138,12 +140,18 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
 def side(
     low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE
 ) -> Verdict:
-    """Say on which side of zero an interval lies, whatever the ROPE; inconclusive where it includes zero."""
+    """Say on which side of zero an interval lies, whatever the ROPE.
+
+    Inconclusive where it includes zero.
+    """
     return below if high < 0 else above if low > 0 else Verdict.INCONCLUSIVE
 
 
 def sure_side(row: Any) -> Verdict | None:
-    """Say on which side of zero an interval lies; None within twice its Monte Carlo error of zero: too close to call."""
+    """Say on which side of zero an interval lies.
+
+    None within twice its Monte Carlo error of zero: too close to call.
+    """
     low, high = sure_ends(row)
     inner = (2 * float(row.hpdi_low) - low, 2 * float(row.hpdi_high) - high)
     found = side(low, high)

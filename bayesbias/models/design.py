@@ -118,7 +118,8 @@ class Design:
         }
         noise = [value for value in spec.noise.values() if isinstance(value, str)]
         index = {name: flat(spec.parameters[name].dims) for name in (*spec.mu, *noise)}
-        # A parent's entry follows from the child's, also where the parent has a dimension of its own.
+        # A parent's entry follows from the child's, also where the parent has a dimension of its
+        # own.
         for name in reversed(spec.location_parameters()):
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
@@ -142,7 +143,10 @@ class Design:
         return int(np.prod(self.shape(name), dtype=int))
 
     def order(self) -> np.ndarray | None:
-        """Return the rows in the order of their labels, of one label in that of their outcome; None where they are so."""
+        """Return the rows in the order of their labels, of one label in that of their outcome.
+
+        None where they are so.
+        """
         joint = np.zeros(len(self.y), dtype=np.int64)
         for unit, codes in self.units.items():
             joint = joint * len(self.coords[unit]) + codes
@@ -196,12 +200,18 @@ class Design:
         return digest.digest()
 
     def stream(self, seed: int) -> int:
-        """Return the seed of the random numbers of one fit: fits of other rows or models get others."""
+        """Return the seed of the random numbers of one fit.
+
+        Fits of other rows or models get others.
+        """
         own = hashlib.sha256(self._content + str(int(seed)).encode("ascii")).digest()
         return int.from_bytes(own[:4], "little")
 
     def lever(self, name: str, rows: Any = slice(None)) -> np.ndarray | None:
-        """Return what each row multiplies a term by: its covariate, and 0 where it has not the term. None where all have 1."""
+        """Return what each row multiplies a term by.
+
+        Its covariate, and 0 where it has not the term. None where all have 1.
+        """
         covariate = self.spec.parameters[name].covariate
         out = None if covariate is None else self.covariates[covariate][rows]
         if name not in self.only:
@@ -210,7 +220,10 @@ class Design:
         return having.astype(float) if out is None else out * having
 
     def untouched(self, name: str) -> np.ndarray:
-        """Return which entries of a location parameter no row says anything of: none has it, or their covariate is zero."""
+        """Return which entries of a location parameter no row says anything of.
+
+        None has it, or their covariate is zero.
+        """
         rows, lever = self.index[name], self.lever(name)
         out = np.ones(self.size(name), dtype=bool)
         out[rows if lever is None else rows[lever != 0]] = False
@@ -348,7 +361,10 @@ def _having(frame: pd.DataFrame, labels: Mapping[str, str]) -> np.ndarray:
 
 
 def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
-    """Refuse a term of a model of one's own that is left to a label which no row has: it may be misspelt."""
+    """Refuse a term of a model of one's own that is left to a label which no row has.
+
+    It may be misspelt.
+    """
     for name, parameter in spec.parameters.items() if spec.origin else ():
         for column, label in parameter.only.items():
             if column in frame.columns and label not in (

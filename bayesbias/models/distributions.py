@@ -1,4 +1,6 @@
-"""The distributions a model file may name: their arguments, support, sampler, density, scale and code, one row each.
+"""The distributions a model file may name.
+
+Their arguments, support, sampler, density, scale and code, one row each.
 
 A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive
 unless the row says that it is free. A positive distribution, which may be the prior of a scale,

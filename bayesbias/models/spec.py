@@ -109,8 +109,8 @@ class ModelSpec:
     outcome : str
         The column that is modelled.
     likelihood : str
-        ``Normal``, ``StudentT`` or ``Binomial``. Of the last the outcome is a count, and the mean is
-        in log odds.
+        ``Normal``, ``StudentT`` or ``Binomial``. Of the last the outcome is a count, and the mean
+        is in log odds.
     mu : tuple of str
         The parameters that are added up to the mean.
     noise : Mapping
@@ -176,7 +176,10 @@ class ModelSpec:
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
     def label_columns(self) -> set[str]:
-        """Return the columns of labels that rows are told apart by: units, dimensions, and those that leave terms out."""
+        """Return the columns of labels that rows are told apart by.
+
+        Units, dimensions, and those that leave terms out.
+        """
         parameters = self.parameters.values()
         return {*self.units, *(column for p in parameters for column in (*p.dims, *p.only))}
 

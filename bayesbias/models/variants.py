@@ -1,4 +1,7 @@
-"""Models made from others: with slopes on a covariate, or without terms of which a table says nothing."""
+"""Models made from others.
+
+With slopes on a covariate, or without terms of which a table says nothing.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["slopes_for", "trimmed", "with_slopes"]
 
 SLOPE_SD = 0.1
-"""Prior sd of a slope on distances, for one standard deviation of the covariate: what the models give a difference."""
+"""Prior sd of a slope on distances, for one standard deviation of the covariate.
 
-# The same by outcome; of a logit half of what a prior gives the overall difference, as of distances.
+What the models give a difference.
+"""
+
+# The same by outcome; of a logit half of what a prior gives the overall difference, as of
+# distances.
 _SD_OF = {"distance": SLOPE_SD, "change": SLOPE_SD, "difference": 0.1, "logit_difference": 0.5}
 # Whose words a slope on a covariate of some word scatters over: those on the other side of a pair.
 _ACROSS: dict[str, tuple[str, ...]] = {
@@ -44,7 +51,9 @@ def slopes_for(
     covariate: str,
     by: str | Sequence[str | Sequence[str]] | None = None,
 ) -> ModelSpec:
-    """Return the model with the slopes on a covariate that its table calls for; what ``--slope`` of the commands does.
+    """Return the model with the slopes on a covariate that its table calls for.
+
+    What ``--slope`` of the commands does.
 
     The slope differs by what the results of the model are for, and scatters over the words of the
     other side: of a covariate about protected words over attributes, so that its interval is that

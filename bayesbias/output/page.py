@@ -1,4 +1,7 @@
-"""Results as one self-contained HTML file: the result first, then tables, figures, data, model and glossary."""
+"""Results as one self-contained HTML file.
+
+The result first, then tables, figures, data, model and glossary.
+"""
 
 from __future__ import annotations
 

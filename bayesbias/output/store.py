@@ -45,7 +45,8 @@ class Run:
     view : View
         Probability of the intervals and regions of practical equivalence of its tables.
     kind : str
-        ``association``, ``corpora``, ``debiasing``, ``sentences``, ``sentiment``, ``wefat`` or ``sweep``.
+        ``association``, ``corpora``, ``debiasing``, ``sentences``, ``sentiment``, ``wefat`` or
+        ``sweep``.
     command : list of str or None
         Arguments of ``bayesbias`` that made it; None for a result saved from Python.
     path : Path
@@ -310,7 +311,7 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
         raise InputError("the file is not a run.json of bayesbias", where=str(path)) from error
 
 
-# -- the result itself: dataclasses, mappings and sequences as JSON, frames and fits as files beside it ----------------
+# -- the result itself: dataclasses, mappings and sequences as JSON, frames and fits as files beside
 
 
 def _write_payload(result: Any, folder: Path) -> None:

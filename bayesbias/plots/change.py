@@ -32,7 +32,9 @@ def plot_changes(
     estimand: str = "population",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
+    """Show how far each protected word moved, per connection.
+
+    Arrows from the original to the debiased mean.
 
     An arrow begins at the mean distance in the original fit and is as long as the mean change. The
     band around its head is the HPDI of the change. A band that reaches back over the beginning
@@ -424,7 +426,10 @@ def plot_corpora(
 def _square_scatter(
     axes: list[Axes], tables: list[pd.DataFrame], connections: tuple[str, ...]
 ) -> list[str]:
-    """Draw distances after against those before in squares with a diagonal; return the connections shown."""
+    """Draw distances after against those before in squares with a diagonal.
+
+    Return the connections shown.
+    """
     sides = ["original", "debiased"]
     low = min(float(table[sides].to_numpy().min()) for table in tables)
     high = max(float(table[sides].to_numpy().max()) for table in tables)

@@ -43,8 +43,8 @@ def ridge_height(n: int) -> float:
 def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Compare the observed outcomes with tables that the fitted model would make.
 
-    Of a fit to distances there is a row for each connection or, of groups, each attribute set, of one to sentiment for each
-    classifier.
+    Of a fit to distances there is a row for each connection or, of groups, each attribute set, of
+    one to sentiment for each classifier.
 
     Parameters
     ----------

@@ -87,7 +87,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Beside:
-    """A column of text at the right: the text of each row, its title, and its distance in points."""
+    """A column of text at the right.
+
+    The text of each row, its title, and its distance in points.
+    """
 
     texts: Mapping[Any, str]
     title: str = ""
@@ -376,7 +379,8 @@ def plot_contrasts(
 
     Of one fit both estimands stand side by side: a filled circle for the population, an open
     diamond for these words only. Several fits have one color each; of them the population is drawn,
-    or these words where the level has no population. At the right is the probability that the difference is negative.
+    or these words where the level has no population. At the right is the probability that the
+    difference is negative.
 
     Parameters
     ----------
@@ -753,7 +757,8 @@ def plot_sweep(
     if not len(frame):
         hint = "a fitted cell with two connections, of a model with normal noise"
         raise InputError("no cell has a contrast in standard deviations", where="result", hint=hint)
-    # Marked are cells in another unit than most (*), and those without most words or with warnings (†).
+    # Marked are cells in another unit than most (*), and those without most words or with warnings
+    # (†).
     cells = result.cells.set_index("cell").loc[frame["cell"]]
     doubt = cells["warnings"].notna()
     for side in ("protected", "stereotypes"):

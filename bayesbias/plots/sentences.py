@@ -17,7 +17,8 @@ from bayesbias.wordlists.sentence_tests import list_tests
 
 __all__ = ["plot_correlations", "plot_covariate", "plot_seat", "plot_seat_contrasts"]
 
-# One hue from light to dark: not significant, alone, after Holm's correction; then what was not run.
+# One hue from light to dark: not significant, alone, after Holm's correction; then what was not
+# run.
 _SHADES = ("#FFFFFF", "#A6CBE3", "#0B5A92", "#EFEFEF")
 _NUMBERS = 36.0  # points that numbers take beside the bars
 _LEVELS = {

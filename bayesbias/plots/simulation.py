@@ -18,7 +18,8 @@ __all__ = ["plot_false_alarms", "plot_paper"]
 
 _CODED, _INTENDED, _SINGLE = "#BDBDBD", COLOR["different"], COLOR["associated"]
 _PAIRS, _RIGHT = COLOR["human"], COLOR["neutral"]
-# Color, marker, line and name of each method: the tests of averages in color, the right unit in dark gray.
+# Color, marker, line and name of each method: the tests of averages in color, the right unit in
+# dark gray.
 _LOOK = {
     ("classes", "weat"): (_SINGLE, "o", "-", "WEAT's permutation test, one-sided as published"),
     ("classes", "weat_two_sided"): (_SINGLE, "o", ":", "WEAT's permutation test, two-sided"),

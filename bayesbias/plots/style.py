@@ -172,7 +172,8 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
         if kwargs.get("ax") is None:
             import matplotlib.pyplot as plt
 
-            # A notebook sets itself up when the backend first loads, which the context below would undo.
+            # A notebook sets itself up when the backend first loads, which the context below would
+            # undo.
             if not plt.get_fignums():
                 plt.switch_backend(mpl.get_backend())
         with mpl.rc_context(settings()):
@@ -265,7 +266,10 @@ def points_per(ax: Axes, rows: float) -> float:
 
 
 def show_x(ax: Axes, *values: float) -> None:
-    """Let the limits of x grow until they show all that is drawn, and some values. They never shrink."""
+    """Let the limits of x grow until they show all that is drawn, and some values.
+
+    They never shrink.
+    """
     ax.update_datalim([(value, 0.0) for value in values], updatey=False)
     ax.autoscale_view(scaley=False)  # of shared Axes it looks at all
     low, high = ax.get_xlim()
@@ -327,7 +331,10 @@ def estimate(row: Any, digits: int = 3, *, signed: bool = False, between: str = 
 def write_aside(
     ax: Axes, row: float | None, text: str, size: float = 8.0, *, shift: float = 6.0, **style: Any
 ) -> None:
-    """Write beside the Axes, some points from the edge ``xy`` (1: right): at a row, or (``row=None``) above."""
+    """Write beside the Axes, some points from the edge ``xy`` (1: right).
+
+    At a row, or (``row=None``) above.
+    """
     up, edge = style.pop("up", 4.0), style.pop("xy", 1)
     ax.annotate(
         text,
@@ -399,7 +406,10 @@ def finish(
 
 
 def _room(axes: Sequence[Axes]) -> float:
-    """Return the width for title and legend in points: that of the Axes, or up to the right edge."""
+    """Return the width for title and legend in points.
+
+    That of the Axes, or up to the right edge.
+    """
     figure: Any = axes[0].get_figure(root=True)
     width = float(figure.get_size_inches()[0] * 72) / pt(1.0)
     scale = 72 / figure.dpi / pt(1.0)
@@ -412,7 +422,10 @@ def _room(axes: Sequence[Axes]) -> float:
 
 
 def _legend(ax: Axes, handles: list[Any], room: float, below: bool = False) -> tuple[Any, int]:
-    """Put the legend outside, with as many columns as there is room for; return it and its lines."""
+    """Put the legend outside, with as many columns as there is room for.
+
+    Return it and its lines.
+    """
     figure: Any = ax.get_figure(root=True)
     low = ax.get_tightbbox().y0 - ax.bbox.y0  # what stands below the Axes
     down = ScaledTranslation(0, (low - 4) / figure.dpi, figure.dpi_scale_trans)
@@ -446,7 +459,9 @@ def label_points(
     lines: Sequence[tuple[Any, Any]] = (),
     lead: Sequence[bool] | None = None,
 ) -> None:
-    """Name points beside them, over no other point, name or line; names without a place are left out.
+    """Name points beside them, over no other point, name or line.
+
+    Names without a place are left out.
 
     Tied points share a name. Those in the `lead` come first, in bold.
     """

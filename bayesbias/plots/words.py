@@ -150,7 +150,8 @@ def _rain(
         within = mine.groupby("protected_word").cumcount().to_numpy()
         spread = (within + 0.5) * 0.6180339887498949 % 1.0  # shows no pattern, and is no chance
         y = mine["protected_word"].map(rows).to_numpy(dtype=float) + shift
-        # Points lie in the lower part of the lane, the interval in the upper: neither hides the other.
+        # Points lie in the lower part of the lane, the interval in the upper: neither hides the
+        # other.
         y += (0.25 + band * (spread - 0.5)) * lane
         # A crowd of hundreds gets smaller and fainter points: controls must not drown the rest.
         crowd = len(mine) / mine["protected_word"].nunique()

@@ -365,8 +365,9 @@ def mac(
     -------
     Score
         The value is the mean distance, in [0, 2]; 1 means unrelated. Details: ``against`` (the
-        second value), ``difference, t, df, data_against, convention``. Its ``pairs()`` have ``protected_word, attribute, attribute_class,
-        distance, distance_against, weight``; the sum of weight times distance is the value.
+        second value), ``difference, t, df, data_against, convention``. Its ``pairs()`` have
+        ``protected_word, attribute, attribute_class, distance, distance_against, weight``; the sum
+        of weight times distance is the value.
 
     Raises
     ------

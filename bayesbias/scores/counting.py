@@ -65,7 +65,10 @@ class Question:
 
     @classmethod
     def ask(cls, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], sides: int) -> "Question":
-        """Put the question to two groups: their values as integers of one scale, so that ties are exact."""
+        """Put the question to two groups.
+
+        Their values as integers of one scale, so that ties are exact.
+        """
         values, allowance = _as_integers(np.concatenate([x, y]))
         n, n_x = len(values), len(x)
         observed = n * int(values[:n_x].sum()) - n_x * int(values.sum())
@@ -98,7 +101,9 @@ class Question:
 
 
 def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
-    """Round scores to whole multiples of a small unit; return them and the allowance for ties, in units.
+    """Round scores to whole multiples of a small unit.
+
+    Return them and the allowance for ties, in units.
 
     The unit is a power of two near 2^-47 of the largest absolute score. Rounding moves a score by
     half a unit at most. Two partitions differ in no more than n words. If their sums are equal by
@@ -275,7 +280,9 @@ def _surely_too_many(tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray
 def _partial_sums(
     tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
 ) -> list[npt.NDArray[np.int64]] | None:
-    """List the sums of the subsets of `half`, by size and ascending; None if there are too many of them.
+    """List the sums of the subsets of `half`, by size and ascending.
+
+    None if there are too many of them.
 
     A sum is dropped as soon as even the smallest numbers still to be had cannot complete it to the
     wanted size under the limit. Where p is small this leaves a small part of them.

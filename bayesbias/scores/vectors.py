@@ -48,8 +48,8 @@ def direct_bias(
     Score
         The value is the mean of ``|cos(w, g)|^c``, in [0, 1]. Details: ``strictness, explained``
         (the share of the pair differences' sum of squares along g), ``direction`` (g, of length 1,
-        toward the first words of the pairs), ``towards, away``. Its ``pairs()`` have ``word, cosine,
-        contribution``.
+        toward the first words of the pairs), ``towards, away``. Its ``pairs()`` have ``word,
+        cosine, contribution``.
 
     Raises
     ------
@@ -312,7 +312,8 @@ def ect(
     -------
     Score
         The value is Spearman's correlation, in [-1, 1], of the attributes' cosines with the mean
-        vectors of X and of Y; 1 where both order them alike. Its ``pairs()`` have ``word, cosine_x, cosine_y, rank_x, rank_y``.
+        vectors of X and of Y; 1 where both order them alike. Its ``pairs()`` have ``word, cosine_x,
+        cosine_y, rank_x, rank_y``.
 
     Raises
     ------
@@ -531,7 +532,10 @@ def _differences(
 
 
 def _main_direction(differences: Array) -> Array | None:
-    """Return the first principal component around zero, with the sign of the mean; None where these cancel."""
+    """Return the first principal component around zero, with the sign of the mean.
+
+    None where these cancel.
+    """
     _, lengths, components = np.linalg.svd(differences, full_matrices=False)
     lean = float(components[0] @ differences.mean(axis=0))
     if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:

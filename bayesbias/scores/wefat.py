@@ -183,7 +183,10 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
 def _once(
     words: Sequence[str], vectors: Mapping[str, Array], covariate: Given
 ) -> tuple[list[str], list[str]]:
-    """Keep one of the spellings of a word that have the same vector; their covariates must agree."""
+    """Keep one of the spellings of a word that have the same vector.
+
+    Their covariates must agree.
+    """
     first: dict[tuple[str, bytes], str] = {}
     notes = []
     for word in words:
@@ -234,7 +237,10 @@ def _permutation_p(
 
 
 def fisher_interval(r: float, n: int, prob: float) -> tuple[float, float]:
-    """Return the interval of a correlation by Fisher's z (1921): its standard error is 1 / sqrt(n - 3)."""
+    """Return the interval of a correlation by Fisher's z (1921).
+
+    Its standard error is 1 / sqrt(n - 3).
+    """
     from scipy.special import ndtri
 
     if abs(r) >= 1 - ROUNDING:

@@ -1,4 +1,7 @@
-"""What averaging does, and whether intervals cover what they say: simulated tables with a known truth."""
+"""What averaging does, and whether intervals cover what they say.
+
+Simulated tables with a known truth.
+"""
 
 from bayesbias.core.packages import attach
 

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 AVERAGED = ("weat", "averages_t", "pairs_t")
-"""The methods beside the models: WEAT's permutation test on the first two classes; the paired t-test over
-pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over single
-pairs."""
+"""The methods beside the models: WEAT's permutation test on the first two classes; the paired
+t-test over pre-averaged values (one per protected word, after Manzini et al.); Welch's t-test over
+single pairs."""
 WITHOUT_MODEL = (*AVERAGED, MOMENTS)
 LABELS = ["level", "name", "contrast"]
 _BATCH = 10  # tables that a worker takes at a time
@@ -125,7 +125,10 @@ def coverage_simulated(
 
 
 def simulated(scenario: Scenario, seed: int, number: int) -> tuple[pd.DataFrame, int]:
-    """Return the table of a number and its seed: every table has its own, so they may come in any order."""
+    """Return the table of a number and its seed.
+
+    Every table has its own, so they may come in any order.
+    """
     own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
     return simulate_table(scenario, own), own
 
@@ -166,7 +169,8 @@ def analyse_table(
         return []
     if method == "weat":
         classes = list(dict.fromkeys(map(str, table["protected_class"])))[:2]
-        # WEAT gives no interval of a distance; the contrast it stands for is associated - different.
+        # WEAT gives no interval of a distance; the contrast it stands for is associated -
+        # different.
         key = ("overall", "all", "associated - different")
         return [_row(key, p_value=weat(table, classes=classes, sides=2, seed=0).p_value)]
     if method in AVERAGED and not shared:
@@ -213,7 +217,10 @@ def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, An
 def answers_of_fit(
     fit: BiasFit, prob: float, levels: Sequence[str]
 ) -> list[tuple[Key, dict[str, float]]]:
-    """Return what a fit says of the population: the very intervals that its table of contrasts prints."""
+    """Return what a fit says of the population.
+
+    The very intervals that its table of contrasts prints.
+    """
     frames = [fit.contrasts(prob=prob, estimand="population", level=level) for level in levels]
     return [
         (

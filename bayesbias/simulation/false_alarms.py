@@ -1,4 +1,6 @@
-"""What averaged scores show where there is no difference: WEAT's effect size, and false alarms of each method.
+"""What averaged scores show where there is no difference.
+
+WEAT's effect size, and false alarms of each method.
 
 For 2 + 2 words without any difference the effect size is uniform between -sqrt(3) and sqrt(3): 13 %
 are above 1.5 in size. The permutation test knows this: with 2 + 2 words its p-value is never below
@@ -126,7 +128,10 @@ class NullDistribution:
         )  # of 1 + 1 words all mass is at the ends
 
     def summary(self) -> pd.DataFrame:
-        """Return ``quantity, simulated, exact``: standard deviation, quantiles, and shares above a size."""
+        """Return ``quantity, simulated, exact``.
+
+        Standard deviation, quantiles, and shares above a size.
+        """
         import pandas as pd
 
         d, size_of = self.effect_sizes, np.abs(self.effect_sizes)
@@ -215,10 +220,10 @@ def simulate_grid(
     there is no difference (unless `difference` says so): any other difference in the table comes
     from the choice of words. Two questions are asked, as `METHODS` lists:
 
-    * ``classes``: are X and Y associated differently with A and B in one table? The score is the mean of s
-      over X less that over Y.
-    * ``tables``: is the mean similarity in one table another than in a second, drawn alike? The score
-      is the difference of MAC. (The second stands for vectors that "debiasing" has changed at
+    * ``classes``: are X and Y associated differently with A and B in one table? The score is the
+      mean of s over X less that over Y.
+    * ``tables``: is the mean similarity in one table another than in a second, drawn alike? The
+      score is the difference of MAC. (The second stands for vectors that "debiasing" has changed at
       random.)
 
     Parameters
@@ -298,7 +303,10 @@ def simulate_grid(
 
 
 def _calls(alarm: Any, score: Floats, error: Floats, effect: Any = np.nan) -> pd.DataFrame:
-    """Return what a method reports of each table; `error` is the standard error it takes the score to have."""
+    """Return what a method reports of each table.
+
+    `error` is the standard error it takes the score to have.
+    """
     import pandas as pd
 
     return pd.DataFrame({"alarm": alarm, "score": score, "error": error, "effect": effect})

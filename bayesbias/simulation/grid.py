@@ -1,4 +1,6 @@
-"""A complete table of words by attributes as a grid: its blocks, contrasts as weights of blocks, and intervals without a model.
+"""A complete table of words by attributes as a grid.
+
+Its blocks, contrasts as weights of blocks, and intervals without a model.
 
 A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
 a connection is over pairs, so a block counts by its words times its attributes. The
@@ -249,7 +251,9 @@ def contrast_values(means: np.ndarray, weights: Mapping[Key, np.ndarray]) -> dic
 def scatter(
     grid: Grid, weights: np.ndarray, freedom: bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the mean squares of a contrast around its means: of words, of attributes, and of what is left.
+    """Return the mean squares of a contrast around its means.
+
+    Of words, of attributes, and of what is left.
 
     The score of a word is its weighted mean over the lists, sum_j w_kj (d_i. - d_..), that of an
     attribute its weighted mean over the classes; what is left of a pair is the interaction d_ij -

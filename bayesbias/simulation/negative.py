@@ -1,4 +1,7 @@
-"""Real vectors with the meaning taken out, where there is nothing to find: negative controls of a model."""
+"""Real vectors with the meaning taken out, where there is nothing to find.
+
+Negative controls of a model.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +174,10 @@ def _control(
     numbers: Sequence[tuple[str, int]],
     place: int,
 ) -> tuple[pd.DataFrame, int]:
-    """Return one of the numbered tables, and its seed: every table has its own, so they may come in any order."""
+    """Return one of the numbered tables, and its seed.
+
+    Every table has its own, so they may come in any order.
+    """
     kind, number = numbers[place]
     stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
     table = without_meaning(real, words, size, kind, np.random.default_rng(stream))
@@ -179,7 +185,9 @@ def _control(
 
 
 def _dealt[T](labels: list[T], rng: np.random.Generator) -> list[T]:
-    """Deal labels anew, and not as they are: nor with the labels of whole groups exchanged, which is the real list reversed.
+    """Deal labels anew, and not as they are.
+
+    Nor with the labels of whole groups exchanged, which is the real list reversed.
 
     Where there is no other deal, as of one word a label, it is what it is.
     """

@@ -9,15 +9,16 @@ numbers, and *as intended*.
 
 What follows from the slip, and what does not:
 
-* The printed effect sizes 1.825 and -1.933, drawn where there is no difference, are impossible. With n - 1
-  in the denominator the effect size of 2 + 2 words cannot exceed sqrt(3) = 1.732
+* The printed effect sizes 1.825 and -1.933, drawn where there is no difference, are impossible.
+  With n - 1 in the denominator the effect size of 2 + 2 words cannot exceed sqrt(3) = 1.732
   (`largest_effect_size`); as coded the ceiling is sqrt(6). As intended the same draws give 0.648
   and -0.220.
-* The effect size has no scale. Draws with a hundredth of the spread give the same distribution, so that
-  the second null case shows nothing that the first does not.
+* The effect size has no scale. Draws with a hundredth of the spread give the same distribution, so
+  that the second null case shows nothing that the first does not.
 * The 27.5 % quantiles are meant as 2.5 %; both are in the table.
-* The critique survives in a weaker, truer form (`null_distribution`). What the permutation test does not know is
-  that other *attribute* words might have been chosen. `simulate_grid` counts what that costs.
+* The critique survives in a weaker, truer form (`null_distribution`). What the permutation test
+  does not know is that other *attribute* words might have been chosen. `simulate_grid` counts what
+  that costs.
 """
 
 from __future__ import annotations
@@ -197,7 +198,10 @@ def _r_stream(seed: int) -> np.random.MT19937:
 
 
 def _r_normals(stream: np.random.MT19937, n: int) -> Floats:
-    """Draw standard normals as R's ``rnorm``: two uniforms make one of 59 bits, which is inverted."""
+    """Draw standard normals as R's ``rnorm``.
+
+    Two uniforms make one of 59 bits, which is inverted.
+    """
     from scipy.special import ndtri
 
     uniforms = (

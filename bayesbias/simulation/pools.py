@@ -1,4 +1,6 @@
-"""Do intervals hold on real vectors? Tables of few words drawn from pools of many, compared with the value of the pool.
+"""Check intervals on real vectors.
+
+Tables are drawn from few words of pools of many, and compared with the value of the pool.
 
 Simulated tables have the spread that a model assumes. Pools of real words have their own.
 """
@@ -185,7 +187,9 @@ class Pool:
         return contrast_values(self.grid.means(), self.weights)
 
     def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw words and attributes of one table, without replacement: their places in the grid, class by class.
+        """Draw words and attributes of one table, without replacement.
+
+        Their places in the grid, class by class.
 
         What is drawn does not depend on the order of words, classes and lists in the pool.
         """

@@ -1,4 +1,7 @@
-"""How many words make an interval narrow enough, or a score reliable? A simulation, and a fit, turned round."""
+"""Plan how many words make an interval narrow enough, or a score reliable.
+
+A simulation, and a fit, turned round.
+"""
 
 from __future__ import annotations
 

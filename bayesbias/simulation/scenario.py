@@ -159,7 +159,10 @@ class Scenario:
         return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_DEFAULT)
 
     def without_difference(self) -> Scenario:
-        """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
+        """Return the scenario with all connections at one mean.
+
+        Whatever is called in it is a false alarm.
+        """
         parameters = load_model(self.model).parameters
         values = {
             name: value if parameters[name].positive else _leveled(value)
@@ -182,7 +185,9 @@ def _leveled(value: Any) -> Any:
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
-    """Return the scenario a real fit suggests: its words, and posterior means of its population parameters.
+    """Return the scenario a real fit suggests.
+
+    Its words, and posterior means of its population parameters.
 
     Examples
     --------
@@ -246,7 +251,9 @@ def _by_label(values: np.ndarray, labels: Sequence[Sequence[str]]) -> Any:
 
 
 def _population_parameters(spec: ModelSpec) -> list[str]:
-    """Return the population parameters: all but the random effects of words, which each table draws anew.
+    """Return the population parameters.
+
+    All but the random effects of words, which each table draws anew.
 
     Effects of what is all there is, such as classes and lists, are parameters of the population.
     """

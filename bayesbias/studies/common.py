@@ -1,4 +1,7 @@
-"""What several studies show: columns of estimates, lines about data and sampling, verdicts in words."""
+"""What several studies show.
+
+Columns of estimates, lines about data and sampling, verdicts in words.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def convergence(fit: BiasFit) -> str:
 
 
 def about_fit(fit: BiasFit) -> dict[str, Any]:
-    """Return what JSON says about the making of a fit: model, diagnostics, coverage, provenance, timing."""
+    """Return what JSON says about the making of a fit.
+
+    Model, diagnostics, coverage, provenance, timing.
+    """
     provenance = dict(fit.provenance)
     coverage, timing = provenance.pop("coverage", None), provenance.pop("timing", None)
     return {
@@ -99,7 +105,10 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
 
 
 def misfit_warnings(fit: BiasFit) -> list[str]:
-    """Warn of a failed posterior predictive check: a tenth of the rows lie elsewhere than the model puts them."""
+    """Warn of a failed posterior predictive check.
+
+    A tenth of the rows lie elsewhere than the model puts them.
+    """
     found = {name: share for name, share in misfit(fit).items() if share > MISFIT}
     if not found:
         return []

@@ -133,7 +133,10 @@ def _read(read: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def digest_of(location: str) -> dict[str, str] | None:
-    """Return the SHA-256 of an input, and of files that belong to it; None where it cannot be read."""
+    """Return the SHA-256 of an input, and of files that belong to it.
+
+    None where it cannot be read.
+    """
     if location in list_embeddings():
         return {location: sha256_file(data_dir("embeddings") / location / "MODEL.toml")}
     if location in GENSIM_DATA:

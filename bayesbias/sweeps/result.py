@@ -316,7 +316,10 @@ def collect_results(
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return counts of words and diagnostics of a cell; of words, those that a result rests on: no controls."""
+    """Return counts of words and diagnostics of a cell.
+
+    Of words, those that a result rests on: no controls.
+    """
     coverage, state = record["coverage"], record["diagnostics"]
     left_out = [name for name, group in coverage["protected"].items() if group.get("left_out")]
     protected = coverage["protected"]

@@ -33,7 +33,10 @@ from bayesbias.wordlists.wordlist import WordList
 def make_tables(
     location: str, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
 ) -> tuple[list[PairTable | str], float]:
-    """Make the table of distances, or one of each word list; a text where that fails. Return them and the seconds it took."""
+    """Make the table of distances, or one of each word list; a text where that fails.
+
+    Return them and the seconds it took.
+    """
     started = time.perf_counter()
 
     def load(words: Sequence[str]) -> Any:

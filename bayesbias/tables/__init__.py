@@ -1,4 +1,7 @@
-"""One row an observation: pairs of words, pairs of sentences, changes, sentiment; with an account of missing words."""
+"""One row an observation: pairs of words, pairs of sentences, changes, sentiment.
+
+With an account of missing words.
+"""
 
 from bayesbias.core.packages import attach
 

@@ -218,7 +218,7 @@ def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
     return _made(logs, asked, "wordfreq", language, versions_of("wordfreq").get("wordfreq", ""), {})
 
 
-# -- matched controls ---------------------------------------------------------------------------------
+# -- matched controls ------------------------------------------------------------------------------
 
 
 def pool_of(words: WordList, pool: Any = None) -> list[str]:

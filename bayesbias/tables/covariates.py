@@ -46,7 +46,7 @@ _GROUPED = r"[+-]?[1-9]\d{0,2}([.,]\d{3})+"
 _LEAST = 3  # words with a covariate
 
 
-# -- reading ------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ def _of_column(table: PairTable, name: str) -> Given:
     raise InputError(problem, where=where, valid="one value a word")
 
 
-# -- joining ------------------------------------------------------------------------------------------
+# -- joining ---------------------------------------------------------------------------------------
 
 
 def join_covariates(
@@ -377,7 +377,7 @@ def _with_column(
     )
 
 
-# -- what a model can take ----------------------------------------------------------------------------
+# -- what a model can take -------------------------------------------------------------------------
 
 
 def columns_of_covariate(table: PairTable, name: str) -> list[str]:

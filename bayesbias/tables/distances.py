@@ -1,4 +1,7 @@
-"""The pair table of vectors: cosine distance of every protected word to every attribute of a word list."""
+"""The pair table of vectors.
+
+Cosine distance of every protected word to every attribute of a word list.
+"""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -172,7 +175,8 @@ def _one_row_a_vector(
     same[1].update(_dropped(frame["attribute"].unique(), kept_as))
     frame = frame[~frame["protected_word"].isin(same[0])]
     frame = frame.assign(attribute=frame["attribute"].replace(same[1]))
-    # Of rows that become one pair the connection decides, as it does for an attribute of two classes.
+    # Of rows that become one pair the connection decides, as it does for an attribute of two
+    # classes.
     rank = frame["connection"].map({name: i for i, name in enumerate((*CONNECTIONS, SHARED))})
     rows = frame.assign(rank=rank).sort_values("rank", kind="stable")
     once = rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()

@@ -1,4 +1,6 @@
-"""The pair table as a value: one row for each protected word and attribute, with an account of both.
+"""The pair table as a value.
+
+One row for each protected word and attribute, with an account of both.
 
 Distances are float64 and lie in [0, 2].
 """

@@ -25,7 +25,10 @@ __all__ = ["load_distances"]
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
 NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
-"""The columns that a table of pairs cannot do without; the kind of an attribute follows from its connection."""
+"""The columns that a table of pairs cannot do without.
+
+The kind of an attribute follows from its connection.
+"""
 _LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
 _NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
@@ -33,7 +36,10 @@ _OF_VECTORS = (
     "of word vectors make a distance_table first, fit(distance_table(vectors, wordlist), model)"
 )
 MOST_TEXTS = 1_000_000
-"""Rows up to which labels are plain texts; five columns of more would take hundreds of MB, and as categories take tens."""
+"""Rows up to which labels are plain texts.
+
+Five columns of more would take hundreds of MB, and as categories take tens.
+"""
 
 
 def load_distances(

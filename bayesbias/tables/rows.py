@@ -34,7 +34,8 @@ REPEATS = "repeats"
 """In ``frame.attrs``: ``keep`` if repeated rows were kept as asked, so that the frame is fitted as the table was."""
 
 
-# Outcomes that are found but once, beside these columns; of others several measurements may be taken.
+# Outcomes that are found but once, beside these columns; of others several measurements may be
+# taken.
 ONCE = {
     "distance": PAIR,
     "original": (*PAIR, "debiased"),
@@ -61,7 +62,7 @@ class Source:
         return row if column is None else f"{row}, column {column}"
 
 
-# -- labels as codes: a million rows of ten labels take moments ---------------------------------------
+# -- labels as codes: a million rows of ten labels take moments ------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,7 @@ def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list
     return out
 
 
-# -- checks -------------------------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------
 
 
 def is_simulated(frame: pd.DataFrame) -> bool:
@@ -225,7 +226,7 @@ def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(attribute_kind=kinds)
 
 
-# -- repeated rows ------------------------------------------------------------------------------------
+# -- repeated rows ---------------------------------------------------------------------------------
 
 
 def counted_once(
@@ -273,7 +274,7 @@ def first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
     return int(np.argmax(np.asarray(mask)))
 
 
-# -- columns of one's own -----------------------------------------------------------------------------
+# -- columns of one's own --------------------------------------------------------------------------
 
 
 def own_columns(

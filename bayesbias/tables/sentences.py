@@ -95,7 +95,8 @@ def encode_test(
             where=f"{encoder.name}, test {test.name}",
         )
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
-    # In two steps, so that numbers near the largest there are do not overflow when they are squared.
+    # In two steps, so that numbers near the largest there are do not overflow when they are
+    # squared.
     vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return EncodedTest(test, kept, vectors, dropped)

@@ -21,9 +21,13 @@ from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 __all__ = ["CLIP", "sentiment_table"]
 
 CLIP = 1e-6
-"""On the logit scale probabilities nearer to 0 or 1 than this count as this near; the table counts them.
+"""On the logit scale probabilities nearer to 0 or 1 than this count as this near.
 
-A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1, and the logit of 1 is infinite."""
+The table counts them.
+
+A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1, and the logit of 1
+is infinite.
+"""
 OUTCOMES = ("difference", "logit_difference")
 _KEY = ["classifier", "noun_pair", "profession", "category"]
 

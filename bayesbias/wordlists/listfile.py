@@ -80,13 +80,12 @@ def load_wordlist(
     ----------
     x : str, path, mapping or WordList
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the
-        short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the
-        form of another program: a query of WEFE, a test of May et al. with ``targ1`` to
-        ``attr2``, a vocabulary of Manzini et al., one list of WEATHub
-        (``weathub.parquet:de/WEAT7``), PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv``
-        or ``.tsv`` table with columns ``word, class, kind`` (``protected``, ``attribute``,
-        ``human``, ``neutral``), or with one column a set. The notes of the list say how it was
-        understood.
+        short mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form
+        of another program: a query of WEFE, a test of May et al. with ``targ1`` to ``attr2``, a
+        vocabulary of Manzini et al., one list of WEATHub (``weathub.parquet:de/WEAT7``),
+        PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or mappings; a ``.csv`` or ``.tsv``
+        table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
+        ``neutral``), or with one column a set. The notes of the list say how it was understood.
     controls : str, path, mapping or Controls, optional
         Control words instead of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the
         path of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left

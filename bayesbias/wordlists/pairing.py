@@ -20,9 +20,9 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
     * One row for each distinct protected word and attribute. A pair of words has one distance, so a
       second row for it would be the same observation counted twice.
     * A pair with an attribute of a set that belongs to no class is ``shared``.
-    * Otherwise a pair is ``associated`` if the attribute is a stereotype of the protected word's own class, else
-      ``different`` if it is one of another class, else ``human`` or ``neutral``. The own
-      class comes first: whoever else a stereotype is told of, for this word it is its own.
+    * Otherwise a pair is ``associated`` if the attribute is a stereotype of the protected word's
+      own class, else ``different`` if it is one of another class, else ``human`` or ``neutral``.
+      The own class comes first: whoever else a stereotype is told of, for this word it is its own.
     * An attribute listed for two classes is one word. It has one row with each protected word; its
       `attribute_class` there is the class that gives the connection: the word's own where the
       pair is associated, else the first that lists it.
@@ -30,8 +30,9 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
       stays human: the control groups answer "near for a reason other than the stereotype?", which
       a stereotype cannot answer, nor a word about people the question of neutral ones. Both are
       dropped when the list is loaded, and noted there.
-    * A protected word that is itself an attribute or control is not paired with itself: that distance is
-      0 whatever the embedding. Its pairs with other words stay. Noted when the list is loaded.
+    * A protected word that is itself an attribute or control is not paired with itself: that
+      distance is 0 whatever the embedding. Its pairs with other words stay. Noted when the list is
+      loaded.
 
     Parameters
     ----------

@@ -14,8 +14,8 @@ __all__ = ["Controls", "WordClass", "WordList"]
 
 CONTROLS = ("human", "neutral")
 NOT_STATED = "not stated"
-# Below this many words a class still counts, but it is noted that its own spread is weakly known. Two words is the hard
-# limit; the shortest published stereotype list has three.
+# Below this many words a class still counts, but it is noted that its own spread is weakly known.
+# Two words is the hard limit; the shortest published stereotype list has three.
 FEW_WORDS = 4
 
 

@@ -1,4 +1,7 @@
-"""The readers of arrays and the words of their rows: npy, npz, safetensors, and text of numbers alone."""
+"""The readers of arrays and the words of their rows.
+
+Npy, npz, safetensors, and text of numbers alone.
+"""
 
 import json
 import zipfile

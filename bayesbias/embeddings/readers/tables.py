@@ -171,7 +171,8 @@ def _recognize(head: Head) -> Layout | None:
         names = header[1:]
         if not all(_is_cell(cell) for cell in first[1:]) or len(first) != len(header):
             continue
-        # Columns may be numbered, as pandas does; a header that holds other numbers is a row of vectors.
+        # Columns may be numbered, as pandas does; a header that holds other numbers is a row of
+        # vectors.
         numbered = names in ([str(i + start) for i in range(len(names))] for start in (0, 1))
         if rest and is_word_column(header[0]) and (numbered or not all(map(_is_cell, names))):
             check_dimensions(names, head.path)

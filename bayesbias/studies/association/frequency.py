@@ -41,7 +41,8 @@ SIDES = {
     "protected": ("protected_word", "protected_class"),
     "attribute": ("attribute", "attribute_class"),
 }
-# By which column of the other side the slope on the frequency of a side differs, and over whose words it scatters.
+# By which column of the other side the slope on the frequency of a side differs, and over whose
+# words it scatters.
 _SLOPES = {
     "protected": ("attribute_kind", "attribute"),
     "attribute": ("protected_class", "protected_word"),
@@ -232,7 +233,9 @@ def column_of(side: str) -> str:
 def frequency_model(
     spec: ModelSpec, sides: Sequence[str], columns: Sequence[str] = ()
 ) -> ModelSpec:
-    """Return a model with slopes on log frequency: that of attributes by protected class, of protected words by kind.
+    """Return a model with slopes on log frequency.
+
+    That of attributes by protected class, of protected words by kind.
 
     Parameters
     ----------

@@ -48,7 +48,8 @@ PRIOR_MEAN, PRIOR_SD = (
     0.3,
 )  # changes with priors of twice the weight; a result of priors alone has 0.35 for the SD
 CONTROLS = ("human", "neutral")
-# Of unrelated words, from which on cosines say little (Ethayarajh 2019); and of words that may be related.
+# Of unrelated words, from which on cosines say little (Ethayarajh 2019); and of words that may be
+# related.
 MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
 RARE = 1e-3  # a chance below which something is not one
 LARGE_ROPE = 0.5  # SDs of single pairs: a medium difference (Cohen 1988, section 2.2)
@@ -89,7 +90,10 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
 def rows_of(
     fit: BiasFit, view: View, level: str, estimand: str = "population", contrast: str | None = None
 ) -> pd.DataFrame:
-    """Return the rows of one level and estimand, of one contrast: the first unless another is named."""
+    """Return the rows of one level and estimand, of one contrast.
+
+    The first unless another is named.
+    """
     overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
     contrast = overall["contrast"].iloc[0] if contrast is None else contrast
     if level == "overall":
@@ -218,7 +222,10 @@ def data_warnings(fit: BiasFit) -> list[str]:
 
 
 def _mean_cosine(fit: BiasFit) -> float | None:
-    """Return the mean cosine of protected words and controls where it is large; without controls of the least related attributes."""
+    """Return the mean cosine of protected words and controls where it is large.
+
+    Without controls of the least related attributes.
+    """
     table = fit.table
     if fit.spec.outcome != "distance" or "connection" not in table:
         return None
@@ -309,7 +316,8 @@ def _variance_ratio(fit: BiasFit) -> float | None:
     with_residual = table.assign(residual=residual)
     groups = with_residual.groupby(["protected_class", "attribute"], observed=True)["residual"]
     center = groups.transform("mean")
-    # What is left of the effects of attributes, which the model shrinks, does not lie between classes.
+    # What is left of the effects of attributes, which the model shrinks, does not lie between
+    # classes.
     away = center - with_residual.groupby("attribute", observed=True)["residual"].transform("mean")
     between, within = groups.ngroups - table["attribute"].nunique(), len(table) - groups.ngroups
     if between <= 0 or within <= 0:

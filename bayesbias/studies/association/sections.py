@@ -68,7 +68,10 @@ def size_of(table: pd.DataFrame, outcome: str = "distance") -> str:
 
 
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
-    """Return the first table: each contrast for new words, the first contrast by class and attribute set, and the listed words.
+    """Return the first table.
+
+    Each contrast for new words, the first contrast by class and attribute set, and the listed
+    words.
 
     Returns
     -------
@@ -103,7 +106,10 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
 
 
 def with_d(fit: BiasFit, view: View, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
-    """Add to contrasts ``d``, the mean in SDs of single pairs; at the levels of the rows that are shown."""
+    """Add to contrasts ``d``, the mean in SDs of single pairs.
+
+    At the levels of the rows that are shown.
+    """
     import pandas as pd
 
     if not has_variance(fit.spec):
@@ -299,7 +305,10 @@ COVERAGE_COLUMNS = (
 
 
 def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
-    """Return listed and found words of each class and attribute set; None for a table without an account of them."""
+    """Return listed and found words of each class and attribute set.
+
+    None for a table without an account of them.
+    """
     import pandas as pd
 
     coverage = fit.provenance.get("coverage") or {}

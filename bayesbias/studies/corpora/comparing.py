@@ -158,7 +158,10 @@ class CorpusComparison:
     def by_corpus(
         self, prob: float = PROB, rope: float = ROPE, level: str | None = None
     ) -> pd.DataFrame:
-        """Return the contrasts of each corpus for new words: ``corpus``, then as `BiasFit.contrasts`."""
+        """Return the contrasts of each corpus for new words.
+
+        ``corpus``, then as `BiasFit.contrasts`.
+        """
         frames = {
             name: each.contrasts(prob, rope, "population", level)
             for name, each in self.corpora.items()

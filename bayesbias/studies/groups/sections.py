@@ -1,4 +1,7 @@
-"""What is shown of groups of words on shared attribute sets: tables, figures, and the answer in sentences."""
+"""What is shown of groups of words on shared attribute sets.
+
+Tables, figures, and the answer in sentences.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,9 @@ def worded(contrast: str) -> str:
 
 
 def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
-    """Return the first table: each contrast of sets and each set, within and between groups, for new words.
+    """Return the first table.
+
+    Each contrast of sets and each set, within and between groups, for new words.
 
     Returns
     -------
@@ -96,7 +101,10 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
 
 
 def main_sets(fit: BiasFit) -> list[str]:
-    """Return the attribute sets that belong to no class; of a table without such sets all but controls."""
+    """Return the attribute sets that belong to no class.
+
+    Of a table without such sets all but controls.
+    """
     table = fit.table.astype({"attribute_class": str})
     shared = table["connection"] == SHARED if "connection" in table else []
     mine = table["attribute_class"][shared] if any(shared) else table["attribute_class"]
@@ -191,7 +199,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
 
 
 def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
-    """Say which group lies nearer to which set; nothing is concluded from a fit that has not converged."""
+    """Say which group lies nearer to which set.
+
+    Nothing is concluded from a fit that has not converged.
+    """
     notes = missing_notes(fit.provenance.get("coverage"))
     state, subject = fit.diagnostics(), subject_of(fit)
     if not state["ok"]:

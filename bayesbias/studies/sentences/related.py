@@ -12,7 +12,8 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.wordlists.sentence_tests import SentenceTest, list_tests, sentence_test
 
-# The tests of Table 4 of the paper, in its order and by its names; then the others, named in its manner.
+# The tests of Table 4 of the paper, in its order and by its names; then the others, named in its
+# manner.
 TABLE_4 = {
     "weat1": "C1: Flowers/Insects",
     "weat3": "C3: EA/AA Names",
@@ -41,8 +42,9 @@ TABLE_4 = {
     "heilman_double_bind_likable_1-": "Likable, Script 1-",
 }
 CONTEXTS = {"word": "word", "sentence": "sent", "unbleached": "sent (u)", "text": "text"}
-# Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its variants b); the
-# last says whether power falls from the first to the last, so that p-values should rise.
+# Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its
+# variants b); the last says whether power falls from the first to the last, so that p-values should
+# rise.
 RELATED_TESTS = (
     ("European/African American names, pleasant", ("weat3", "weat4", "weat5"), True),
     ("European/African American terms, pleasant", ("weat3b", "weat5b"), True),

@@ -66,8 +66,8 @@ _BAYES_COLUMNS = (
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
-# Certain bounds at most this far apart, relative to p: no verdict hangs on a twentieth of a p-value, and a fifth of
-# that would take twice as long.
+# Certain bounds at most this far apart, relative to p: no verdict hangs on a twentieth of a
+# p-value, and a fifth of that would take twice as long.
 _WIDTH = 0.1
 _MOST_KEPT = 20_000  # vectors of sentences, which several tests share, in memory
 # The tables of a result, and the columns after the labels of a test where they have no row.

@@ -443,7 +443,9 @@ class _Lines:
 
 
 def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
-    """Describe the correlation of true associations with the covariate: mean, sd, shortest interval, Monte Carlo errors.
+    """Describe the correlation of true associations with the covariate.
+
+    Mean, sd, shortest interval, Monte Carlo errors.
 
     Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation
     rises with it: its distribution function is exact for each draw of the scales, and no slope is
