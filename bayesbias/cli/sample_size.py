@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ COLUMNS = (
     Column("words", "words", "count"),
     Column("attributes", "attributes", "count"),
     Column("pairs", "pairs", "count"),
+    Column("mean", "reliability", "number", digits=2),
+    Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
     Column("known_width", "width, SDs known", "number", digits=3),
     Column("simulated_width", "simulated", "number", digits=3),
     Column("simulated_80", "80% below", "number", digits=3),
@@ -78,23 +79,25 @@ def sample_size(fit: Path | None, as_json: str | None, **given: Any) -> None:
         asked = {
             name: given[name] for name in ("measure", "coefficient") if given[name] is not None
         }
-        plan = bb.simulation.plan_reliability(fitted, given["reliability"], **asked)
-        if as_json:
-            answer = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
-            shared.print_json("sample-size", {**answer, "combinations": records(plan.combinations)})
-        else:
-            click.echo(str(plan))
-        return
-    scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
-    names = ("contrast", "prob", "check", "engine", "seed", "workers", "dask")
-    how = {name: given[name] for name in names if given[name] is not None}
-    frame = bb.sample_size(given["width"], scenario=scenario, **how)
+        frame = bb.simulation.plan_reliability(
+            fitted, given["reliability"], prob=given["prob"], **asked
+        )
+        goal: dict[str, Any] = {"reliability": given["reliability"], **asked}
+        title = f"Words and attributes per class for a reliability of {given['reliability']:g}"
+    else:
+        scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
+        names = ("contrast", "prob", "check", "engine", "seed", "workers", "dask")
+        how = {name: given[name] for name in names if given[name] is not None}
+        frame = bb.sample_size(given["width"], scenario=scenario, **how)
+        goal = {"width": given["width"], **how}
+        title = (
+            f"Words and attributes per class for a {given['prob']:.0%} interval of width "
+            f"{given['width']:g}, {given['contrast']}"
+        )
     if as_json:
-        shared.print_json("sample-size", {"width": given["width"], "rows": records(frame), **how})
+        shared.print_json("sample-size", {**goal, "rows": records(frame)})
         return
-    click.echo(
-        f"Words and attributes per class for a {given['prob']:.0%} interval of width {given['width']:g}, {given['contrast']}\n"
-    )
+    click.echo(f"{title}\n")
     click.echo("\n".join(table_lines(frame.head(20), COLUMNS, View(given["prob"]))))
     enough = frame[frame["enough"].fillna(False).astype(bool)]
     if enough.empty:

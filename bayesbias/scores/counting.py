@@ -3,8 +3,8 @@
 Two facts carry everything. The total over the union of X and Y is fixed, so a partition is judged
 by the sum over the words in X alone; and it makes no difference which of the two sets is followed,
 so the smaller one is. The test is then a question about one number line: *how many subsets of k out
-of n numbers have a sum of at most some limit?* That is counted exactly, one by one or by splitting
-the union into two halves and counting pairs of partial sums; or within bounds, by rounding the
+of n numbers have a sum of at most some limit?* That is counted exactly, by splitting the
+union into two halves and counting pairs of partial sums; or within bounds, by rounding the
 numbers to a grid.
 
 Scores become whole numbers first (see `_as_integers`). Sums of whole numbers do not depend on the
@@ -12,7 +12,6 @@ order of their terms, so neither does any p-value, and ties are found by an allo
 and argued rather than by luck.
 """
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -24,7 +23,6 @@ import numpy.typing as npt
 # are wrong by about 1e-15, or by 1e-14 of the largest where the scores are small.
 _TRUSTED = 2.0**-42
 _SAMPLING_CONFIDENCE = 0.99
-_MOST_ENUMERATED = 100_000  # partitions; where May et al. (2019) stop enumerating
 _MOST_PARTIAL_SUMS = 2**25  # in each half: all subsets of 25 words, 256 MiB
 _COARSE = 2**11  # steps of the grid on which partial sums are counted before they are listed
 MOST_WORDS_COUNTED = 1000  # beyond, the number of subsets leaves the range of double precision
@@ -195,27 +193,12 @@ def sampling_width(p: float, samples: int) -> float:
 def count_all(question: Question) -> tuple[int, int] | None:
     """Return the count and the ties in it, or None where this is too much work."""
     partitions = math.comb(len(question.values), question.n_x)
-    count = _enumerate if partitions <= _MOST_ENUMERATED else _count_in_halves
-    counts = [found for tail in question.tails() if (found := count(tail))]
+    counts = [found for tail in question.tails() if (found := _count_in_halves(tail))]
     if len(counts) < question.sides:
         return None
     loose, strict = map(sum, zip(*counts, strict=True))
     loose = partitions if question.counts_everything else loose
     return loose, loose - strict
-
-
-def _enumerate(tail: Tail) -> tuple[int, int]:
-    """Count with and without ties by looking at each subset."""
-    subsets = math.comb(len(tail.deficits), tail.size)
-    chosen = itertools.chain.from_iterable(
-        itertools.combinations(tail.deficits.tolist(), tail.size)
-    )
-    sums = (
-        np.fromiter(chosen, dtype=np.int64, count=subsets * tail.size)
-        .reshape(subsets, tail.size)
-        .sum(axis=1)
-    )
-    return int(np.count_nonzero(sums <= tail.limit)), int(np.count_nonzero(sums <= tail.strict))
 
 
 def _count_in_halves(tail: Tail) -> tuple[int, int] | None:

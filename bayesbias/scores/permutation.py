@@ -86,7 +86,7 @@ def permutation_test(
         shapes ``(n_x,)`` and ``(n_y,)``, finite. One word is enough for a set; the sizes may
         differ. A word that stands in both sets counts as two.
     method : {"auto", "exact", "bounds", "montecarlo", "normal"}, default "auto"
-        ``"exact"`` counts every partition: one by one up to 100,000 of them, else by splitting the
+        ``"exact"`` counts every partition by splitting the
         union into two halves and counting pairs of partial sums (25 + 25 words always, more where p
         is small). ``"bounds"`` rounds the scores to a grid and counts subsets by size and sum,
         which gives a lower and an upper bound that are certain; the grid is refined until

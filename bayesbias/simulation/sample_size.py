@@ -5,14 +5,14 @@ A simulation, and a fit, turned round.
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
-_MOST_WORDS = 10_000  # beyond which no list of words goes
 
 
 def sample_size(
@@ -168,73 +167,6 @@ def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
     return len(scenario.frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ReliabilityPlan:
-    """How many words and attributes make a score reliable.
-
-    Attributes
-    ----------
-    measure, coefficient : str
-        As in `BiasFit.reliability`.
-    target, prob : float
-        The wanted coefficient, and the probability of the intervals.
-    listed_words, listed_attributes : float
-        Of a class and of a list of the table (harmonic means); of the score of one word, 1 word.
-    now : Mapping
-        What the coefficient is with those: ``mean, sd, hpdi_low, hpdi_high, p_reached``.
-    combinations : DataFrame
-        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest
-        that is enough first. `p_reached` is the posterior probability that the coefficient is at
-        least `target`; `enough` goes by its mean.
-    fewest_words : int or None
-        With the attributes of the table; None where no number of words is enough.
-    fewest_attributes : int or None
-        With the words of the table.
-    endless_words, endless_attributes : float
-        Mean of the coefficient with as many as one likes of the one, and the other as in the table.
-    limit : {"", "attributes", "words", "both"}
-        What keeps the coefficient below `target` however many there are of the other; ``both``:
-        neither more words nor more attributes alone are enough.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
-    >>> plan = bb.simulation.plan_reliability(fit, target=0.5)
-    >>> plan.measure, plan.target
-    ('weat', 0.5)
-    """
-
-    measure: str
-    coefficient: str
-    target: float
-    prob: float
-    listed_words: float
-    listed_attributes: float
-    now: dict[str, float]
-    combinations: pd.DataFrame
-    fewest_words: int | None
-    fewest_attributes: int | None
-    endless_words: float
-    endless_attributes: float
-    limit: str
-
-    @property
-    def best(self) -> dict[str, Any] | None:
-        """The leanest combination that is enough; None where none of those tried is."""
-        row = self.combinations.iloc[0]
-        return row.to_dict() if row["enough"] else None
-
-    def __repr__(self) -> str:
-        best = self.best and f"{self.best['words']:g} x {self.best['attributes']:g}"
-        return (
-            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with "
-            f"{self.listed_words:.3g} words x {self.listed_attributes:.3g} attributes; "
-            f"for {self.target:g}: {best or 'none of those tried'}>"
-        )
-
-
 def plan_reliability(
     fit: BiasFit,
     target: float = 0.8,
@@ -244,7 +176,7 @@ def plan_reliability(
     prob: float = PROB,
     words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
     attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
-) -> ReliabilityPlan:
+) -> pd.DataFrame:
     """Say how many words and attributes make a score reliable, from a fit of your own table.
 
     Parameters
@@ -263,7 +195,10 @@ def plan_reliability(
 
     Returns
     -------
-    ReliabilityPlan
+    DataFrame
+        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest
+        that is enough first. `p_reached` is the posterior probability that the coefficient is at
+        least `target`; `enough` goes by its mean.
 
     Raises
     ------
@@ -283,8 +218,8 @@ def plan_reliability(
     >>> table = bb.distance_table("minilm-static", "gender", controls=None)
     >>> fit = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
     >>> plan = bb.simulation.plan_reliability(fit, 0.8, measure="word")
-    >>> plan.fewest_attributes > plan.listed_attributes, plan.endless_attributes
-    (True, 1.0)
+    >>> bool(plan["enough"].any())
+    True
     """
     import pandas as pd
 
@@ -297,49 +232,15 @@ def plan_reliability(
     if not isinstance(parts, reliability.Components):
         what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"
         raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")
-    k, m = reliability.numbers_of_words(fit.table)
     tried = _tried(words, "words"), _tried(attributes, "attributes")
-    if measure == "word":
-        k, tried = 1.0, ([1], tried[1])
+    sizes = list(itertools.product([1] if measure == "word" else tried[0], tried[1]))
     chains = int(fit.idata["posterior"].sizes["chain"])
-
-    def described(k: float, m: float) -> dict[str, float]:
-        draws = parts.coefficient(k, m)
-        (row,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
-        out = {name: row[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
-        return {**out, "p_reached": float((draws >= target).mean())}
-
-    def mean(k: float, m: float) -> float:
-        return float(parts.coefficient(k, m).mean())
-
-    rows = [{"words": n, "attributes": a, **described(n, a)} for n, a in itertools.product(*tried)]
-    for row in rows:
-        row["enough"] = row["mean"] >= target
+    draws = np.stack([parts.coefficient(k, m) for k, m in sizes], axis=-1)
+    described = describe_draws(draws.reshape(chains, -1, len(sizes)), prob)
+    frame = pd.DataFrame(sizes, columns=["words", "attributes"])
+    frame = frame.join(described[["mean", "sd", "hpdi_low", "hpdi_high", "prob"]])
+    frame = frame.assign(p_reached=(draws >= target).mean(axis=0), enough=frame["mean"] >= target)
     # A list is easier found the fewer words it takes, whichever they are.
-    rows.sort(key=lambda row: (not row["enough"], row["words"] + row["attributes"], -row["mean"]))
-    endless_words = mean(1 if measure == "word" else math.inf, m)
-    endless_attributes = mean(k, math.inf)
-    short = endless_words < target, endless_attributes < target
-    limits = {(True, True): "both", (True, False): "attributes", (False, True): "words"}
-    fewest_words = None if measure == "word" else _fewest(lambda n: mean(n, m) >= target)
-    return ReliabilityPlan(
-        measure,
-        kind,
-        target,
-        prob,
-        listed_words=k,
-        listed_attributes=m,
-        now=described(k, m),
-        combinations=pd.DataFrame(rows),
-        fewest_words=fewest_words,
-        fewest_attributes=_fewest(lambda n: mean(k, n) >= target),
-        endless_words=endless_words,
-        endless_attributes=endless_attributes,
-        limit=limits.get(short, ""),
-    )
-
-
-def _fewest(enough: Callable[[int], bool]) -> int | None:
-    """Return the smallest number that is enough, where more are never worse; None where none is."""
-    fewest = 1 + bisect.bisect_left(range(1, _MOST_WORDS + 1), True, key=enough)
-    return fewest if fewest <= _MOST_WORDS else None
+    frame["all"] = frame["words"] + frame["attributes"]
+    frame = frame.sort_values(["enough", "all", "mean"], ascending=[False, True, False])
+    return frame.drop(columns="all").reset_index(drop=True)

@@ -47,61 +47,32 @@ def _weat(words: float, attributes: float) -> float:
 
 def test_combinations_are_those_of_the_definition(shared):
     plan = plan_reliability(shared, 0.8, words=(3, 8), attributes=(4, 12))
-    assert (plan.measure, plan.coefficient) == ("weat", "against_zero")
-    for row in plan.combinations.itertuples():
+    for row in plan.itertuples():
         assert row.mean == pytest.approx(_weat(row.words, row.attributes), rel=1e-4)
         assert row.enough == (row.mean >= 0.8)
         assert row.p_reached == float(row.enough)
-    assert plan.now["mean"] == pytest.approx(_weat(3, 3), rel=1e-4)
-    assert plan.endless_words == pytest.approx(_weat(np.inf, 3), rel=1e-4)
-    assert plan.endless_attributes == pytest.approx(_weat(3, np.inf), rel=1e-4)
     fit = shared.reliability(words=8, attributes=12).set_index(["measure", "coefficient"])
-    row = plan.combinations.set_index(["words", "attributes"]).loc[(8, 12)]
+    row = plan.set_index(["words", "attributes"]).loc[(8, 12)]
     assert row["mean"] == pytest.approx(fit.loc[("weat", "against_zero"), "mean"], rel=1e-12)
 
 
-@pytest.mark.slow
-def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
+def test_the_leanest_that_is_enough_comes_first(shared):
     plan = plan_reliability(shared, 0.7)
-    enough = plan.combinations[plan.combinations["enough"]]
-    assert plan.best == enough.iloc[0].to_dict()
+    enough = plan[plan["enough"]]
+    assert 0 < len(enough) < len(plan)
+    assert plan["enough"].is_monotonic_decreasing
     assert (enough["words"] + enough["attributes"]).is_monotonic_increasing
-    assert plan.limit == ""
-    for n, at in (
-        (plan.fewest_words, lambda k: _weat(k, 3)),
-        (plan.fewest_attributes, lambda m: _weat(3, m)),
-    ):
-        assert at(n) >= 0.7 > at(n - 1)
-
-
-@pytest.mark.parametrize(("target", "limit"), [(0.85, "words"), (0.93, "both")])
-@pytest.mark.slow
-def test_what_no_number_of_words_reaches_is_said(shared, target, limit):
-    plan = plan_reliability(shared, target)
-    assert plan.limit == limit
-    assert (
-        (_weat(3, np.inf) < target)
-        == (plan.fewest_attributes is None)
-        == (limit in ("words", "both"))
-    )
-    assert (
-        (_weat(np.inf, 3) < target)
-        == (plan.fewest_words is None)
-        == (limit in ("attributes", "both"))
-    )
 
 
 def test_the_score_of_a_word_is_of_one_word(shared):
     plan = plan_reliability(shared, 0.8, measure="word", coefficient="relative")
-    assert set(plan.combinations["words"]) == {1}
-    assert plan.fewest_words is None
+    assert set(plan["words"]) == {1}
     words, noise = (
         2 * 0.1**2,
         2 * 0.06**2,
     )  # what is common to both kinds of attributes cancels in the gap
-    assert plan.now["mean"] == pytest.approx(words / (words + noise / 3), rel=1e-4)
-    assert plan.endless_attributes == pytest.approx(1)
-    assert plan.limit in ("", "attributes")
+    at = plan.set_index("attributes")["mean"]
+    assert at[3] == pytest.approx(words / (words + noise / 3), rel=1e-4)
 
 
 @pytest.mark.slow
