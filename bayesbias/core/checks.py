@@ -51,7 +51,10 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
 
 
 def seed(value: Any, where: object = "seed", most: int | None = MOST_SEED) -> int:
-    """Return a seed: a whole number from 0, and below 2 to the 32 unless the generator takes any."""
+    """Return a seed: a whole number from 0.
+
+    It is below 2 to the 32 unless the generator takes any.
+    """
     return count(value, where, 0, most)
 
 

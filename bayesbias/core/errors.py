@@ -133,7 +133,10 @@ def _in_one_line(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Return the first words of what is long or has lines of its own, such as a fit or a data frame."""
+    """Return the first words of what is long or has several lines.
+
+    Such as a fit or a data frame.
+    """
     first, *others = text[:_READ].splitlines() or [""]
     return _in_one_line(
         first if len(first) <= _SHOWN and not others else f"{first.strip()[:60]} ..."

@@ -15,7 +15,9 @@ _COMPARED, _MOST_COMPARED = 255, 50_000  # characters, and options, of which the
 
 
 def literal(text: str, *, lines: bool = False) -> str:
-    r"""Return a text in which what would act on a terminal, a page or a figure is written as its code.
+    r"""Return a text with control characters written as their codes.
+
+    They would act on a terminal, a page or a figure.
 
     Parameters
     ----------
@@ -168,7 +170,9 @@ def percent(share: float) -> str:
 
 
 def as_percent(prob: float) -> str:
-    """Write the probability of an interval in per cent with all its digits, so that 97.5% is not read as 98%.
+    """Write the probability of an interval in per cent with all its digits.
+
+    So 97.5% is not read as 98%.
 
     Examples
     --------

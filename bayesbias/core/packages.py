@@ -12,7 +12,7 @@ from typing import Any
 def attach(
     package: str, file: str
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a folder from the stub beside its file."""
+    """Return ``__getattr__``, ``__dir__``, ``__all__`` of a folder from its stub."""
     stub = ast.parse(Path(f"{file}i").read_text(encoding="utf-8"))
     places = {
         name.asname or name.name: node.module

@@ -61,14 +61,14 @@ def one_thread_of_blas() -> Iterator[None]:
 
 
 def with_version(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
-    """Do some work where it is sent, on one thread, and say which version of this package did it."""
+    """Do some work on one thread, and say which version of this package did it."""
     with _as_in_a_worker():
         return own_version(), work(*arguments)
 
 
 @contextlib.contextmanager
 def _as_in_a_worker() -> Iterator[None]:
-    """Keep libraries to one thread, and a caller's filters from turning a warning into a failure."""
+    """Keep libraries to one thread, and warnings from becoming errors by a caller's filters."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1), warnings.catch_warnings():

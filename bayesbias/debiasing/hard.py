@@ -119,7 +119,7 @@ def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
 def _to_equalize(
     sets: Sequence[tuple[str, ...]], overlap: str
 ) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
-    """Return the sets as they are equalized, none sharing a word, and what was done to get there."""
+    """Return the sets as they are equalized, without shared words, and the steps taken."""
     if overlap == "last":
         last = {word: i for i, group in enumerate(sets) for word in group}
         lost = [any(last[word] != i for word in group) for i, group in enumerate(sets)]

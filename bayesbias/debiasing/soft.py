@@ -133,7 +133,9 @@ def _soft_map(
 def _unbounded(
     s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: float
 ) -> np.ndarray:
-    """Minimize ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, with ``Q = sum g_j e_j e_j'``, in closed form.
+    """Minimize ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, in closed form.
+
+    Here ``Q = sum g_j e_j e_j'``.
 
     The optimum is ``X = S - lam/2 (P X Q + Q X P)``, which needs X on the few e_j only: ``y_j = X
     e_j``.
@@ -154,7 +156,10 @@ def _unbounded(
 def _bounded(
     x: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, lam: float, most: int = 50_000
 ) -> tuple[np.ndarray, int]:
-    """Minimize the same over positive semidefinite X, by accelerated projected gradients with restarts."""
+    """Minimize the same over positive semidefinite X.
+
+    By accelerated projected gradients with restarts.
+    """
     curvature = 1 + lam * float(np.linalg.norm(p, 2) * np.linalg.norm(q, 2))
     step, size = 1 / curvature, float(np.linalg.norm(s))
     # The first term grows with the square of the way from the optimum, so that X is at most twice

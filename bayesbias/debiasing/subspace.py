@@ -214,7 +214,10 @@ def _all_words(
 def _subspace(
     unit: np.ndarray, row: Mapping[str, int], sets: Sequence[tuple[str, ...]], k: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return an orthonormal basis of the first k principal directions within the sets, and what they explain."""
+    """Return a basis of the first k principal directions, and what they explain.
+
+    The basis is orthonormal, of the directions within the sets.
+    """
     parts = []
     for group in sets:
         vectors = unit[[row[word] for word in group]]

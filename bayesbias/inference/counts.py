@@ -191,7 +191,7 @@ def _contrasts(groups: int) -> np.ndarray:
 
 
 def _pairs_of(design: Design, own: str) -> tuple[tuple[str, str, np.ndarray], ...]:
-    """Return effects that are nested in another with as many entries for each of its own, each used once."""
+    """Return effects nested in another with as many entries for each, each used once."""
     spec, found = design.spec, []
     for shared, within in itertools.permutations([name for name in spec.mu if name != own], 2):
         dims = [set(spec.parameters[name].dims) for name in (shared, within)]
@@ -389,7 +389,10 @@ def _real(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
 def _density(
     words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
 ) -> float:
-    """Return the log density and write its gradient or, where `out` has room, log scales and effects."""
+    """Return the log density and write its gradient.
+
+    Where `out` has room, log scales and effects are written instead.
+    """
     index, scale_of, second_of, row_scale, code = (
         _whole(words, 0), _whole(words, 1), _whole(words, 2), _whole(words, 3), _whole(words, 4),
     )  # fmt: skip

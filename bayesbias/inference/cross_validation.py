@@ -31,7 +31,7 @@ LEAST_TO_SMOOTH = 25
 A fifth of them, which are five.
 """
 MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
-"""The shipped models of distances whose noise and effects are normal, so that a fit takes seconds."""
+"""The shipped normal models of distances, which are fitted in seconds."""
 WHAT_LOO_MISSES = (
     "LOO says how well a model predicts a left-out pair, not whether its intervals hold. Models that predict pairs alike differ "
     "in how often their intervals of a class cover the value of its words. So look at what the answers have in common; do not "

@@ -1,4 +1,6 @@
-"""The effects of a fit with an exact reduction, drawn from its scales and its seed when they are first read.
+"""The effects of a fit with an exact reduction.
+
+They are drawn from its scales and its seed when they are first read.
 
 Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them
 belongs to each draw of the scales. Scales are some twenty numbers a draw, effects of attributes a
@@ -173,7 +175,9 @@ def _as_stored(column: pd.Series) -> np.ndarray:
 def read_fit(
     path: str | os.PathLike[str],
 ) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
-    """Return idata, table, model and provenance of a fit, and whether it had a pointwise log-likelihood.
+    """Return idata, table, model and provenance of a fit.
+
+    Also whether it had a pointwise log-likelihood.
 
     Raises
     ------

@@ -126,7 +126,7 @@ def between_cells(
     pairs: Sequence[tuple[str, str]],
     others: bool = True,
 ) -> dict[tuple[str, str, str], dict[tuple[str, str], float]]:
-    """Return differences between names, of contrasts and of single labels, as weights of their means.
+    """Return differences between names, of contrasts and labels, as weights of means.
 
     Names are compared in pairs and, where there are more than two, each with the mean of the
     others, which all weigh the same.
@@ -229,7 +229,7 @@ def no_contrasts(spec: ModelSpec) -> FitError:
 def levels_of(
     design: Design, table: pd.DataFrame, estimand: str
 ) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
-    """Return for each level the labels, the code of each row of the table, and the dimensions that are held."""
+    """Return the labels of each level, the code of each row, and the dimensions held."""
     results = design.spec.results
     for column in (results.group, *(level.by for level in results.levels.values())):
         if column not in table.columns:
@@ -290,7 +290,9 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
 
 
 def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the combinations of codes that occur, shape (k, m), in rising order, and of each of n rows its own.
+    """Return the combinations of codes that occur, shape (k, m), in rising order.
+
+    Also that of each of the n rows.
 
     Examples
     --------
@@ -528,7 +530,10 @@ def holds_for(
 
 
 def words_scatter(spec: ModelSpec) -> bool:
-    """Say whether a model has a spread of words or whatever else its rows are of, without which it says nothing of new ones."""
+    """Say whether a model has a spread of words, or whatever else its rows are of.
+
+    Without it nothing is said of new ones.
+    """
     return any(
         spec.is_random(name) and set(spec.parameters[name].dims) & set(spec.units)
         for name in spec.location_parameters()
@@ -541,7 +546,9 @@ def words_said(spec: ModelSpec) -> str:
 
 
 def same_for_all_words(spec: ModelSpec) -> bool:
-    """Say whether the form of a model forces one difference between connections on all classes and words.
+    """Say whether a model forces one difference between connections on all classes.
+
+    And on all words.
 
     So it is where no term of the mean has a protected word or class together with the connection or
     the list of stereotypes, and none is about the list alone: a word then shifts all its distances
@@ -569,6 +576,9 @@ def has_new_words(spec: ModelSpec) -> bool:
 
 
 def about_pairs(spec: ModelSpec) -> bool:
-    """Say whether a model is of words and attributes, and its results are about kinds or sets of attributes."""
+    """Say whether a model is of words and attributes.
+
+    Its results are then about kinds or sets of attributes.
+    """
     group = spec.results.group
     return {_WORD, _ATTRIBUTE} <= set(spec.units) and group in ("connection", "attribute_class")

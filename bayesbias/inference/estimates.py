@@ -180,7 +180,10 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
 
 def describe_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
-    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws."""
+    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors.
+
+    The errors are from batches of draws.
+    """
     out = mixtures.described(prob)
     chains, draws = mixtures.mean.shape[:2]
     batches = batches_of(chains, draws)
@@ -245,7 +248,10 @@ def joined_chains(draws: np.ndarray) -> np.ndarray:
 
 
 def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the shortest interval that holds `prob` of the draws, which lie along the first axis."""
+    """Return the ends of the shortest interval that holds `prob` of the draws.
+
+    Draws lie along the first axis.
+    """
     ordered = np.sort(draws, axis=0)
     # Of few draws, or next to nothing or all of them, it is still between two.
     inside = min(max(1, int(np.floor(prob * len(ordered)))), len(ordered) - 1)
@@ -314,7 +320,10 @@ def level_draws(
     estimand: str,
     chains: int = 1,
 ) -> xr.DataArray:
-    """Return draws of the means at every level, labeled ``level, name, connection, estimand``, for given parameters."""
+    """Return draws of the means at every level, for given parameters.
+
+    Labeled ``level, name, connection, estimand``.
+    """
     rows = mean_rows(design, table, estimand)
     values = rows.linear.draws(draws).reshape(chains, -1, len(rows.keys))
     return keyed_draws(values, rows.keys, design.spec.results.group, estimand)
@@ -359,7 +368,9 @@ def draws_with(
     table: str,
     arguments: Mapping[str, Any],
 ) -> xr.DataArray:
-    """Return the draws behind a table of a result, whose arguments and defaults are those of the method of that name.
+    """Return the draws behind a table of a result.
+
+    Arguments and defaults are those of the method of that name.
 
     A maker takes the arguments it has names for.
     """

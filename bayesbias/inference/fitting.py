@@ -268,7 +268,7 @@ def model_for(table: Any) -> str:
 
 
 def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `fit` was asked for, by what a fit says of its sampler, for another fit beside it.
+    """Return what `fit` was asked for, for another fit beside it.
 
     What is as it is without being asked for is left out: another model may be sampled another way.
     """
@@ -283,7 +283,7 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_no_spread(design: Design) -> None:
-    """Refuse rows of one outcome, and of such as differ by less than single precision tells apart."""
+    """Refuse rows of one outcome, or that differ by less than single precision."""
     if design.trials is not None:
         return  # a model of log odds has no noise of its own
     spread = float(np.ptp(design.y))
@@ -295,7 +295,10 @@ def refuse_no_spread(design: Design) -> None:
 
 
 def refuse_vague(design: Design) -> None:
-    """Refuse effects whose prior is so wide, or so far away, that double precision cannot hold it beside the outcomes."""
+    """Refuse effects whose prior is so wide or so far away that precision is lost.
+
+    Double precision cannot hold them beside the outcomes.
+    """
     if len(design.y) < 2 or design.trials is not None:
         return
     most = _MOST_VAGUE * float(np.ptp(design.y))

@@ -227,7 +227,7 @@ class Collapsed:
         return tuple(len(component.noise) for component in self.components)
 
     def log_density(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the log posterior density of the log scales, shape (n_theta,), and its gradient."""
+        """Return the log posterior density of log scales (n_theta,), and its gradient."""
         from bayesbias.inference.kernel import log_density
 
         grad = np.empty(self.n_theta)
@@ -259,14 +259,16 @@ class Collapsed:
         return np.log(np.concatenate(parts, axis=1))
 
     def variances_at(self, theta: np.ndarray) -> np.ndarray:
-        """Return all variances by their numbers, shape (n, n_theta + constants), for log scales (n, n_theta)."""
+        """Return all variances for log scales (n, n_theta), shape (n, n_theta + constants)."""
         fixed = np.broadcast_to(self.constants, (len(theta), len(self.constants)))
         return np.concatenate([np.exp(2 * theta), fixed], axis=1)
 
     def draw_effects(
         self, theta: np.ndarray, rng: np.random.Generator, some: Collection[str] | None = None
     ) -> dict[str, np.ndarray]:
-        """Draw location parameters from their exact conditional posterior, one draw for each row of log scales.
+        """Draw location parameters from their exact conditional posterior.
+
+        One draw for each row of log scales.
 
         By default all; else `some`, and those that these are centered on.
 
@@ -346,7 +348,10 @@ def _draw_component(
 
 
 def covariances(comp: Component, noise: np.ndarray, prior: np.ndarray) -> np.ndarray:
-    """Return V = X D X' + S for draws of noise variances (n, m) and effect variances (n, effects)."""
+    """Return V = X D X' + S for draws of variances.
+
+    Those of noise (n, m) and effects (n, effects).
+    """
     total = (comp.incidence * prior[:, None]) @ comp.incidence.T
     diagonal = np.arange(noise.shape[1])
     total[:, diagonal, diagonal] += noise
@@ -354,7 +359,10 @@ def covariances(comp: Component, noise: np.ndarray, prior: np.ndarray) -> np.nda
 
 
 def without_directions(values: np.ndarray, axis: int, basis: np.ndarray) -> np.ndarray:
-    """Return values minus their part in the directions that are set apart along an axis (the columns of `basis`)."""
+    """Return values minus their part in the directions set apart along an axis.
+
+    These are the columns of `basis`.
+    """
     if basis.shape[1] == 1:  # the mean
         return values - values.mean(axis=axis, keepdims=True)
     onto = np.tensordot(values, basis, axes=(axis, 0))
@@ -460,7 +468,10 @@ def _components(parts: Sequence[_Part], design: Design) -> tuple[Component, ...]
 
 
 def factors_of(design: Design) -> list[np.ndarray]:
-    """Return the unit columns of ordered rows as codes, and a counter of repeats where they do not identify a row."""
+    """Return the unit columns of ordered rows as codes.
+
+    With a counter of repeats where they do not identify a row.
+    """
     factors = list(design.units.values())
     new = np.ones(len(design.y), dtype=bool)
     new[1:] = np.any([np.diff(codes) != 0 for codes in factors], axis=0)
@@ -580,7 +591,10 @@ def _parts_of(
 def _covariates_of(
     design: Design, factors: Sequence[np.ndarray], own: Mapping[str, tuple[bool, ...]]
 ) -> dict[str, tuple[int, np.ndarray]]:
-    """Return for each term with a covariate the factor that determines it, and its number for each level."""
+    """Return the factor that determines each term with a covariate.
+
+    Also its number for each level.
+    """
     out: dict[str, tuple[int, Any]] = {}
     for name in design.spec.mu:
         covariate = design.spec.parameters[name].covariate
@@ -599,7 +613,10 @@ def _covariates_of(
 
 
 def _directions(members: np.ndarray, covariates: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the directions set apart of an orbit's levels, shape (levels, 1 + independent covariates), orthonormal."""
+    """Return the directions set apart of an orbit's levels, orthonormal.
+
+    Shape (levels, 1 + independent covariates).
+    """
     mean = np.full((len(members), 1), 1 / np.sqrt(len(members)))
     if not covariates or len(members) == 1:
         return mean
@@ -619,7 +636,10 @@ def _entering(
     covariates: Mapping[str, tuple[int, np.ndarray]],
     variance_of: Mapping[str, np.ndarray],
 ) -> tuple[list[int], list[Effect]]:
-    """Return a row of the table for each row of a part (a block and directions), and the effects that enter them."""
+    """Return a table row for each row of a part, and the effects that enter them.
+
+    A part is a block and directions.
+    """
     n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
     rows: list[int] = []

@@ -119,7 +119,10 @@ class Linear:
         return Linear(weights @ self.constant, *groups)
 
     def draws(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the quantities for draws of the parameters, shape (n, rows), new effects at their mean of zero."""
+        """Return the quantities for draws of the parameters, shape (n, rows).
+
+        New effects are at their mean of zero.
+        """
         n = len(next(iter(draws.values())))
         out = np.broadcast_to(self.constant, (n, len(self))).copy()
         for part in self.parts:
@@ -127,7 +130,10 @@ class Linear:
         return out
 
     def new_variance(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the variance that new effects add, for given values of the scales, shape (n or 1, rows)."""
+        """Return the variance that new effects add, shape (n or 1, rows).
+
+        Of given values of the scales.
+        """
         out = np.zeros((1, len(self)))
         for squared, group in ((False, self.shared), (True, self.apart)):
             for new in group:
@@ -252,7 +258,10 @@ class Projected:
 def conditional_moments(
     reduced: Collapsed, theta: np.ndarray, linear: Linear
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance of linear quantities, shape (n, rows), for given log scales (n, n_theta)."""
+    """Return mean and variance of linear quantities, shape (n, rows).
+
+    Of given log scales (n, n_theta).
+    """
     return Projected.of(reduced, linear).moments(reduced, theta)
 
 
@@ -392,7 +401,7 @@ class Mixtures:
     weight: np.ndarray
 
     def described(self, prob: float) -> dict[str, np.ndarray]:
-        """Return mean, sd and the ends of the shortest interval, ``low`` and ``high``, shape (rows,)."""
+        """Return mean, sd, ``low`` and ``high`` of the shortest interval, shape (rows,)."""
         mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
         out = {key: np.full(self.rows, np.nan) for key in ("mean", "sd", "low", "high")}
         for rows, parts, weight in self._alike():
@@ -404,7 +413,10 @@ class Mixtures:
         return out
 
     def in_batches(self, batches: int) -> Mixtures:
-        """Return the mixtures over each of so many batches of the draws, all rows of a batch after those before."""
+        """Return the mixtures over each of so many batches of the draws.
+
+        All rows of a batch come after those of the one before.
+        """
         parts, length = len(self.row), self.mean.shape[0] * self.mean.shape[1] // batches
 
         def cut(values: np.ndarray) -> np.ndarray:

@@ -42,7 +42,7 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 
 
 class Answer(NamedTuple):
-    """Draws of some rows, the rows as mixtures where they are, observed values where known, and draws of the scales."""
+    """Draws of some rows, mixtures where they are, known values, and draws of the scales."""
 
     draws: xr.DataArray
     mixtures: Mixtures | None
@@ -100,7 +100,9 @@ class BiasFit:
     # -- tables ------------------------------------------------------------------------------------
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Estimate the mean of the outcome per connection (or whatever the model gives its results for).
+        """Estimate the mean of the outcome per connection.
+
+        Or per whatever else the model gives its results for.
 
         Parameters
         ----------
@@ -171,7 +173,7 @@ class BiasFit:
         estimand: str | None = None,
         level: str | None = None,
     ) -> pd.DataFrame:
-        """Estimate differences between connections, overall, per protected class and per protected word.
+        """Estimate differences between connections, overall, by class and by word.
 
         A negative ``associated - different`` says that words are closer to the stereotypes of their
         own class than to those of others.
@@ -205,7 +207,9 @@ class BiasFit:
         estimand: str | None = None,
         level: str | None = None,
     ) -> pd.DataFrame:
-        """Estimate the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
+        """Estimate the contrasts in standard deviations of single pairs.
+
+        Use them to compare one set of vectors with another.
 
         Each draw of a contrast is divided by the standard deviation of neutral pairs under the same
         draw (`total_sd`). Without neutral controls it is that of the pairs of the two connections
@@ -248,7 +252,9 @@ class BiasFit:
     def probability_of_superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
     ) -> pd.DataFrame:
-        """Estimate how often a random pair of the first connection has a smaller distance than one of the second.
+        """Estimate how often a random pair is closer than one of the second connection.
+
+        The first is of the first connection; closer is the smaller distance.
 
         Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the
         model gives single pairs of either connection (McGraw & Wong 1992, Psychological Bulletin
@@ -283,7 +289,7 @@ class BiasFit:
         return estimates.estimates(draws, prob)
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate what a single new protected word may show, and how many of them go the other way.
+        """Estimate what one new protected word may show, and the share that goes the other way.
 
         `contrasts` under ``population`` are means over new words; single words scatter around them.
 
@@ -347,7 +353,9 @@ class BiasFit:
         attributes: int | Sequence[int] | None = None,
         prob: float = PROB,
     ) -> pd.DataFrame:
-        """Estimate how reliable scores of so many words and attributes are: generalizability coefficients.
+        """Estimate how reliable scores of so many words and attributes are.
+
+        These are generalizability coefficients.
 
         A coefficient is the correlation between a score and the same score from other words and
         attributes like these. It is computed in each draw from the standard deviations of the
@@ -391,7 +399,9 @@ class BiasFit:
         return frame.astype({"words": float, "attributes": float})
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate what covariates do to means and contrasts, of a model with slopes (`bayesbias.models.slopes_for`).
+        """Estimate what covariates do to means and contrasts.
+
+        The model needs slopes (`bayesbias.models.slopes_for`).
 
         Returns
         -------
@@ -617,7 +627,10 @@ class BiasFit:
         return joined_draws(self.idata["posterior"].dataset, self._scale_names)
 
     def draws_for(self, names: Collection[str], most: int | None = None) -> dict[str, np.ndarray]:
-        """Return draws of all scales and, of a model with an exact reduction, of some effects alone; of `most` at most."""
+        """Return draws of all scales, `most` at most.
+
+        Of a model with an exact reduction also of some effects alone.
+        """
         draws = self.draws() if self._reduced is None else self._scales
         if most is not None:
             total = len(next(iter(draws.values())))
@@ -663,7 +676,7 @@ class BiasFit:
         return pd.concat(frames, ignore_index=True)
 
     def rows_of(self, level: str | None, estimand: str, column: str) -> Rows:
-        """Return the rows of a level, or of all, in an order that does not depend on that of the table."""
+        """Return the rows of one level or of all, whatever the order of the table."""
         check_asked(self.spec, level, estimand)
         contrasted = column == "contrast"
         rows = self.once(
@@ -695,7 +708,7 @@ class BiasFit:
         return sorted(range(len(rows.keys)), key=at)
 
     def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
-        """Return draws of some rows, whose labels are called `column`, and the rows as normal mixtures where they are."""
+        """Return draws of rows labeled `column`, and the rows as normal mixtures where they are."""
         design, reduced = self.in_order[0], self._reduced
         draws = self.draws() if reduced is None else self._scales
         mixed = mixed_rows(rows, design, reduced, draws, self._chains)
@@ -777,7 +790,9 @@ class BiasFit:
         return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
 
     def _opposite_draws(self) -> xr.DataArray:
-        """Return draws of the share of new words whose contrast has another sign than the posterior mean over new words.
+        """Return draws of the share of new words with the other sign.
+
+        The sign is that of the posterior mean over new words.
 
         In each draw the contrast of a new word is normal around that of its class, so that the
         share is a tail of it.
@@ -801,7 +816,10 @@ class BiasFit:
         return out.isel(row=self.order_of(rows))
 
     def _parameter_draws(self) -> xr.DataArray:
-        """Return draws of every entry but the per-attribute ones, entries in the order of their labels in the table."""
+        """Return draws of every entry but the per-attribute ones.
+
+        Entries come in the order of their labels in the table.
+        """
         design, draws = self.design, self.draws()
         names, indices, columns = [], [], []
         for name, parameter in self.spec.parameters.items():

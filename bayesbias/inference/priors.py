@@ -46,7 +46,7 @@ Three classes, 15 words, 11 stereotypes, 311 controls.
 MOST_IMPOSSIBLE = 0.05
 """The largest share of impossible pairs that a prior of distances should have."""
 SENSITIVE = 0.05
-"""The sensitivity from which on a result is said to depend on the priors, as in Kallioinen et al. (2024)."""
+"""The sensitivity from which on a result depends on the priors (Kallioinen et al., 2024)."""
 MOST_PARETO_K = 0.7
 _POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0, 1.0)}
 _PAIRS = 20_000
@@ -176,7 +176,10 @@ def fits_usual_pairs(spec: ModelSpec) -> bool:
 
 
 def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
-    """Return the pairs of a usual list with an outcome that nobody reads, for a model without data."""
+    """Return the pairs of a usual list, for a model without data.
+
+    Nobody reads their outcome.
+    """
     return pd.DataFrame(pairs(USUAL_LIST)).assign(**{spec.outcome: 1.0})
 
 
@@ -191,7 +194,10 @@ def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int)
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
-    """Draw a single pair of each connection (or whatever the model gives results for) from the prior."""
+    """Draw a single pair of each connection from the prior.
+
+    Or of whatever else the model gives results for.
+    """
     order = Design.of(spec, frame).order()
     one = (frame if order is None else frame.iloc[order]).drop_duplicates(spec.results.group)
     design = Design.of(spec, one)
@@ -285,7 +291,7 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
 
 
 def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the log densities of the priors whose width is a number of the model file, not a parameter."""
+    """Return the log densities of the priors whose width is a number of the model file."""
     return {name: log_prior_draws(design, draws, name) for name in _fixed_widths(design.spec)}
 
 
@@ -339,7 +345,10 @@ def _sensitivity(contrasts: xr.DataArray, log_density: np.ndarray, group: str) -
 
 
 def log_prior_draws(design: Design, draws: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return the log prior density of all entries of a parameter, given its parents, shape (draws,)."""
+    """Return the log prior density of all entries of a parameter, shape (draws,).
+
+    Its parents are given.
+    """
     parameter = design.spec.parameters[name]
     args = {
         arg: draws[value].reshape(len(draws[value]), -1)[:, design.parent[name, arg]]

@@ -108,7 +108,9 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """A random term: the columns it belongs to, and the cells that share its entries, with the SD of these in each cell.
+    """A random term: its columns, and the cells that share its entries.
+
+    With the SD of these in each cell.
 
     What is fixed has an SD of NaN. An effect may count more in some classes than in others.
     """
@@ -117,7 +119,9 @@ class _Term:
     groups: Sequence[tuple[list[int], np.ndarray]]  # cells; SD, shape (n or 1, cells)
 
     def variance(self, weights: np.ndarray) -> np.ndarray:
-        """Return what the term adds to the variance of a score of one word and one attribute, given weights of the cells.
+        """Return the variance the term adds to a score of one word and one attribute.
+
+        Given weights of the cells.
 
         Groups whose weights cancel are left out. Weights are quotients, and cancel but for
         rounding.
@@ -163,7 +167,9 @@ def numbers_of_words(table: pd.DataFrame) -> tuple[float, float]:
 def score_components(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, str], Components | str]:
-    """Return the variance components of every score, by measure and coefficient, or why there are none.
+    """Return the variance components of every score, or why there are none.
+
+    By measure and coefficient.
 
     Parameters
     ----------
@@ -323,7 +329,10 @@ def _components(
     terms: Sequence[_Term],
     means: np.ndarray,
 ) -> Components | str:
-    """Sort what each term adds to a score into its universe score and its errors, averaged over the objects."""
+    """Sort what each term adds to a score into universe score and errors.
+
+    Averaged over the objects.
+    """
     if kind == "relative" and measure != "word":
         # Half the squared difference of two objects: what all have in common drops out.
         objects = [(a - b) / np.sqrt(2) for a, b in itertools.combinations(objects, 2)]

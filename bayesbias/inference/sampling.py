@@ -235,7 +235,7 @@ def weighted_theta(
 
 
 def _pareto_smoothed(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return smoothed log weights of importance ratios, and the Pareto k of their tail, by ArviZ."""
+    """Return smoothed log importance weights and the Pareto k of their tail, by ArviZ."""
     import arviz  # noqa: F401 - gives arrays the accessor
     import xarray as xr
 
@@ -251,7 +251,9 @@ STATISTICS = ("diverging", "depth", "n_steps", "energy", "logp", "step_size")  #
 
 
 def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
-    """Sample the scales by the engine that is asked for, and note in the settings which one gave the draws, and how.
+    """Sample the scales by the engine asked for.
+
+    The settings note which one gave the draws, and how.
 
     Parameters
     ----------
@@ -283,7 +285,7 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
 def sample_theta(
     reduced: Collapsed, settings: dict[str, Any], cores: int
 ) -> tuple[np.ndarray, xr.Dataset | None]:
-    """Return the logarithms of the scales, shape (chains, draws, n_theta), and of NUTS its statistics."""
+    """Return log scales, shape (chains, draws, n_theta), and of NUTS its statistics."""
     asked, engine, scores = settings.pop("engine", "nuts"), Engine(), None
     seed = reduced.design.stream(settings["seed"])
     with one_thread_of_blas():

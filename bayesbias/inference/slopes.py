@@ -147,7 +147,9 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
 def slope_rows(
     design: Design, table: pd.DataFrame, covariate: str, contrasted: bool, shown: pd.DataFrame
 ) -> Rows:
-    """Return the slopes on a covariate of the means, or of their contrasts, at the levels at which they differ.
+    """Return the slopes on a covariate of means or contrasts, where they differ.
+
+    One row for each level at which they differ.
 
     What no row with the covariate decides is left out, and contrasts that are zero by the form of
     the model.

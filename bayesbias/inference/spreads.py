@@ -51,7 +51,9 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
 def term_variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return draws of the variance of every random term, on average over some rows, by location parameter.
+    """Return draws of the variance of every random term, by location parameter.
+
+    On average over some rows.
 
     Rows are a mask, or numbers. Of random slopes it is times the mean square of the covariate.
     """
@@ -74,7 +76,7 @@ def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.nda
 def total_sd(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:
-    """Return draws of the standard deviation of single pairs around the mean of their kind and classes.
+    """Return draws of the SD of single pairs around the mean of their kind and classes.
 
     Its square is the sum of the variances of all random terms that the pairs take part in, and of
     the noise; the square root of ``var(y) = sum_k sigma_k ** 2 + sigma ** 2`` of a model with
@@ -233,7 +235,9 @@ def standardized(
 def superiority_draws(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
 ) -> xr.DataArray:
-    """Return probabilities that a random pair of the first group has a smaller outcome than one of the second.
+    """Return probabilities that a random pair has a smaller outcome than another.
+
+    The one is of the first group, the other of the second.
 
     At the level of a class or word both pairs are its own; what belongs to a word is the same for
     all its pairs.

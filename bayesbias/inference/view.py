@@ -24,7 +24,7 @@ the published Reddit tables). Half of a small standardized effect (0.1) is there
 vectors with another spread, set your own.
 """
 STANDARD_ROPE = 0.1
-"""Half-width of the default region of practical equivalence of a standardized contrast, in standard deviations.
+"""Half-width of the default ROPE of a standardized contrast, in SDs.
 
 Half of a standardized difference of 0.2, the least that Cohen (1988, Statistical Power Analysis,
 2nd ed., ch. 2) calls an effect, as in Kruschke (2018, Advances in Methods and Practices in
@@ -34,7 +34,9 @@ Psychological Science 1: 270-280).
 
 @dataclass(frozen=True)
 class View:
-    """Choose the interval and the regions of practical equivalence of all tables, figures and sentences of a result.
+    """Choose the interval and the ROPEs of all tables, figures and sentences.
+
+    A ROPE is a region of practical equivalence.
 
     Attributes
     ----------
@@ -67,7 +69,10 @@ class View:
 
 
 def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:
-    """Return the ends of an interval, each moved outward by twice its Monte Carlo error where that is known."""
+    """Return the ends of an interval, each moved outward by twice its Monte Carlo error.
+
+    Where that is known.
+    """
     by = []
     for end in (low, high):
         error = getattr(row, f"mcse_{end.removeprefix('hpdi_')}", None)
@@ -161,7 +166,10 @@ def sure_side(row: Any) -> Verdict | None:
 def sides(
     rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high"
 ) -> tuple[list[str], list[str]]:
-    """Return the names of rows whose intervals lie below zero, and of those above, Monte Carlo errors aside."""
+    """Return the names of rows whose intervals lie below zero, and above.
+
+    Monte Carlo errors aside.
+    """
     found = [side(*sure_ends(row, low, high)) for row in rows.itertuples()]
     below, above = (
         [str(name) for name, own in zip(rows["name"], found, strict=True) if own is which]
@@ -171,7 +179,10 @@ def sides(
 
 
 def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> str:
-    """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; else empty."""
+    """Say which rows of a contrast clearly point different ways; else empty.
+
+    A mean over them hides it.
+    """
     nearer, farther = sides(rows, low, high)
     return (
         f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}"

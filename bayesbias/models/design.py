@@ -162,7 +162,10 @@ class Design:
         return None if np.array_equal(order, np.arange(len(order))) else order
 
     def ordered(self) -> Design:
-        """Return the same model on the same rows in their `order`, in which sums over them are always the same."""
+        """Return the same model on the same rows in their `order`.
+
+        Sums over them are then always the same.
+        """
         order = self.order()
         if order is None:
             return self
@@ -380,7 +383,10 @@ def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
 
 
 def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the labels of a column as they come (connections in their usual order), and the code of each row."""
+    """Return the labels of a column as they come, and the code of each row.
+
+    Connections come in their usual order.
+    """
     import pandas as pd
 
     if column.isna().any():

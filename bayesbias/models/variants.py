@@ -128,7 +128,10 @@ def slopes_for(
 def _refuse_nothing_to_tell(
     frame: pd.DataFrame, covariate: str, by: Sequence[str | Sequence[str]]
 ) -> None:
-    """Refuse a covariate that does not vary, or not within any label that is to have a slope of its own."""
+    """Refuse a covariate that does not vary.
+
+    Nor may it be constant within every label that is to have a slope of its own.
+    """
     known = frame[frame[covariate].notna()]
     if known[covariate].nunique() < 2:
         value = float(known[covariate].iloc[0]) if len(known) else "none"
@@ -373,7 +376,9 @@ def _of_document(document: dict[str, Any], spec: ModelSpec) -> ModelSpec:
 
 
 def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
-    """Return a model whose priors are in units of the outcome, of one whose priors are in SDs around its center.
+    """Return a model with priors in units of the outcome.
+
+    The priors given are in SDs around its center.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Results as folders: the result itself, its tables and figures, and ``run.json`` with the hash of every file.
+"""Results as folders.
+
+The result itself, its tables and figures, and ``run.json`` with the hash of every file.
 
 The result is written to ``result.json``; frames and fits inside it lie beside it, as Parquet and
 netCDF files in the folder ``result``. All else can be made again from these, and is there to be
@@ -173,7 +175,9 @@ def _draw(section: Section, paths: Sequence[Path]) -> None:
 def check_folder(
     target: Path, kind: str, inputs: Mapping[str, Any] | None = None, *, force: bool = False
 ) -> None:
-    """Refuse a folder that holds a run of another kind or of other inputs, before minutes are spent on a result.
+    """Refuse a folder with a run of another kind or of other inputs.
+
+    Before minutes are spent on a result.
 
     Raises
     ------

@@ -249,7 +249,9 @@ def plot_ranking(
     estimand: str = "population",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show what each method leaves of the gap between associated and different attributes, best first.
+    """Show what each method leaves of the gap between attributes, best first.
+
+    The gap is that between associated and different attributes.
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def plot_priors(
 
 
 def _contrast(spec: ModelSpec, fit: BiasFit | None, seed: int) -> tuple[str, Any, Any]:
-    """Return the name of the first contrast overall and its draws before and after the data, where there are any."""
+    """Return the first overall contrast and its draws before and after the data, if any."""
     if fit is None and not fits_usual_pairs(spec):
         return "", None, None
     table = usual_pairs(spec) if fit is None else fit.table
@@ -276,7 +276,7 @@ def _ridge_axis(ax: Axes, names: list[str], span: tuple[float, float]) -> None:
 
 
 def bandwidth(values: np.ndarray) -> float:
-    """Return Silverman's bandwidth, with the quartiles so that a heavy tail does not flatten the curve."""
+    """Return Silverman's bandwidth, robust to heavy tails by the quartiles."""
     spread = [float(np.std(values)), float(np.subtract(*np.percentile(values, (75, 25)))) / 1.34]
     return 1.06 * min((s for s in spread if s > 0), default=0.01) * len(values) ** -0.2
 

@@ -1,4 +1,7 @@
-"""Responses: items as points by group, differences by item or template as a caterpillar, models side by side."""
+"""Plots of responses.
+
+Items as points by group, differences by item or template as a caterpillar, models side by side.
+"""
 
 from typing import Any
 
@@ -70,7 +73,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
 def plot_response_templates(
     result: Any, *, prob: float = PROB, level: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show the first difference between groups in each template or item, from the lowest to the highest.
+    """Show the first difference between groups in each template or item, lowest first.
 
     Parameters
     ----------
@@ -111,7 +114,9 @@ def plot_response_templates(
 
 @styled
 def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
-    """Show the differences between groups of all models side by side, and models compared on the same items.
+    """Show the differences between groups of all models side by side.
+
+    Models are compared on the same items.
 
     Parameters
     ----------

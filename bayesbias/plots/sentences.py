@@ -226,7 +226,7 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
 
 
 def _named(result: Any) -> pd.DataFrame:
-    """Return the tests with their titles, contexts and encoders (``column``), in the order of the figure."""
+    """Return tests, titles, contexts and encoders (``column``), in the order of the figure."""
     named = result.named()
     frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
     columns = [
@@ -246,7 +246,7 @@ def _encoder_label(name: str, longest: int) -> str:
 
 @styled
 def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -> Axes:
-    """Show the association of each target against its covariate, with the uncertainty of targets and line.
+    """Show the association of each target against its covariate, with uncertainty.
 
     The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the
     line are filled and named in bold; other names stand where there is room, unless there are more

@@ -239,7 +239,9 @@ def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None =
 
 @styled
 def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
-    """Show the earnings of professions against their mean sentiment, with the uncertainty of mean and correlation.
+    """Show earnings of professions against mean sentiment, with uncertainty.
+
+    The uncertainty is that of mean and correlation.
 
     The line of a profession is the confidence interval of its mean over noun pairs, after what noun
     pairs have in common is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology

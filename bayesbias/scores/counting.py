@@ -81,7 +81,10 @@ class Question:
 
     @property
     def counts_everything(self) -> bool:
-        """Whether the observed difference is zero, from which every partition is at least as far."""
+        """Whether the observed difference is zero.
+
+        Then every partition is at least as far from it.
+        """
         return self.sides == 2 and self.bars[0] <= 0
 
     def tails(self) -> list[Tail]:
@@ -121,7 +124,7 @@ def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64]
 
 
 def _upper_tail(values: npt.NDArray[np.int64], size: int, least: int, strict_least: int) -> Tail:
-    """Ask for subsets with a sum of at least `least`, as one for deficits from the largest value."""
+    """Ask for sums of at least `least`, as one for deficits from the largest value."""
     n, top = len(values), int(values[-1])
     deficits = top - values[::-1]
     limit, strict = size * top - least, size * top - strict_least
@@ -134,7 +137,7 @@ def _upper_tail(values: npt.NDArray[np.int64], size: int, least: int, strict_lea
 
 
 def other_side(tail: Tail) -> Tail:
-    """Return the tail that holds exactly the subsets this one leaves out, its two limits exchanged."""
+    """Return the tail of the subsets this one leaves out, its two limits exchanged."""
     far = int(tail.deficits[-1])
     full = tail.size * far
     return Tail(far - tail.deficits[::-1], tail.size, full - tail.strict - 1, full - tail.limit - 1)
@@ -146,7 +149,9 @@ def is_upper_part(tail: Tail) -> bool:
 
 
 def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, tuple[float, float]]:
-    """Estimate p from random partitions, one of them counted in advance (May et al., 2019, appendix A).
+    """Estimate p from random partitions, one of them counted in advance.
+
+    See May et al. (2019), appendix A.
 
     The values are in ascending order and the smaller set is the one drawn, so that the result
     depends on neither the order of the words nor which set is called X.
@@ -236,7 +241,7 @@ def _count_in_halves(tail: Tail) -> tuple[int, int] | None:
 
 
 def _surely_too_many(tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> bool:
-    """Say whether `_partial_sums` is certain to give up, before it has filled its memory to find out.
+    """Say whether `_partial_sums` is certain to give up, before memory is filled.
 
     It ends with the subsets of `half` that the smallest numbers of `other` complete within the
     limit. Deficits rounded up to a coarse grid count no more of them than there are.
@@ -370,7 +375,10 @@ def _bound_count(
 def _count_on_grid(
     grid: npt.NDArray[np.int64], size: int, surely: int, possibly: int
 ) -> tuple[float, float]:
-    """Count subsets with a grid sum of at most `surely` and of at most `possibly`, which is no smaller."""
+    """Count subsets with a grid sum of at most `surely` and of at most `possibly`.
+
+    The second is no smaller.
+    """
     # The two halves are counted apart and then combined, which takes a quarter of the additions.
     left = _counts_by_sum(grid, grid[::2], size, possibly)
     right = _counts_by_sum(grid, grid[1::2], size, possibly)
@@ -389,7 +397,9 @@ def _count_on_grid(
 def _pairs_within(
     for_each: npt.NDArray[np.float64], down_from: npt.NDArray[np.float64], limit: int
 ) -> float:
-    """Return the sum over q of for_each[q] * up_to[limit - q], where `up_to` stays flat beyond its end.
+    """Return the sum over q of for_each[q] * up_to[limit - q].
+
+    `up_to` stays flat beyond its end.
 
     `down_from` is `up_to` read from its end.
     """
@@ -405,7 +415,10 @@ def _pairs_within(
 def _counts_by_sum(
     grid: npt.NDArray[np.int64], half: npt.NDArray[np.int64], size: int, most: int
 ) -> list[npt.NDArray[np.float64]]:
-    """Return for each number of terms j the counts of subsets of `half` by sum, as far as they matter."""
+    """Return for each number of terms j the counts of subsets of `half` by sum.
+
+    Only those that matter are counted.
+    """
     # A subset of j needs size - j more, whose sum is at least that of the smallest ones of the
     # whole grid.
     smallest = np.concatenate([[0], np.cumsum(grid)])

@@ -516,7 +516,7 @@ def _about(
 def _differences(
     held: Vectors, couples: Sequence[tuple[str, str]]
 ) -> tuple[Array, list[tuple[str, str]], Array]:
-    """Return the differences of the pairs with vectors, these pairs, and the direction of the differences."""
+    """Return the differences of pairs with vectors, the pairs, and their direction."""
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     if not used:
         problem = f"expected both words of a pair, got none of {len(couples)} pairs"

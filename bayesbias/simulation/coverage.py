@@ -280,7 +280,10 @@ def _analyse_batch(
 
 
 def standard_error_of_share(share: Any, n: Any) -> Any:
-    """Return the standard error of a share after Agresti and Coull (1998), which is not zero at 0 and 1."""
+    """Return the standard error of a share after Agresti and Coull (1998).
+
+    It is not zero at 0 and 1.
+    """
     center = (share * n + 2) / (n + 4)
     return np.sqrt(center * (1 - center) / (n + 4))
 

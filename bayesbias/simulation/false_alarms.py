@@ -212,7 +212,7 @@ def simulate_grid(
     draws: int = 2000,
     seed: int = 1,
 ) -> pd.DataFrame:
-    """Count how often each method calls a difference that is not there, and how far off its score is.
+    """Count false alarms of each method, and how far off its score is.
 
     In a simulated table the similarity of word t of class c with attribute a is ``v[a, c] + e[t,
     a]``. The term v, normal with `attribute_sd`, is how near attribute a is to class c as a whole;
@@ -393,7 +393,9 @@ def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> pd.DataFrame
 
 
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return one- and two-sided p-values of tables of scores, shape (draws, 2 n), the first n being X.
+    """Return one- and two-sided p-values of tables of scores, shape (draws, 2 n).
+
+    The first n are X.
 
     All partitions are listed where they are few; else some are drawn, afresh for each call, and the
     observed one is counted in advance. The scores are continuous, so that there are

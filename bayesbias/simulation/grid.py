@@ -223,7 +223,9 @@ def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
 def by_averages(
     grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
 ) -> dict[Key, tuple[float, float, float]]:
-    """Return estimates with t intervals that take each word's averages over attributes for its data, as WEAT does.
+    """Return estimates with t intervals of each word's averages, as WEAT does.
+
+    A word's averages over attributes are its data.
 
     Welch's test of words of different classes, with Satterthwaite's degrees of freedom.
     """
@@ -279,7 +281,9 @@ def sampling_variance(
     words: Sequence[int] | np.ndarray,
     attributes: Sequence[int] | np.ndarray,
 ) -> float:
-    """Return the exact variance of a contrast over tables of words and attributes drawn with replacement from a grid.
+    """Return the exact variance of a contrast over tables drawn from a grid.
+
+    Words and attributes are drawn with replacement.
 
     The grid is all there is. With A, B and AB the effects of words, attributes and pairs in it, the
     mean of a block of n by m has the variance A/n + B/m + AB/(nm) (the two-way random model,
@@ -294,7 +298,7 @@ def sampling_variance(
 def by_moments(
     grid: Grid, weights: Mapping[Key, np.ndarray], prob: float
 ) -> dict[Key, tuple[float, float, float]]:
-    """Return the simple estimates with intervals from the two-way random-effects analysis of variance.
+    """Return simple estimates with intervals from the two-way random-effects ANOVA.
 
     With R, C and E the mean squares (over the number of words, of attributes, of pairs) of the
     scores of words, of attributes and of what is left (`scatter`), the variance of a contrast is

@@ -149,7 +149,9 @@ def _owners(words: WordList) -> dict[str, tuple[str, ...]]:
 
 
 def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
-    """Return what associated - different is on average over all deals, of classes and of stereotypes.
+    """Return what associated - different is on average over all deals.
+
+    Deals of classes and of stereotypes.
 
     Each word is as likely to fall to any place as any other, so that the mean of a list (or class)
     stands for each of its pairs. Missing where a stereotype is one of several classes: then more
@@ -205,7 +207,9 @@ def _partition(labels: Sequence[Any]) -> frozenset[tuple[int, ...]]:
 
 
 def deals(labels: Sequence[Any]) -> int:
-    """Return in how many ways labels can be dealt that are neither the given one nor that with whole groups exchanged.
+    """Return in how many ways labels can be dealt anew.
+
+    Neither as given, nor with whole groups exchanged.
 
     Deals that differ in the names of groups of one size alone count once.
 

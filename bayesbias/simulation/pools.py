@@ -65,7 +65,9 @@ def coverage_on_pools(
     dask: str | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Draw small tables from large pools of real words, analyse each by every method, and hold the answers to the pool.
+    """Draw small tables from large pools of real words, and analyse each.
+
+    The answers of every method are compared with the value of the pool.
 
     What is asked for is the estimand ``population`` of each level: the mean over new words of the
     class and new attributes of the same lists. The pool has a value of it: the mean over all its
@@ -206,7 +208,7 @@ class Pool:
         return words, draw(grid.list_of, self.attributes, grid.lists, grid.attributes)
 
     def ideal_widths(self, prob: float) -> dict[Key, float]:
-        """Return the width of an interval of each contrast by one who knows its standard deviation."""
+        """Return the interval width of each contrast if its standard deviation were known."""
         from scipy.special import ndtri
 
         z = float(ndtri((1 + prob) / 2))
@@ -216,7 +218,7 @@ class Pool:
         }
 
     def flawless(self, prob: float, seed: int) -> dict[Key, float]:
-        """Return how often the simple mean of a drawn table lies within half the ideal width of the pool's value."""
+        """Return how often the mean of a table lies within half the ideal width of the pool's."""
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
         rows, columns = self.grid.part(*self.places(rng)).averaging()
         drawn = (self.places(rng) for _ in range(_DRAWN_FOR_FLAWLESS))

@@ -151,7 +151,7 @@ def _tried(numbers: Sequence[int], name: str) -> list[int]:
 
 
 def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
-    """Return the number of pairs, and the exact posterior SD of a contrast were the spreads known."""
+    """Return the number of pairs, and the posterior SD of a contrast given the spreads."""
     design, given = scenario.truth
     try:
         reduced = collapse(design)

@@ -148,7 +148,7 @@ class Scenario:
 
     @classmethod
     def for_claims(cls) -> Scenario:
-        """Return the scenario of religion on Reddit by the model that claims are made with, which is the default of `fit`.
+        """Return the scenario of religion on Reddit by the default model of `fit`.
 
         Examples
         --------

@@ -77,7 +77,7 @@ def about_fit(fit: BiasFit) -> dict[str, Any]:
 def not_converged(
     subject: str, problems: Sequence[str], notes: Sequence[str] = ()
 ) -> Interpretation:
-    """Say that nothing is concluded from a sampler that has not converged, with the first two of its problems."""
+    """Say that nothing is concluded without convergence, with its first two problems."""
     shown = [*problems[:2], *([f"{len(problems) - 2} more problems"] if len(problems) > 2 else [])]
     headline = "No conclusion: the sampler has not converged. Raise --tune and --draws."
     return Interpretation(subject, headline, tuple(shown), tuple(notes))
@@ -89,7 +89,10 @@ def verdict_of(row: Any) -> Verdict:
 
 
 def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
-    """Say what the interval of a row of estimates means, such as ``closer, by more than the ROPE (±0.02)``."""
+    """Say what the interval of a row of estimates means.
+
+    Such as ``closer, by more than the ROPE (±0.02)``.
+    """
     rope = f"the ROPE (±{row.rope:g})"
     if row.verdict == TOO_CLOSE:
         return "too close to call: raise --draws"

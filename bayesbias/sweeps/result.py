@@ -103,7 +103,7 @@ class SweepResult:
     def compared(
         self, contrast: str | None = None, *, level: str = "overall", estimand: str = "population"
     ) -> pd.DataFrame:
-        """Set one contrast of every cell against those of the others, in standard deviations of single pairs.
+        """Compare one contrast over all cells, in standard deviations of single pairs.
 
         Cosine distances of one set of vectors scatter more than those of another: a contrast of
         -0.02 is small in one and not in another. So cells are sorted and judged by the standardized
@@ -175,7 +175,9 @@ class SweepResult:
         return out
 
     def differences(self, contrast: str | None = None) -> pd.DataFrame:
-        """Subtract the first vectors of the plan from the others, for the same list, model and seed.
+        """Subtract the first vectors of the plan from the others.
+
+        The list, the model and the seed are the same.
 
         The draws of two fits are subtracted (`bayesbias.difference`), in standard deviations of
         single pairs where both have them. Cells that have not converged are left out.
@@ -246,7 +248,7 @@ class _Cell:
 
 
 def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the differences of all contrasts, from the table of a sweep and the folder of draws."""
+    """Return the differences of all contrasts from a sweep's table and draws."""
     import pandas as pd
 
     same, rows = ["wordlist", "controls", "model", "seed"], []

@@ -29,9 +29,15 @@ SAME = 1e-9
 PAIR = ("protected_word", "attribute")
 TEMPLATES = ("protected_template", "attribute_template")
 SIMULATED = "simulated"
-"""In ``frame.attrs``: the outcomes were drawn from a model, whose normal noise knows no 0 and no 2."""
+"""In ``frame.attrs``: the outcomes were drawn from a model.
+
+Its normal noise knows no 0 and no 2.
+"""
 REPEATS = "repeats"
-"""In ``frame.attrs``: ``keep`` if repeated rows were kept as asked, so that the frame is fitted as the table was."""
+"""In ``frame.attrs``: ``keep`` if repeated rows were kept as asked.
+
+The frame is then fitted as the table was.
+"""
 
 
 # Outcomes that are found but once, beside these columns; of others several measurements may be

@@ -1,4 +1,4 @@
-"""Sentence tests: words and the sentences made of them, as in the Sentence Encoder Association Test.
+"""Sentence tests: words and the sentences made of them, as in SEAT.
 
 A test has two sets of targets and two of attributes. Every sentence keeps its word and its
 template, so that both can enter a model as effects. The entries of a word test are the words; in

@@ -87,7 +87,7 @@ class Frequency:
 
     @property
     def groups(self) -> pd.DataFrame:
-        """``side, group, n_words, mean, sd`` of the log frequency of each class and attribute set."""
+        """``side, group, n_words, mean, sd`` of log frequency by class and attribute set."""
         each = self.words.groupby(["side", "group"], sort=False)["log_frequency"]
         return each.agg(n_words="size", mean="mean", sd="std").reset_index()
 

@@ -248,7 +248,7 @@ def prior_warning(fit: BiasFit) -> list[str]:
 
 
 def _interval_warning(fit: BiasFit, view: View) -> list[str]:
-    """Warn where the observed differences of listed words lie outside the intervals of the model far too often."""
+    """Warn where observed differences lie outside the intervals of the model too often."""
     from scipy import stats
 
     words = rows_of(fit, view, "word", "listed_words")
@@ -274,7 +274,9 @@ def _owned(fit: BiasFit) -> dict[str, str]:
 
 
 def own_names(fit: BiasFit) -> dict[tuple[str, str], str]:
-    """Return (level, name) -> the first contrast there in the words of the list, such as ``family - career``.
+    """Return (level, name) -> the first contrast there in the words of the list.
+
+    Such as ``family - career``.
 
     Only for two classes with a set each, whose names are others than those of the classes.
     """
@@ -297,7 +299,9 @@ def _own_sets(fit: BiasFit, view: View) -> dict[str, Any]:
 
 
 def _variance_ratio(fit: BiasFit) -> float | None:
-    """Return the variance of residuals between class by attribute over that within, where it is clearly above 1.
+    """Return the residual variance between class by attribute over that within.
+
+    Only where it is clearly above 1.
 
     Analysis of variance of the residuals; only for a model without a term for class and attribute.
     """

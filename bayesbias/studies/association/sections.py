@@ -240,7 +240,10 @@ def closing_sections(fit: BiasFit, view: View) -> list[Section]:
 
 
 def models_section(fit: BiasFit, view: View) -> Section:
-    """Return the first difference under each shipped model of distances, which are fitted to the same pairs."""
+    """Return the first difference under each shipped model of distances.
+
+    All are fitted to the same pairs.
+    """
     return Section(
         "models",
         "The first difference under other models",
@@ -260,7 +263,7 @@ def models_section(fit: BiasFit, view: View) -> Section:
 
 
 def frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:
-    """Return the differences at equal word frequency, and the frequencies of classes and attribute sets."""
+    """Return differences at equal word frequency, and frequencies of classes and sets."""
     import bayesbias as bb
 
     def first() -> pd.DataFrame:

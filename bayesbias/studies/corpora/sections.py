@@ -161,7 +161,10 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
 
 
 def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], row: Any) -> str:
-    """Say how one contrast changed, such as ``women: family minus career moved by -0.04 from 1930s to 1980s``."""
+    """Say how one contrast changed.
+
+    Such as ``women: family minus career moved by -0.04 from 1930s to 1980s``.
+    """
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""

@@ -89,7 +89,7 @@ class Method:
         return find_geometry(self.pairs)
 
     def levels(self, estimand: str, level: str | None = None) -> dict[str, str]:
-        """Return the levels of the changes below overall, or the one asked for, and their columns."""
+        """Return the levels of changes below overall, or the one asked for, and their columns."""
         found = (self.change or self.after).spec.results.levels
         return {
             name: about.by
@@ -98,7 +98,10 @@ class Method:
         }
 
     def draws(self, estimand: str, level: str | None) -> xr.DataArray:
-        """Return draws of the mean change, labeled ``method, level, name, connection, estimand``."""
+        """Return draws of the mean change.
+
+        Labeled ``method, level, name, connection, estimand``.
+        """
         levels = self.levels(estimand, level)
         posterior = self.after.idata["posterior"]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]

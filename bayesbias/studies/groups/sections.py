@@ -238,7 +238,10 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
 
 
 def compared(rows: pd.DataFrame, groups: set[str]) -> str:
-    """Say which group lies nearer than which, or than all others, by one contrast of sets or on one set."""
+    """Say which group lies nearer than which, or than all others.
+
+    By one contrast of sets or on one set.
+    """
     found: dict[str, list[str]] = {word: [] for word in ("closer", "farther", *_WORDS.values())}
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"

@@ -306,7 +306,10 @@ def of_published(
     provenance: Mapping[str, Any] | None = None,
     **sampling: Any,
 ) -> WefatResult:
-    """Fit the model `wefat` to cosines of the words of both sets with the targets, shape (words, targets)."""
+    """Fit the model `wefat` to cosines, shape (words, targets).
+
+    The words are those of both sets.
+    """
     import pandas as pd
 
     from bayesbias.inference.fitting import fit
@@ -383,7 +386,10 @@ def of_fit(
 
 
 def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -> np.ndarray:
-    """Return the cosine of each word of the sets with each target, shape (words, targets), in double precision."""
+    """Return the cosines of the words of the sets with targets, in double precision.
+
+    Shape (words, targets).
+    """
     unit = []
     for group in (words, targets):
         rows = vectors.vectors_of(list(group)).astype(float)
@@ -417,7 +423,10 @@ class _Lines:
         return self._mixtures({"set_slope": self.between[None]})
 
     def association(self, x: np.ndarray | None, targets: Sequence[str] | None = None) -> Mixtures:
-        """Return associations: the line at covariates `x` (None: zero everywhere), with the deviations of listed targets."""
+        """Return associations: the line at covariates `x`, and deviations of listed targets.
+
+        None: covariates of zero.
+        """
         weights: dict[str, np.ndarray] = {}
         if x is not None:
             weights["set_mean"] = np.tile(self.between, (len(x), 1))
@@ -469,7 +478,10 @@ def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[s
 
 
 def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
-    """Return mean, sd and the shortest interval of ``t / sqrt(1 + t ** 2)``, of a mixture of normals t."""
+    """Return mean, sd and the shortest interval of ``t / sqrt(1 + t ** 2)``.
+
+    Where t is a mixture of normals.
+    """
     from scipy.interpolate import PchipInterpolator
     from scipy.special import ndtr
 
