@@ -25,32 +25,32 @@ NEUTRAL = "time year great part day number place means case end view last many f
 LISTS = {
     "arms and trade": {
         "arms": (
-            "army navy troops soldiers militia fleet officers",
-            "war enemy battle defense victory attack arms peace",
+            "army navy troops soldiers militia fleet officers officer regiments guns weapons fortifications",
+            "war enemy battle defense victory attack arms peace fight invasion hostilities conflict",
         ),
         "trade": (
-            "merchants trade commerce banks manufactures farmers exports industry",
-            "money prices market tariff credit gold currency debt",
+            "trade commerce banks manufactures farmers exports industry merchant imports business companies products",
+            "money prices market tariff credit gold currency debt profits loans silver wages",
         ),
     },
     "courts and land": {
         "courts": (
-            "judges courts congress senate jury attorney legislature tribunal",
-            "law justice constitution trial rights authority duty vote",
+            "court courts judges congress senate jury attorney legislature tribunal representatives committee judge",
+            "law justice constitution trial rights authority duty vote crime punishment jurisdiction statute",
         ),
         "land": (
-            "land river forests mines farms railroads canal harbor",
-            "acres miles water soil timber coal survey route",
+            "land lands river rivers forests mines farms railroads canal harbor coast territory",
+            "acres miles water soil timber coal survey route irrigation cattle climate oil",
         ),
     },
     "home and abroad": {
         "home": (
-            "women children mothers families schools teachers homes",
-            "education health care young food housing help college",
+            "women children mothers parents families schools teachers homes students workers hospitals colleges",
+            "education health care young food housing help college learning medical jobs poverty",
         ),
         "abroad": (
-            "spain france britain mexico russia minister ministers envoy",
-            "negotiations boundary treaty convention claims diplomatic commissioners alliance",
+            "spain france britain mexico russia minister ministers envoy germany japan italy austria",
+            "negotiations boundary treaty convention claims diplomatic commissioners alliance treaties arbitration indemnity friendship",
         ),
     },
 }
@@ -140,8 +140,9 @@ def main() -> None:
     found = coverage(fitted(given.folder, given.seed))
     print(found.round(3).to_string(index=False))
     columns = ["one set", "pooled", "width"]
-    print(found.groupby(["list", "level"], sort=False)[columns].mean().round(3).to_string())
-    print(found[columns].mean().round(3).to_string())
+    kinds = found["contrast"].where(found["contrast"] == "associated - different", "with neutral")
+    print(found.groupby([kinds, "list"], sort=False)[columns].mean().round(3).to_string())
+    print(found.groupby(kinds, sort=False)[columns].mean().round(3).to_string())
     nearer = 1 - found["mean"] / found["center"]
     print(
         "resamples nearer to zero:",

@@ -549,7 +549,7 @@ def plot_replicates(
     frame = frame[(frame["level"] == "overall") | shown]
     sets = sets[sets["key"].isin(frame["key"]) & (sets["set"] != "center")]
     groups: dict[str, list[tuple[Hashable, str]]] = {}
-    heads = {"population": "New words", "listed_words": "These words"}
+    heads = {"population": "New words", "listed_words": "Listed words"}
     for row in frame.to_dict("records"):
         head = heads[row["estimand"]] + (f", {row['change']}" if "change" in row else "")
         kinds = {"overall": row["contrast"], "attribute_set": f"set {row['name']}"}

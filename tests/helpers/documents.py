@@ -24,7 +24,7 @@ from helpers.places import ROOT
 
 DOCS = ROOT / "docs"
 FEWER = {"draws": 200, "tune": 300, "chains": 2}
-SAMPLING = ("fit", "compare", "seat", "wefat", "sentiment_analysis")
+SAMPLING = ("fit", "fit_replicates", "compare", "seat", "wefat", "sentiment_analysis")
 COMMANDS = ("fit ", "compare ", "wefat ", "seat --", "sentiment --")
 _FENCE = re.compile(r"^(`{3,})(?:\{code-block\} *)?([a-z]*|\{.*) *$")
 

@@ -50,7 +50,7 @@ def header(result: Replicates, view: View) -> list[str]:
         pooled += ", centered on the full text"
     sets = plural(len(result.results), "set")
     return [
-        f"bayesbias {own_version()} | model {model} | {about['name']} in {sets} of vectors | seed {seed}",
+        f"bayesbias {own_version()} | model {model} | {about['name']} in {sets} | seed {seed}",
         f"{len(next(iter(fits.values())).table):,} pairs in each of {listing(list(result.results), 4)}",
         pooled,
     ]
@@ -184,12 +184,9 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     if result.center is not None:
         notes += _nearer(result, view, heads.iloc[0])
     m = len(result.results)
-    warnings = (
-        []
-        if m >= ADVISED
-        else [f"Only {m} sets: the SD between them is uncertain. Use five or more."]
-    )
-    warnings += [*data_warnings(fit), *misfit_warnings(fit)]
+    warnings = [*data_warnings(fit), *misfit_warnings(fit)]
+    if m < ADVISED:
+        warnings.insert(0, f"Only {m} sets: the SD between them is uncertain. Use five or more.")
     return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
 
 
@@ -198,9 +195,9 @@ def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
     change = getattr(row, "change", None)
     sides = ("decreased", "increased") if change else ("closer", "farther")
     scope = SCOPES[row.estimand].capitalize() + (f", {change}" if change else "")
-    return (
-        f"{scope}: {in_names(names, row)} {row.mean:+.3f} {interval(row)}, {in_words(row, *sides)}."
-    )
+    said = in_words(row, *sides)
+    ends = "" if "[" in said else f" {interval(row)}"
+    return f"{scope}: {in_names(names, row)} {row.mean:+.3f}{ends}, {said}."
 
 
 def _nearer(result: Replicates, view: View, row: Any) -> list[str]:
@@ -209,7 +206,7 @@ def _nearer(result: Replicates, view: View, row: Any) -> list[str]:
     same = [name for name in ("change", "name", "contrast") if name in own]
     own = own[(own[same] == row[same]).all(axis=1) & (own["set"] != CENTER)]
     nearer = 1 - own["mean"].mean() / row["mean"]
-    if not nearer > 0:
+    if not nearer >= 0.01:
         return []
     return [
         f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the full text."
