@@ -209,7 +209,12 @@ def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> Non
     Examples
     --------
     >>> import pandas as pd
-    >>> columns(pd.DataFrame({"word": ["nurse"]}), ["word", "difference"], "table", "what sentiment_table returns")
+    >>> columns(
+    ...     pd.DataFrame({"word": ["nurse"]}),
+    ...     ["word", "difference"],
+    ...     "table",
+    ...     "what sentiment_table returns",
+    ... )
     Traceback (most recent call last):
     ...
     bayesbias.InputError: table: lacks the column 'difference'; found: ['word']; valid: what sentiment_table returns

@@ -130,7 +130,11 @@ def format_value(value: Any, kind: str = "number", digits: int = 3) -> str:
 
     Examples
     --------
-    >>> format_value(-0.06712, "signed"), format_value(0.9996, "probability"), format_value(0.0312, "p_value")
+    >>> (
+    ...     format_value(-0.06712, "signed"),
+    ...     format_value(0.9996, "probability"),
+    ...     format_value(0.0312, "p_value"),
+    ... )
     ('-0.067', '>.999', '.031')
     >>> format_value(4704, "count"), format_value(0.25, "percent"), format_value(None)
     ('4,704', '25%', '-')

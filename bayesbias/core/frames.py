@@ -42,7 +42,9 @@ def plain_frame(
     Examples
     --------
     >>> import pandas as pd
-    >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "the frame")["a"].tolist()
+    >>> plain_frame(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), "the frame")[
+    ...     "a"
+    ... ].tolist()
     [1.0, nan]
     """
     import pandas as pd

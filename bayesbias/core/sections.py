@@ -150,7 +150,11 @@ class Interpretation:
 
     Examples
     --------
-    >>> print(Interpretation("toy", "Own-class stereotypes are closer.", warnings=("Two words only.",)))
+    >>> print(
+    ...     Interpretation(
+    ...         "toy", "Own-class stereotypes are closer.", warnings=("Two words only.",)
+    ...     )
+    ... )
     Result   Own-class stereotypes are closer.
     Warning  Two words only.
     """

@@ -78,7 +78,10 @@ def hard_debias(
     >>> import bayesbias as bb
     >>> result = hard_debias("minilm-static", "religion")
     >>> unit = result.embedding.vectors_of(["terrorist", "church", "mosque"])
-    >>> bool(np.abs(result.subspace @ unit[0]).max() < 1e-10), bool(abs(unit[0] @ (unit[1] - unit[2])) < 1e-10)
+    >>> (
+    ...     bool(np.abs(result.subspace @ unit[0]).max() < 1e-10),
+    ...     bool(abs(unit[0] @ (unit[1] - unit[2])) < 1e-10),
+    ... )
     (True, True)
     """
     checks.choice(overlap, ("merge", "last"), "treatment of overlapping sets")

@@ -55,8 +55,11 @@ class Debiased:
     Examples
     --------
     >>> from bayesbias import hard_debias
-    >>> result = hard_debias({"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]}, sets=[["he", "she"]],
-    ...                      neutralize=["nurse"])
+    >>> result = hard_debias(
+    ...     {"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1]},
+    ...     sets=[["he", "she"]],
+    ...     neutralize=["nurse"],
+    ... )
     >>> result
     Debiased: mapping, hard debiased; subspace of 1 component (100% of the variance within 1 set)
       1 word neutralized, 1 set equalized; 1 of 3 vectors changed

@@ -153,7 +153,9 @@ class Embedding:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> e = bb.load_embedding({"muslim": [1, 0], "mosque": [0, 1]}, ["Muslim", "muslim", "mosque"])
+        >>> e = bb.load_embedding(
+        ...     {"muslim": [1, 0], "mosque": [0, 1]}, ["Muslim", "muslim", "mosque"]
+        ... )
         >>> e.same_vectors()
         [('Muslim', 'muslim')]
         """

@@ -185,7 +185,10 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> fits = [bb.fit(table, name, seed=1, draws=100, tune=100, chains=2) for name in ("default", "hierarchical")]
+    >>> fits = [
+    ...     bb.fit(table, name, seed=1, draws=100, tune=100, chains=2)
+    ...     for name in ("default", "hierarchical")
+    ... ]
     >>> bb.compare_models(fits).index.tolist()
     ['default', 'hierarchical']
     """
@@ -258,7 +261,12 @@ def answers_by_model(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "gender", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "gender", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> frame = answers_by_model(fit, ["hierarchical"])
     >>> frame["model"].unique().tolist(), float(frame["elpd_diff"].max())
     (['default', 'hierarchical'], 0.0)

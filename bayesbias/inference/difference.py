@@ -33,7 +33,9 @@ class Difference:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> tables = [bb.distance_table("minilm-static", "religion", controls=c) for c in ("none", "2021")]
+    >>> tables = [
+    ...     bb.distance_table("minilm-static", "religion", controls=c) for c in ("none", "2021")
+    ... ]
     >>> one, other = (bb.fit(table, seed=1, draws=100, tune=100, chains=2) for table in tables)
     >>> bb.difference(one, other).draws.dims
     ('chain', 'draw', 'row')
@@ -91,7 +93,10 @@ def difference(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> tables = [bb.distance_table("minilm-static", name, controls="none") for name in ("gender", "religion")]
+    >>> tables = [
+    ...     bb.distance_table("minilm-static", name, controls="none")
+    ...     for name in ("gender", "religion")
+    ... ]
     >>> one, other = (bb.fit(table, seed=1, draws=100, tune=100, chains=2) for table in tables)
     >>> found = bb.difference(one, other, level="overall", estimand="population")
     >>> found.table["contrast"].tolist()

@@ -506,10 +506,18 @@ def holds_for(
     Examples
     --------
     >>> from bayesbias import load_model
-    >>> cells, crossed, additive = load_model("default"), load_model("crossed"), load_model("additive")
+    >>> cells, crossed, additive = (
+    ...     load_model("default"),
+    ...     load_model("crossed"),
+    ...     load_model("additive"),
+    ... )
     >>> holds_for(cells), holds_for(cells, "class"), holds_for(cells, "word")
     ('new words', 'new words of the class', 'new attributes')
-    >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "listed_words")
+    >>> (
+    ...     holds_for(crossed, "class"),
+    ...     holds_for(crossed, "word"),
+    ...     holds_for(crossed, "class", "listed_words"),
+    ... )
     ('its listed words, new attributes', 'new attributes', 'these words')
     >>> holds_for(additive), holds_for(additive, "class"), holds_for(additive, "word")
     ('the listed words', 'its listed words', 'the listed attributes')

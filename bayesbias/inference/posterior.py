@@ -238,9 +238,16 @@ class BiasFit:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> result = bb.fit(
+        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
+        ... )
         >>> row = result.standardized(level="overall", estimand="population").iloc[0]
-        >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["probability_of_superiority"] > 0.5)
+        >>> (
+        ...     row["contrast"],
+        ...     row["unit"],
+        ...     bool(row["mean"] < 0),
+        ...     bool(row["probability_of_superiority"] > 0.5),
+        ... )
         ('associated - different', 'sd of neutral pairs', True, True)
         """
         spreads.check_normal_noise(self.spec, "standardized contrasts")
@@ -280,7 +287,9 @@ class BiasFit:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> result = bb.fit(
+        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
+        ... )
         >>> row = result.probability_of_superiority(level="overall", estimand="population").iloc[0]
         >>> bool(0.5 < row["mean"] < 0.6)
         True
@@ -309,7 +318,9 @@ class BiasFit:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False)
+        >>> result = bb.fit(
+        ...     bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False
+        ... )
         >>> row = result.new_words().iloc[0]
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
@@ -389,7 +400,9 @@ class BiasFit:
         >>> import bayesbias as bb
         >>> table = bb.distance_table("minilm-static", "gender", controls=None)
         >>> result = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
-        >>> frame = result.reliability(attributes=[5, 20]).set_index(["measure", "attributes", "coefficient"])
+        >>> frame = result.reliability(attributes=[5, 20]).set_index(
+        ...     ["measure", "attributes", "coefficient"]
+        ... )
         >>> more, less = (frame.loc[("word", n, "relative"), "mean"] for n in (20, 5))
         >>> bool(0 < less < more < 1)
         True
@@ -477,7 +490,9 @@ class BiasFit:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> result = bb.fit(
+        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
+        ... )
         >>> draws = result.draws_of("contrasts", level="overall", estimand="population")
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')

@@ -141,7 +141,9 @@ def prior_expectation(
     >>> expected = prior_expectation("crossed")
     >>> list(expected.contrasts["level"]), expected.possible
     (['overall', 'word'], False)
-    >>> bool(abs(expected.contrasts["sd"][0] - 0.3 * 2**0.5) < 0.02)  # of the difference of two means, each with sd 0.3
+    >>> bool(
+    ...     abs(expected.contrasts["sd"][0] - 0.3 * 2**0.5) < 0.02
+    ... )  # of the difference of two means, each with sd 0.3
     True
     """
     checks.count(draws, "draws", 2)

@@ -73,7 +73,13 @@ def contrasts_at(
     >>> from bayesbias.models.variants import with_slopes
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> frame = table.frame.assign(length=table.frame["attribute"].str.len() - 5.0)
-    >>> fit = bb.fit(frame, with_slopes("default", "length", ["protected_class"]), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     frame,
+    ...     with_slopes("default", "length", ["protected_class"]),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> row = contrasts_at(fit, {"length": 0}, level="overall").iloc[0]
     >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
     ('associated - different', True)

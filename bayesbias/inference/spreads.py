@@ -108,7 +108,9 @@ def total_sd(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
+    ... )
     >>> neutral = (fit.table["connection"] == "neutral").to_numpy()
     >>> sd = total_sd(fit.design, fit.draws(), neutral)
     >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)

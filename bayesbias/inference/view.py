@@ -110,7 +110,12 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
 
     Examples
     --------
-    >>> verdict(-0.09, -0.03, 0.02), verdict(-0.09, -0.01, 0.02), verdict(-0.01, 0.01, 0.02), verdict(-0.09, 0.03, 0.02)
+    >>> (
+    ...     verdict(-0.09, -0.03, 0.02),
+    ...     verdict(-0.09, -0.01, 0.02),
+    ...     verdict(-0.01, 0.01, 0.02),
+    ...     verdict(-0.09, 0.03, 0.02),
+    ... )
     ('below', 'below, size uncertain', 'negligible', 'inconclusive')
     >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001))
     'too close to call'

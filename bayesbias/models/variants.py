@@ -216,7 +216,9 @@ def with_slopes(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> spec = with_slopes("default", "log_frequency", by=["protected_class"], varying=["protected_word"])
+    >>> spec = with_slopes(
+    ...     "default", "log_frequency", by=["protected_class"], varying=["protected_word"]
+    ... )
     >>> spec.name, spec.covariates()
     ('default + log_frequency', ['log_frequency'])
     >>> spec.mu[-3:-1]
@@ -306,8 +308,14 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     --------
     >>> import pandas as pd
     >>> from bayesbias import load_model
-    >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse"] * 2 + ["boss"] * 2,
-    ...     "connection": ["associated", "different"] * 2, "distance": [0.7, 0.8, 0.9, 0.7]})
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "protected_word": ["she", "he"] * 2,
+    ...         "attribute": ["nurse"] * 2 + ["boss"] * 2,
+    ...         "connection": ["associated", "different"] * 2,
+    ...         "distance": [0.7, 0.8, 0.9, 0.7],
+    ...     }
+    ... )
     >>> trimmed(load_model("crossed"), frame).mu
     ('word_by_connection', 'attribute_effect')
     """

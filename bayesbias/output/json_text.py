@@ -39,7 +39,12 @@ def to_json(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> answer = bb.output.to_json(fit)
     >>> answer["kind"], answer["contrasts"][0]["contrast"]
     ('association', 'associated - different')

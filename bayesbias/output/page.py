@@ -97,7 +97,12 @@ def write_report(
     --------
     >>> import tempfile
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = bb.write_report(fit, f"{folder}/religion.html").read_text(encoding="utf-8")
     >>> text[:15], "religion in minilm-static" in text

@@ -51,7 +51,12 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> text = bb.methods_paragraph(fit)
     >>> text[:91]
     'We modeled the distance of 165 rows (15 protected words, 11 attributes) of religion in mini'

@@ -73,7 +73,12 @@ def interpret(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> bb.interpret(fit).subject
     'religion in minilm-static'
     """

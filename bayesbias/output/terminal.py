@@ -46,7 +46,12 @@ def to_text(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
     >>> print(bb.output.to_text(fit).splitlines()[1])
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """

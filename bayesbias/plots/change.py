@@ -61,7 +61,9 @@ def plot_changes(
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="none")
+    >>> after = bb.distance_table(
+    ...     bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="none"
+    ... )
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> ax = bb.plots.plot_changes(found, ax=Figure(figsize=(7, 9)).subplots())
     >>> len(ax.get_yticklabels())
@@ -142,7 +144,9 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> after = before.frame.assign(
+    ...     distance=(1 + before.frame["distance"]) / 2
+    ... )  # every cosine halved
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> ax = bb.plots.plot_raw_pairs(found, ax=Figure().subplots())
     >>> sum(len(points.get_offsets()) for points in ax.collections) == len(before)
@@ -195,7 +199,9 @@ def plot_controls(
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
-    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> after = before.frame.assign(
+    ...     distance=(1 + before.frame["distance"]) / 2
+    ... )  # every cosine halved
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> ax = bb.plots.plot_controls(found, ax=Figure().subplots())
     >>> ax.get_xlabel()
@@ -279,7 +285,9 @@ def plot_ranking(
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> after = before.frame.assign(
+    ...     distance=(1 + before.frame["distance"]) / 2
+    ... )  # every cosine halved
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> ax = bb.plots.plot_ranking(found, ax=Figure().subplots())
     >>> len(ax.get_yticklabels())
@@ -363,8 +371,12 @@ def plot_corpora(
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
     >>> settings = {"seed": 1, "draws": 100, "tune": 100, "chains": 2}
-    >>> later = bb.load_embedding("minilm-static", bb.load_wordlist("religion").words, postprocess="abtt")
-    >>> found = bb.compare({"a": "minilm-static", "b": later}, "religion", kind="corpora", **settings)
+    >>> later = bb.load_embedding(
+    ...     "minilm-static", bb.load_wordlist("religion").words, postprocess="abtt"
+    ... )
+    >>> found = bb.compare(
+    ...     {"a": "minilm-static", "b": later}, "religion", kind="corpora", **settings
+    ... )
     >>> bb.plots.plot_corpora(found, ax=Figure().subplots()).get_xlabel()
     'change of the difference'
     """

@@ -533,7 +533,10 @@ def plot_replicates(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> fits = [bb.fit(bb.distance_table("minilm-static", "weat7", controls=c), seed=1, engine="quick") for c in ("2021", "2022")]
+    >>> fits = [
+    ...     bb.fit(bb.distance_table("minilm-static", "weat7", controls=c), seed=1, engine="quick")
+    ...     for c in ("2021", "2022")
+    ... ]
     >>> ax = bb.plots.plot_replicates(bb.pool_replicates(fits), ax=Figure().subplots())
     >>> ax.get_yticklabels()[1].get_text()
     'associated − different'
@@ -639,9 +642,18 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
-    >>> covariates = {"length": {word: len(word) for word in [*table["protected_word"], *table["attribute"]]}}
+    >>> covariates = {
+    ...     "length": {word: len(word) for word in [*table["protected_word"], *table["attribute"]]}
+    ... }
     >>> table = bb.with_covariates(table, covariates)
-    >>> fit = bb.fit(table, bb.models.slopes_for("default", table, "length"), seed=1, draws=200, chains=2, engine="quick")
+    >>> fit = bb.fit(
+    ...     table,
+    ...     bb.models.slopes_for("default", table, "length"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ...     engine="quick",
+    ... )
     >>> ax = bb.plots.plot_slopes(fit, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
@@ -744,8 +756,12 @@ def plot_sweep(
     >>> import tempfile
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "models": ["crossed"],
-    ...         "settings": {"draws": 200, "chains": 2, "seed": 1}}
+    >>> plan = {
+    ...     "embeddings": ["minilm-static"],
+    ...     "wordlists": ["religion"],
+    ...     "models": ["crossed"],
+    ...     "settings": {"draws": 200, "chains": 2, "seed": 1},
+    ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = bb.run_sweep(plan, folder, workers=1, progress=False)
     >>> ax = bb.plots.plot_sweep(result, ax=Figure().subplots())
@@ -855,8 +871,13 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
-    >>> counts = {word: 10.0 ** -len(word) for word in [*fit.table["protected_word"], *fit.table["attribute"]]}
-    >>> ax = bb.plots.plot_frequencies(bb.studies.with_frequency(fit, counts), ax=Figure().subplots())
+    >>> counts = {
+    ...     word: 10.0 ** -len(word)
+    ...     for word in [*fit.table["protected_word"], *fit.table["attribute"]]
+    ... }
+    >>> ax = bb.plots.plot_frequencies(
+    ...     bb.studies.with_frequency(fit, counts), ax=Figure().subplots()
+    ... )
     >>> [label.get_text() for label in ax.get_yticklabels()][:3]
     ['Protected words', 'math', 'arts']
     """
@@ -917,8 +938,13 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
-    >>> counts = {word: 10.0 ** -len(word) for word in [*fit.table["protected_word"], *fit.table["attribute"]]}
-    >>> ax = bb.plots.plot_frequency_contrasts(bb.studies.with_frequency(fit, counts), ax=Figure().subplots())
+    >>> counts = {
+    ...     word: 10.0 ** -len(word)
+    ...     for word in [*fit.table["protected_word"], *fit.table["attribute"]]
+    ... }
+    >>> ax = bb.plots.plot_frequency_contrasts(
+    ...     bb.studies.with_frequency(fit, counts), ax=Figure().subplots()
+    ... )
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['associated − different', 'all']
     """

@@ -39,9 +39,31 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     --------
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
-    >>> scores = {"group": ["a", "b"] * 8, "item": [f"t{k // 2}" for k in range(16)],
-    ...     "outcome": [0.2, 0.5, 0.1, 0.4, 0.3, 0.5, 0.2, 0.6, 0.2, 0.3, 0.1, 0.5, 0.4, 0.5, 0.2, 0.5]}
-    >>> found = bb.studies.fit_responses(bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2)
+    >>> scores = {
+    ...     "group": ["a", "b"] * 8,
+    ...     "item": [f"t{k // 2}" for k in range(16)],
+    ...     "outcome": [
+    ...         0.2,
+    ...         0.5,
+    ...         0.1,
+    ...         0.4,
+    ...         0.3,
+    ...         0.5,
+    ...         0.2,
+    ...         0.6,
+    ...         0.2,
+    ...         0.3,
+    ...         0.1,
+    ...         0.5,
+    ...         0.4,
+    ...         0.5,
+    ...         0.2,
+    ...         0.5,
+    ...     ],
+    ... }
+    >>> found = bb.studies.fit_responses(
+    ...     bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2
+    ... )
     >>> ax = bb.plots.plot_response_items(found, ax=Figure().subplots())
     >>> len(ax.get_yticklabels())
     8

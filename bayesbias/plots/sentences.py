@@ -165,7 +165,9 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     --------
     >>> from matplotlib.figure import Figure
     >>> import bayesbias as bb
-    >>> result = bb.seat("weat7", "minilm-static", bayes=True, draws=100, tune=100, chains=2, seed=1, cache=False)
+    >>> result = bb.seat(
+    ...     "weat7", "minilm-static", bayes=True, draws=100, tune=100, chains=2, seed=1, cache=False
+    ... )
     >>> ax = bb.plots.plot_seat_contrasts(result, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
@@ -268,7 +270,14 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> women = {
+    ...     "nurse": 88.0,
+    ...     "engineer": 12.0,
+    ...     "teacher": 80.0,
+    ...     "plumber": 2.0,
+    ...     "lawyer": 35.0,
+    ...     "dancer": 79.0,
+    ... }
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
     >>> ax = bb.plots.plot_covariate(found, ax=Figure().subplots())
     >>> ax.get_xlabel()
@@ -346,7 +355,14 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> women = {
+    ...     "nurse": 88.0,
+    ...     "engineer": 12.0,
+    ...     "teacher": 80.0,
+    ...     "plumber": 2.0,
+    ...     "lawyer": 35.0,
+    ...     "dancer": 79.0,
+    ... }
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
     >>> ax = bb.plots.plot_correlations(found, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]

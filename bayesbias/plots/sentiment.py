@@ -197,7 +197,9 @@ def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None =
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> ax = bb.plots.plot_genders(bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots())
+    >>> ax = bb.plots.plot_genders(
+    ...     bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots()
+    ... )
     >>> ax.get_xlabel()
     'male sentences: mean probability of the positive class'
     """

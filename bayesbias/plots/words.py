@@ -217,7 +217,10 @@ def plot_cosines(
     >>> from bayesbias import load_wordlist
     >>> from bayesbias.plots import plot_cosines
     >>> from bayesbias.embeddings import describe_vectors
-    >>> ax = plot_cosines(describe_vectors("minilm-static", load_wordlist("religion").words), ax=Figure().subplots())
+    >>> ax = plot_cosines(
+    ...     describe_vectors("minilm-static", load_wordlist("religion").words),
+    ...     ax=Figure().subplots(),
+    ... )
     >>> ax.get_xlabel()
     'cosine of a pair of words'
     """
@@ -268,7 +271,10 @@ def plot_dimensions(
     >>> from bayesbias import load_wordlist
     >>> from bayesbias.plots import plot_dimensions
     >>> from bayesbias.embeddings import describe_vectors
-    >>> ax = plot_dimensions(describe_vectors("minilm-static", load_wordlist("religion").words), ax=Figure().subplots())
+    >>> ax = plot_dimensions(
+    ...     describe_vectors("minilm-static", load_wordlist("religion").words),
+    ...     ax=Figure().subplots(),
+    ... )
     >>> ax.get_ylabel()
     'mean cosine they carry'
     """

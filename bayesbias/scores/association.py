@@ -273,7 +273,10 @@ def sc_weat(
     --------
     >>> from bayesbias.scores import sc_weat
     >>> result = sc_weat("minilm-static", "weat7")
-    >>> {name: (round(score.mean_score, 2), round(score.p_value, 4)) for name, score in result.items()}
+    >>> {
+    ...     name: (round(score.mean_score, 2), round(score.p_value, 4))
+    ...     for name, score in result.items()
+    ... }
     {'math': (-0.53, 0.9844), 'arts': (-1.14, 0.0039)}
     """
     import pandas as pd

@@ -108,7 +108,9 @@ def coverage_simulated(
     --------
     >>> import bayesbias as bb
     >>> small = bb.simulation.Scenario(human=10, neutral=10)
-    >>> found = bb.coverage_simulated(small, tables=4, methods=["weat"], seed=1, workers=1, progress=False)
+    >>> found = bb.coverage_simulated(
+    ...     small, tables=4, methods=["weat"], seed=1, workers=1, progress=False
+    ... )
     >>> found["method"].unique().tolist(), int(found["tables"].max())
     (['weat'], 4)
     """

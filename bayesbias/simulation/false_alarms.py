@@ -281,7 +281,10 @@ def simulate_grid(
     --------
     >>> from bayesbias.simulation import simulate_grid
     >>> frame = simulate_grid([16], [0.1], [0.06], draws=500).set_index(["question", "method"])
-    >>> bool(frame["alarms"]["tables", "manzini"] > 0.3), bool(frame["alarms"]["tables", "attributes"] < 0.08)
+    >>> (
+    ...     bool(frame["alarms"]["tables", "manzini"] > 0.3),
+    ...     bool(frame["alarms"]["tables", "attributes"] < 0.08),
+    ... )
     (True, True)
     """
     import pandas as pd

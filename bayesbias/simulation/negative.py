@@ -78,8 +78,18 @@ def negative_controls(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = bb.simulation.negative_controls("minilm-static", "religion", "crossed", kinds=["shuffled_classes"], tables=2,
-    ...     seed=1, draws=100, tune=100, controls="none", progress=False)
+    >>> found = bb.simulation.negative_controls(
+    ...     "minilm-static",
+    ...     "religion",
+    ...     "crossed",
+    ...     kinds=["shuffled_classes"],
+    ...     tables=2,
+    ...     seed=1,
+    ...     draws=100,
+    ...     tune=100,
+    ...     controls="none",
+    ...     progress=False,
+    ... )
     >>> found.columns.tolist()
     ['kind', 'tables', 'called', 'called_se', 'mean', 'sd', 'width', 'quick', 'expected']
     """

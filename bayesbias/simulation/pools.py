@@ -141,7 +141,9 @@ def coverage_on_pools(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> report = bb.coverage_on_pools("minilm-static", "gender", words=4, attributes=4, tables=20, methods=["moments"])
+    >>> report = bb.coverage_on_pools(
+    ...     "minilm-static", "gender", words=4, attributes=4, tables=20, methods=["moments"]
+    ... )
     >>> report.loc[report["level"] == "overall", "contrast"].tolist()[:2]
     ['associated - different', 'associated - human']
     """

@@ -94,7 +94,9 @@ def sample_size(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> plan = bb.sample_size(0.1, words=[5, 10], attributes=[5, 10], check=0, seed=1, progress=False)
+    >>> plan = bb.sample_size(
+    ...     0.1, words=[5, 10], attributes=[5, 10], check=0, seed=1, progress=False
+    ... )
     >>> narrowest = plan.sort_values("known_width").iloc[0]
     >>> int(narrowest["words"]), int(narrowest["attributes"])
     (10, 10)

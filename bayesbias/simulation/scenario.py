@@ -90,7 +90,9 @@ class Scenario:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> bb.simulation.Scenario(words=(8, 8), attributes=(10, 10), neutral=50).without_difference().words
+    >>> bb.simulation.Scenario(
+    ...     words=(8, 8), attributes=(10, 10), neutral=50
+    ... ).without_difference().words
     (8, 8)
     """
 
@@ -309,7 +311,9 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> table = simulate_table(Scenario(words=(2, 2), attributes=(3, 3), human=0, neutral=0), seed=1)
+    >>> table = simulate_table(
+    ...     Scenario(words=(2, 2), attributes=(3, 3), human=0, neutral=0), seed=1
+    ... )
     >>> len(table)
     24
     """

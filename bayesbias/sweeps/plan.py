@@ -59,7 +59,13 @@ class SweepPlan:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> plan = bb.sweeps.load_plan({"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["default"]})
+    >>> plan = bb.sweeps.load_plan(
+    ...     {
+    ...         "embeddings": ["minilm-static"],
+    ...         "wordlists": ["religion", "gender"],
+    ...         "models": ["default"],
+    ...     }
+    ... )
     >>> plan.wordlists, plan.draws
     (('religion', 'gender'), 1000)
     """
@@ -101,25 +107,25 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         schema = 1
         embeddings = ["minilm-static", "vectors/glove.txt"]  # with every word list
         wordlists = ["religion", "gender", "my-list.toml"]
-        controls = ["2022", "none"]             # optional; "default" is each list's own
-        distances = ["tables/religion.csv"]     # tables that are there already
-        models = ["default", "crossed"]    # optional; "default" by default
+        controls = ["2022", "none"]  # optional; "default" is each list's own
+        distances = ["tables/religion.csv"]  # tables that are there already
+        models = ["default", "crossed"]  # optional; "default" by default
 
-        [settings]                              # all optional
-        draws = 1000                            # kept draws per chain
+        [settings]  # all optional
+        draws = 1000  # kept draws per chain
         tune = 1000
         chains = 4
-        seed = 1                                # or a list: every cell once for each
+        seed = 1  # or a list: every cell once for each
         prob = 0.89
-        rope = 0.02                             # in cosine distance
-        standard_rope = 0.1                     # in standard deviations of neutral pairs
-        repeats = "once"                        # or "keep": repeated rows of a table
-        bad_lines = "skip"                      # or "error": lines of vectors that cannot be read
-        vocab = "vocab.txt"                     # the words of a matrix of vectors
-        key = "{word}_NOUN"                     # the form in which files write their words
+        rope = 0.02  # in cosine distance
+        standard_rope = 0.1  # in standard deviations of neutral pairs
+        repeats = "once"  # or "keep": repeated rows of a table
+        bad_lines = "skip"  # or "error": lines of vectors that cannot be read
+        vocab = "vocab.txt"  # the words of a matrix of vectors
+        key = "{word}_NOUN"  # the form in which files write their words
         allow_pickle = false
-        common_words = false                    # true: keep the words that all embeddings have
-        keep_fits = false                       # true: also save each fit as netCDF
+        common_words = false  # true: keep the words that all embeddings have
+        keep_fits = false  # true: also save each fit as netCDF
 
     A name that is shipped is that; anything else is a path, relative to the folder of the plan.
 
@@ -141,8 +147,14 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
 
     Examples
     --------
-    >>> plan = load_plan({"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"],
-    ...                   "models": ["crossed", "hierarchical"], "settings": {"seed": 3}})
+    >>> plan = load_plan(
+    ...     {
+    ...         "embeddings": ["minilm-static"],
+    ...         "wordlists": ["religion", "gender"],
+    ...         "models": ["crossed", "hierarchical"],
+    ...         "settings": {"seed": 3},
+    ...     }
+    ... )
     >>> len(plan), plan.controls, plan.seeds
     (4, ('default',), (3,))
     """

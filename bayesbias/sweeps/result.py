@@ -72,8 +72,12 @@ class SweepResult:
     --------
     >>> import tempfile
     >>> import bayesbias as bb
-    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"],
-    ...         "settings": {"draws": 100, "tune": 100}}
+    >>> plan = {
+    ...     "embeddings": ["minilm-static"],
+    ...     "wordlists": ["religion"],
+    ...     "controls": ["none"],
+    ...     "settings": {"draws": 100, "tune": 100},
+    ... }
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     found = bb.run_sweep(plan, folder, workers=1, progress=False)
     >>> found.cells["wordlist"].tolist(), len(found.failures)
@@ -136,8 +140,12 @@ class SweepResult:
         --------
         >>> import tempfile
         >>> import bayesbias as bb
-        >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"],
-        ...         "models": ["crossed"], "settings": {"draws": 200, "chains": 2, "seed": 1}}
+        >>> plan = {
+        ...     "embeddings": ["minilm-static"],
+        ...     "wordlists": ["religion", "gender"],
+        ...     "models": ["crossed"],
+        ...     "settings": {"draws": 200, "chains": 2, "seed": 1},
+        ... }
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     frame = bb.run_sweep(plan, folder, workers=1, progress=False).compared()
         >>> frame["wordlist"].tolist(), set(frame["unit"])
@@ -202,8 +210,12 @@ class SweepResult:
         --------
         >>> import tempfile
         >>> import bayesbias as bb
-        >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "models": ["crossed"],
-        ...         "settings": {"draws": 200, "chains": 2, "seed": 1}}
+        >>> plan = {
+        ...     "embeddings": ["minilm-static"],
+        ...     "wordlists": ["religion"],
+        ...     "models": ["crossed"],
+        ...     "settings": {"draws": 200, "chains": 2, "seed": 1},
+        ... }
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     len(bb.run_sweep(plan, folder, workers=1, progress=False).differences())
         0

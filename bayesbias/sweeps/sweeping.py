@@ -95,10 +95,16 @@ def run_sweep(
 
     Examples
     --------
-    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["crossed"],
-    ...         "settings": {"seed": 1}}
+    >>> plan = {
+    ...     "embeddings": ["minilm-static"],
+    ...     "wordlists": ["religion", "gender"],
+    ...     "models": ["crossed"],
+    ...     "settings": {"seed": 1},
+    ... }
     >>> result = run_sweep(plan, "sweep-out")  # doctest: +SKIP
-    >>> overall = result.frame.query("level == 'overall' and quantity == 'contrast'")  # doctest: +SKIP
+    >>> overall = result.frame.query(
+    ...     "level == 'overall' and quantity == 'contrast'"
+    ... )  # doctest: +SKIP
     """
     plan, out = load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
     hands = Hands(workers, dask)

@@ -247,7 +247,10 @@ def join_covariates(
     >>> years = {"year_born": {"math": 1891, "algebra": 1551, "poetry": 1380, "sculpture": 1390}}
     >>> from bayesbias.tables import join_covariates
     >>> joined = join_covariates(table, years)
-    >>> joined.coverage.covariates["year_born"]["side"], joined.coverage.covariates["year_born"]["found"]
+    >>> (
+    ...     joined.coverage.covariates["year_born"]["side"],
+    ...     joined.coverage.covariates["year_born"]["found"],
+    ... )
     ('protected', 4)
     >>> round(joined.provenance["covariates"]["year_born"]["center"], 2)
     1553.0

@@ -70,7 +70,9 @@ def sentiment_table(
     Examples
     --------
     >>> from bayesbias import score_sentences
-    >>> made = score_sentences(lambda sentences: [0.8 if s.startswith("She") else 0.6 for s in sentences], name="toy")
+    >>> made = score_sentences(
+    ...     lambda sentences: [0.8 if s.startswith("She") else 0.6 for s in sentences], name="toy"
+    ... )
     >>> table = sentiment_table(made)
     >>> len(table), table.loc[0, ["noun_pair", "profession"]].tolist()
     (400, ['He / She', 'doctor'])

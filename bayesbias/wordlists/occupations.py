@@ -144,7 +144,9 @@ def load_occupations(
     --------
     >>> load_occupations()
     <Occupations 'occupations': 20 noun pairs, 20 professions, 800 sentences and 40 controls>
-    >>> own = load_occupations({"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["engineer"]})
+    >>> own = load_occupations(
+    ...     {"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["engineer"]}
+    ... )
     >>> own.sentences()["sentence"].tolist()
     ['He is an engineer.', 'She is an engineer.']
     """
@@ -225,7 +227,9 @@ def occupation_sentences(
     Examples
     --------
     >>> sentences = occupation_sentences(control=True)
-    >>> sentences.loc[[0, 400, 800], ["sentence", "noun_pair", "gender", "profession"]].values.tolist()[1:]
+    >>> sentences.loc[
+    ...     [0, 400, 800], ["sentence", "noun_pair", "gender", "profession"]
+    ... ].values.tolist()[1:]
     [['She is a doctor.', 'He / She', 'female', 'doctor'], ['He is a person.', 'He / She', 'male', 'person']]
     """
     return load_occupations(source).sentences(control=control)

@@ -331,10 +331,18 @@ def sentence_test(
 
     Examples
     --------
-    >>> own = {"nurses": {"protected": ["nurse", "midwife"], "attributes": ["warm", "kind"]},
-    ...        "engineers": {"protected": ["engineer", "welder"], "attributes": ["cold", "harsh"]}}
-    >>> test = sentence_test(own, level="sentence", kinds={
-    ...     "person": ["nurse", "midwife", "engineer", "welder"], "adjective": ["warm", "cold"]})
+    >>> own = {
+    ...     "nurses": {"protected": ["nurse", "midwife"], "attributes": ["warm", "kind"]},
+    ...     "engineers": {"protected": ["engineer", "welder"], "attributes": ["cold", "harsh"]},
+    ... }
+    >>> test = sentence_test(
+    ...     own,
+    ...     level="sentence",
+    ...     kinds={
+    ...         "person": ["nurse", "midwife", "engineer", "welder"],
+    ...         "adjective": ["warm", "cold"],
+    ...     },
+    ... )
     >>> test
     <SentenceTest sent-custom: nurses 26, engineers 26 | nurses 6, engineers 6>
     >>> test.sentences("targ1")[-2:]
@@ -514,7 +522,10 @@ def is_sentence(text: str) -> bool:
 
     Examples
     --------
-    >>> [is_sentence(text) for text in ("woman of color", "She is.", "The engineer is competent", "这是爱。")]
+    >>> [
+    ...     is_sentence(text)
+    ...     for text in ("woman of color", "She is.", "The engineer is competent", "这是爱。")
+    ... ]
     [False, True, True, True]
     """
     return len(text.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(text) is not None

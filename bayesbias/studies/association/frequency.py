@@ -169,7 +169,10 @@ def with_frequency(
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
     >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
-    >>> lengths = {word: 10.0 ** -len(word) for word in [*fit.table["protected_word"], *fit.table["attribute"]]}
+    >>> lengths = {
+    ...     word: 10.0 ** -len(word)
+    ...     for word in [*fit.table["protected_word"], *fit.table["attribute"]]
+    ... }
     >>> found = bb.studies.frequency_of(bb.studies.with_frequency(fit, lengths))
     >>> found.model, found.missing
     ('default + protected_log_frequency + attribute_log_frequency', ())

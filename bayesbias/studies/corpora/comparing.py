@@ -86,8 +86,12 @@ class CorpusComparison:
     --------
     >>> import bayesbias as bb
     >>> settings = {"seed": 1, "draws": 100, "tune": 100, "chains": 2}
-    >>> later = bb.load_embedding("minilm-static", bb.load_wordlist("religion").words, postprocess="abtt")
-    >>> found = bb.compare({"1930s": "minilm-static", "1980s": later}, "religion", kind="corpora", **settings)
+    >>> later = bb.load_embedding(
+    ...     "minilm-static", bb.load_wordlist("religion").words, postprocess="abtt"
+    ... )
+    >>> found = bb.compare(
+    ...     {"1930s": "minilm-static", "1980s": later}, "religion", kind="corpora", **settings
+    ... )
     >>> list(found.changes)
     ['1930s to 1980s']
     """

@@ -136,7 +136,9 @@ class Comparison:
     --------
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> after = before.frame.assign(
+    ...     distance=(1 + before.frame["distance"]) / 2
+    ... )  # every cosine halved
     >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> found.changes().columns.tolist()[:3]
     ['method', 'level', 'name']

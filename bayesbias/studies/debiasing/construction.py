@@ -81,7 +81,9 @@ class Construction:
     --------
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
-    >>> same = before.frame.groupby("attribute")["distance"].transform("mean")  # for all protected words
+    >>> same = before.frame.groupby("attribute")["distance"].transform(
+    ...     "mean"
+    ... )  # for all protected words
     >>> after = before.frame.assign(distance=same)
     >>> found = bb.studies.find_construction(bb.tables.join_pairs(before, after)[0])
     >>> found.flags

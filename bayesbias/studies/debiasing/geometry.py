@@ -103,7 +103,9 @@ class Geometry:
     --------
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
-    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> after = before.frame.assign(
+    ...     distance=(1 + before.frame["distance"]) / 2
+    ... )  # every cosine halved
     >>> found = find_geometry(bb.tables.join_pairs(before, after)[0])
     >>> found.left.value, found.n_pairs == found.n_words * found.n_attributes
     ('kept', True)
@@ -217,7 +219,13 @@ def left_of(least: Related, largest: float, n_pairs: int) -> Left:
 
     Examples
     --------
-    >>> ends = ((0.96, 0.9, 0.98), (0.8, 0.65, 0.9), (0.42, 0.37, 0.47), (0.05, -0.1, 0.2), (0.3, -0.5, 0.8))
+    >>> ends = (
+    ...     (0.96, 0.9, 0.98),
+    ...     (0.8, 0.65, 0.9),
+    ...     (0.42, 0.37, 0.47),
+    ...     (0.05, -0.1, 0.2),
+    ...     (0.3, -0.5, 0.8),
+    ... )
     >>> [left_of(Related(*three), 0.3, 600).value for three in ends]
     ['kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few']
     """

@@ -96,8 +96,23 @@ class WefatResult:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
-    >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, draws=100, tune=100, chains=2, seed=1)
+    >>> women = {
+    ...     "nurse": 88.0,
+    ...     "engineer": 12.0,
+    ...     "teacher": 80.0,
+    ...     "plumber": 2.0,
+    ...     "lawyer": 35.0,
+    ...     "dancer": 79.0,
+    ... }
+    >>> found = bb.wefat(
+    ...     "minilm-static",
+    ...     "wefat",
+    ...     {"percent_women": women},
+    ...     draws=100,
+    ...     tune=100,
+    ...     chains=2,
+    ...     seed=1,
+    ... )
     >>> found.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
     (6, 6, True)
     """
@@ -170,7 +185,14 @@ class WefatResult:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> years = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+        >>> years = {
+        ...     "nurse": 88.0,
+        ...     "engineer": 12.0,
+        ...     "teacher": 80.0,
+        ...     "plumber": 2.0,
+        ...     "lawyer": 35.0,
+        ...     "dancer": 79.0,
+        ... }
         >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": years}, seed=1)
         >>> found.predict([0, 100]).shape
         (2, 15)
@@ -248,7 +270,14 @@ def wefat(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> women = {
+    ...     "nurse": 88.0,
+    ...     "engineer": 12.0,
+    ...     "teacher": 80.0,
+    ...     "plumber": 2.0,
+    ...     "lawyer": 35.0,
+    ...     "dancer": 79.0,
+    ... }
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1)
     >>> found.n, found.r > 0.5
     (6, True)
