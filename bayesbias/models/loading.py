@@ -199,7 +199,8 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
     _refuse(not name.isidentifier(), "a parameter's name must be a plain identifier", at, name)
     distribution = table.get("distribution")
-    checks.choice(distribution, DISTRIBUTIONS, "distribution", f"{at}, key distribution")
+    of_parameters = [one for one, about in DISTRIBUTIONS.items() if about.support != "count"]
+    checks.choice(distribution, of_parameters, "distribution", f"{at}, key distribution")
     row = DISTRIBUTIONS[distribution]
     keys = ("distribution", "dims", "times", "only", *row.args)
     checks.known_keys(table, keys, at, needed=("distribution", *row.args))

@@ -31,10 +31,11 @@ def test_index_arrays_equal_a_slow_loop(name, table):
         "set",
         "set_word",
         "target",
+        *("arm", "group", "word", "template", "item", "model", "series", "question"),
     )
     for column in labels:
         table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
-    table = table.assign(covariate=table["distance"])
+    table = table.assign(covariate=table["distance"], answers=2.0)
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
     assert used <= set(design.index)

@@ -119,7 +119,7 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+@pytest.mark.parametrize("name", sorted(LAWS))
 def test_prior_draws_follow_their_distribution(name):
     arguments, cdf = LAWS[name]
     assert tuple(arguments) == DISTRIBUTIONS[name].args
@@ -130,7 +130,7 @@ def test_prior_draws_follow_their_distribution(name):
     assert stats.kstest(drawn.ravel(), cdf).pvalue > mc.CHANCE
 
 
-@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+@pytest.mark.parametrize("name", sorted(LAWS))
 def test_the_density_of_a_row_is_that_of_its_draws(name):
     arguments, cdf = LAWS[name]
     for at in (0.07, 0.4, 1.3):
@@ -263,3 +263,13 @@ def test_prior_draws_follow_their_parents(table):
     )  # entries of one draw share their parents
     again = design.prior_draws(3000, seed=shifted(4))
     assert all(np.array_equal(prior[name], again[name]) for name in prior)
+
+
+def test_counts_have_the_binomial_density_in_log_odds():
+    from scipy import stats
+    from scipy.special import expit
+
+    density = DISTRIBUTIONS["Binomial"].log_density
+    x, mu = np.array([0, 3, 7]), np.array([-1.0, 0.2, 2.0])
+    np.testing.assert_allclose(density(x, mu=mu, trials=7), stats.binom.logpmf(x, 7, expit(mu)))
+    assert {*DISTRIBUTIONS} - {*LAWS} == {"Binomial"}
