@@ -19,7 +19,7 @@ from unittest import mock
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
-from bayesbias.core.packages import needed, own_version
+from bayesbias.core.packages import needed
 
 _ATTEMPTS = 2
 _ANSWER_S = 10  # how long a scheduler may take to answer
@@ -58,12 +58,6 @@ def one_thread_of_blas() -> Iterator[None]:
     """
     with _blas().limit(limits=1):
         yield
-
-
-def with_version(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
-    """Do some work on one thread, and say which version of this package did it."""
-    with _as_in_a_worker():
-        return own_version(), work(*arguments)
 
 
 @contextlib.contextmanager
@@ -304,17 +298,13 @@ class Hands:
         self._pool = None
         self._started.__exit__(*error)
 
-    def alone(self, tasks: int) -> bool:
-        """Whether so many tasks are no work for others."""
-        return self.dask is None and self._pool is None and (self.workers == 1 or tasks < 2)
-
     def started(self, tasks: int) -> Here:
         """Return who works, started where nobody is yet; no more processes than there are tasks."""
         if self._pool is None:
             pool: Here
             if self.dask is not None:
                 pool = Cluster(self.dask)
-            elif self.workers == 1:
+            elif self.workers == 1 or (self.workers is None and tasks < 2):
                 pool = Here()
             else:
                 pool = Processes(max(1, min(self.workers or cores(), tasks)))

@@ -18,9 +18,8 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
-from bayesbias.core.workers import Hands, Task, carry_out, with_version
+from bayesbias.core.workers import Hands, Task, carry_out
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import Repeated, repeated
 from bayesbias.inference.sampling import ENGINES
@@ -387,20 +386,14 @@ def analyse_tables(
 
     with ticking(label, tables, progress) as tick:
 
-        def finished(first: int, answer: tuple[str, list[dict[str, Any]]]) -> None:
-            version, done[first] = answer
-            if version != own_version():
-                failed(f"the worker has bayesbias {version}, here is {own_version()}")
+        def finished(first: int, answer: list[dict[str, Any]]) -> None:
+            done[first] = answer
             tick(counts[first])
 
         work = functools.partial(_analyse_batch, draw, methods, settings, pairs)
         tasks = deque(
-            Task(with_version, (work, *batch), functools.partial(finished, batch[0]), failed)
+            Task(work, batch, functools.partial(finished, batch[0]), failed)
             for batch in counts.items()
         )
-        if hands.alone(len(tasks)):
-            for task in tasks:
-                task.then(task.work(*task.arguments))
-        else:
-            carry_out(tasks, hands.started(len(tasks)))
+        carry_out(tasks, hands.started(len(tasks)))
     return [row for first in counts for row in done[first]]

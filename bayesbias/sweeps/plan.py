@@ -52,9 +52,9 @@ class SweepPlan:
         The file with the words of a matrix of vectors, for all embeddings.
     key : str or None
         The form in which files write their words, such as ``{word}_NOUN``.
-    allow_pickle, keep_fits, common_words : bool
-        Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF;
-        whether only the words that all embeddings have are kept.
+    allow_pickle, common_words : bool
+        Whether pickled vectors may be read; whether only the words that all embeddings have are
+        kept.
 
     Examples
     --------
@@ -89,7 +89,6 @@ class SweepPlan:
     vocab: str | None = None
     key: str | None = None
     allow_pickle: bool = False
-    keep_fits: bool = False
     common_words: bool = False
 
     def __len__(self) -> int:
@@ -125,7 +124,6 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         key = "{word}_NOUN"  # the form in which files write their words
         allow_pickle = false
         common_words = false  # true: keep the words that all embeddings have
-        keep_fits = false  # true: also save each fit as netCDF
 
     A name that is shipped is that; anything else is a path, relative to the folder of the plan.
 
@@ -217,7 +215,7 @@ _SETTINGS: dict[str, Callable[[Any, str], Any]] = {
     "repeats": _one_of("once", "keep"),
     "bad_lines": _one_of("skip", "error"),
     **dict.fromkeys(("vocab", "key"), checks.text),
-    **dict.fromkeys(("allow_pickle", "keep_fits", "common_words"), _one_of(True, False)),
+    **dict.fromkeys(("allow_pickle", "common_words"), _one_of(True, False)),
 }
 """What each setting must be; beside them is `seed`, one or several."""
 

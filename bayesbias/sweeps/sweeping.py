@@ -111,7 +111,7 @@ def run_sweep(
     _open_folder(out, plan, resume)
     groups = group_cells(plan)
     cells = [cell for group in groups for cell in group.cells]
-    finished = {cell.key for cell in cells if _is_finished(out, cell.key, plan.keep_fits)}
+    finished = {cell.key for cell in cells if (out / "cells" / f"{cell.key}.json").is_file()}
     failed = {cell.key: cell.error for cell in cells if cell.error is not None}
     wanted = {cell.key for cell in cells} - finished - set(failed)
     if wanted:
@@ -131,7 +131,7 @@ def _open_folder(out: Path, plan: SweepPlan, resume: bool) -> None:
         raise InputError("the output folder is not empty", where=out, found=found[:5], hint=hint)
     if found and MARKER not in found:
         raise InputError("the folder holds no sweep", where=out, found=found[:5], valid=MARKER)
-    for name in ("cells", "draws", *(["fits"] if plan.keep_fits else [])):
+    for name in ("cells", "draws"):
         (out / name).mkdir(parents=True, exist_ok=True)
     about = {**dataclasses.asdict(plan), "folder": str(plan.folder)}
     _write_json(out / MARKER, {"bayesbias": own_version(), "plan": about})
@@ -140,11 +140,6 @@ def _open_folder(out: Path, plan: SweepPlan, resume: bool) -> None:
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     with whole_file(path) as temporary:
         temporary.write_text(json.dumps(plain(value), allow_nan=False) + "\n", encoding="utf-8")
-
-
-def _is_finished(out: Path, key: str, keep_fits: bool) -> bool:
-    files = [out / "cells" / f"{key}.json", *([out / "fits" / f"{key}.nc"] if keep_fits else [])]
-    return all(file.is_file() for file in files)
 
 
 def _tasks(
@@ -209,7 +204,7 @@ def _tasks(
 
     def fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
         assert isinstance(cell.spec, ModelSpec)  # the others have failed already
-        names = ("draws", "tune", "chains", "prob", "rope", "standard_rope", "keep_fits")
+        names = ("draws", "tune", "chains", "prob", "rope", "standard_rope")
         settings = {name: getattr(plan, name) for name in names}
         settings |= {"model": cell.labels["model"], "seed": cell.fit_seed}
 
@@ -220,10 +215,9 @@ def _tasks(
             if version != own_version():
                 return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
             result["timing"] = {"load_s": round(load_s, 4), **result["timing"]}
-            files = {"netcdf": f"fits/{cell.key}.nc", "draws": f"draws/{cell.key}.npz"}
-            for name in files.keys() & result.keys():
-                with whole_file(out / files[name]) as temporary:
-                    temporary.write_bytes(result.pop(name))
+            if "draws" in result:
+                with whole_file(out / "draws" / f"{cell.key}.npz") as temporary:
+                    temporary.write_bytes(result.pop("draws"))
             about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
             _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
             tick(1)

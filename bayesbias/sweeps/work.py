@@ -7,10 +7,8 @@ cell and does not end the sweep.
 from __future__ import annotations
 
 import io
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,9 +120,4 @@ def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any])
         arrays: Any = {name: each.to_numpy().astype(np.float32) for name, each in drawn.items()}
         np.savez_compressed(buffer, terms=drawn["contrast"]["contrast"].to_numpy(), **arrays)
         out["draws"] = buffer.getvalue()
-    if settings["keep_fits"]:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "fit.nc"
-            result.save(path)
-            out["netcdf"] = path.read_bytes()
     return out

@@ -287,9 +287,6 @@ def test_construction_is_found_in_the_published_tables(shared, group, flags, n_s
     assert (got.flags, len(got.sets)) == (flags, n_sets)
     assert got.sets["gap_after"].max() < 1e-12
     assert got.sets["gap_before"].min() > 0.05
-    assert (got.sets["n_equal"] == got.sets["n_attributes"]).all()
-    if group == "Religion":
-        assert got.attributes.query("near_everything")["attribute"].tolist() == ["terrorist"]
     if group == "Race":  # the last sets win: black/white/asian and africa/europe/asia are whole
         whole = got.sets[got.sets["complete"]]["words"].tolist()
         assert sorted(whole) == [("africa", "asia", "europe"), ("asian", "black", "white")]

@@ -93,10 +93,10 @@ def test_the_rest_of_the_plan_changes_no_cell(done, tmp_path):
 
 
 @pytest.mark.slow
-def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
+def test_tables_of_distances_and_seeds(tmp_path):
     write_inputs(tmp_path)
     bb.distance_table(tmp_path / "e0.npz", tmp_path / "pets.toml").save(tmp_path / "pairs.csv")
-    settings = {"seed": [1, 2], "keep_fits": True}
+    settings = {"seed": [1, 2]}
     changes = {"embeddings": None, "wordlists": None, "distances": ["pairs.csv"]}
     write_plan(tmp_path, **changes, models=["crossed"], settings=settings)
     result = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1)
@@ -104,9 +104,6 @@ def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
     assert list(cells["seed"]) == [1, 2]
     assert list(cells["distances"]) == ["pairs.csv"] * 2
     assert cells["embedding"].isna().all()
-    first = result.frame.query("seed == 1 and quantity == 'mean'")
-    kept = bb.load_fit(tmp_path / "out" / "fits" / f"{cells['cell'][0]}.nc")
-    np.testing.assert_allclose(kept.summary()["mean"], first["mean"].astype(float)[:2], rtol=1e-12)
 
 
 @pytest.mark.slow

@@ -21,12 +21,7 @@ __all__ = ["Construction", "Forced", "control_changes", "find_construction"]
 EXACT = 1e-6
 """Distances closer than this are one number: single precision rounds them to about 1e-7."""
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
-_NEARER_THAN = 0.9
-_WHEN = ("original", "debiased")
-_SETS = (
-    "words", "classes", "complete", "n_attributes", "n_equal", "gap_before", "gap_after",
-    "control_gap_before", "control_gap_after", "control_gap_word",
-)  # fmt: skip
+_SETS = ("words", "classes", "complete", "gap_before", "gap_after")
 _MOVED = ("n_pairs", "mean_change", "rms_change", "max_change")
 
 
@@ -61,19 +56,13 @@ class Construction:
         equal also moved against control words. ``controls_untouched``: no distance to a control
         word changed, so that no drift could come out.
     sets : DataFrame
-        One row per set of words made equal: ``words, classes, complete`` (holds every class),
-        ``n_attributes`` (stereotypes met by all), ``n_equal`` (of them with one distance),
-        ``gap_before, gap_after`` (largest difference within the set over those),
-        ``control_gap_before, control_gap_after`` (the same over control words),
-        ``control_gap_word``.
+        One row per set of words made equal: ``words, classes, complete`` (holds every class, and
+        has one distance to all stereotypes), ``gap_before, gap_after`` (largest difference within
+        the set over stereotypes with one distance).
     controls : DataFrame
         Drift, one row per protected word and kind of control: ``protected_word, protected_class,
         connection, n_pairs, mean_change, rms_change, max_change`` (largest in size, with its sign)
         and its ``attribute``.
-    attributes : DataFrame
-        Stereotypes: ``attribute, attribute_class, before, after`` (mean distance to all protected
-        words), ``nearer_than`` (share of control words that lie farther from everything than it
-        does, afterwards) and ``near_everything`` (at least 0.9 of them).
     share : float
         Share of protected words in complete sets.
 
@@ -93,7 +82,6 @@ class Construction:
     flags: tuple[str, ...]
     sets: pd.DataFrame
     controls: pd.DataFrame
-    attributes: pd.DataFrame
     share: float
 
     @property
@@ -145,9 +133,9 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     class_of = pairs.astype({"protected_class": str}).set_index("protected_word")["protected_class"]
     class_of = {str(word): own for word, own in class_of.items()}
     classes = set(class_of.values())
-    (before, after), (control_before, control_after) = (
-        [part.pivot(index="protected_word", columns="attribute", values=when) for when in _WHEN]
-        for part in (pairs[~control], pairs[control])
+    before, after = (
+        pairs[~control].pivot(index="protected_word", columns="attribute", values=when)
+        for when in ("original", "debiased")
     )
     rows = []
     for group in _tied(before, after):
@@ -155,14 +143,8 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
         equal = gap <= EXACT
         own_classes = tuple(dict.fromkeys(class_of[word] for word in group))
         complete = set(own_classes) == classes and bool(equal.all())
-        of_stereotypes = (max(own[equal], default=0.0) for own in (was, gap))
-        at_controls = [_gaps(own, group) for own in (control_before, control_after)]
-        of_controls = (max(own, default=0.0) for own in at_controls)
-        word = str(at_controls[1].idxmax()) if len(at_controls[1]) else ""
-        counts = len(gap), int(equal.sum())
-        rows.append(
-            (tuple(group), own_classes, complete, *counts, *of_stereotypes, *of_controls, word)
-        )
+        gaps = (max(own[equal], default=0.0) for own in (was, gap))
+        rows.append((tuple(group), own_classes, complete, *gaps))
     sets = pd.DataFrame(rows, columns=_SETS)
     drift = _drift(pairs[control])
     complete_words = {word for words in sets.loc[sets["complete"], "words"] for word in words}
@@ -176,7 +158,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     moved = pairs["change"].abs() > EXACT
     if control.any() and moved.any() and not moved[control].any():
         flags.append("controls_untouched")
-    return Construction(tuple(flags), sets, drift, _nearness(pairs, control), share)
+    return Construction(tuple(flags), sets, drift, share)
 
 
 def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
@@ -247,19 +229,3 @@ def _moved(part: pd.DataFrame) -> dict[str, Any]:
     )
     words = {name: str(part[name].iloc[most]) for name in ("protected_word", "attribute")}
     return {**dict(zip(_MOVED, described, strict=True)), **words}
-
-
-def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:
-    table = (
-        pairs[~control]
-        .groupby("attribute", sort=False, observed=True)
-        .agg(
-            attribute_class=("attribute_class", "first"),
-            before=("original", "mean"),
-            after=("debiased", "mean"),
-        )
-        .reset_index()
-    )
-    others = pairs[control].groupby("attribute", observed=True)["debiased"].mean().to_numpy()
-    table["nearer_than"] = [(others > x).mean() if len(others) else 0.0 for x in table["after"]]
-    return table.assign(near_everything=table["nearer_than"] >= _NEARER_THAN)
