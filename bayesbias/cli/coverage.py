@@ -46,7 +46,7 @@ class Numbers(click.ParamType):
         return tuple(int(part) for part in parts)
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @click.option(
     "--fit", type=shared.PATH, metavar="RUN", help="Take words and SDs from a run of fit."
 )
@@ -61,24 +61,11 @@ class Numbers(click.ParamType):
 @click.option("--controls", metavar="C", help="Control words of the list, or none.")
 @click.option("--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments.")
 @click.option(
-    "--tables", type=click.IntRange(1), help="Tables to simulate [1000; pools 200; shuffles 100]."
+    "--tables", type=shared.COUNT, metavar="N", help="Tables to simulate; 1000 by default."
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all random numbers."
-)
-@shared.options("prob")
-@click.option(
-    "--engine",
-    type=click.Choice(["quick", "nuts"]),
-    default="quick",
-    help="Importance sampling or NUTS.",
-)
-@click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Local processes [one per core]."
-)
-@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
-@shared.options(*shared.READING, "as_json")
-def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
+@shared.options("seed", "engine", "workers", "dask", seed=0, engine="quick")
+@shared.options(*shared.READING, "prob", "as_json")
+def coverage(methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
     import bayesbias as bb
     from bayesbias.inference.view import View
@@ -100,7 +87,7 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
             pool = bb.load_distances(given["distances"])
         elif given["embedding"] is None:
             raise InputError(
-                "pools need vectors", valid="--embedding E --pools W, or --distances FILE"
+                "expected vectors, got none", where="--pools", hint="add --embedding E"
             )
         else:
             loaded = [bb.load_wordlist(each, controls=given["controls"]) for each in lists]
@@ -114,7 +101,7 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
         title = "Coverage of the value of the whole pool"
     elif given["embedding"] or given["wordlist"]:
         if not (given["embedding"] and given["wordlist"]):
-            raise InputError("negative controls need both", valid="--embedding E --wordlist W")
+            raise InputError("expected --embedding and --wordlist, or --pools, got one alone")
         model = how.pop("methods", ["default"])[0]
         words = bb.load_wordlist(given["wordlist"], controls=given["controls"]).words
         frame = bb.simulation.negative_controls(
@@ -132,11 +119,8 @@ def coverage(as_json: str | None, methods: str | None, **given: Any) -> None:
         scenario = dataclasses.replace(scenario, **sizes)
         frame = bb.coverage_simulated(scenario, **how)
         title = "Coverage, false alarms and power in simulated tables"
-    if as_json:
-        shared.print_json(
-            "coverage",
-            {"rows": records(frame), **{name: how[name] for name in ("seed", "prob", "engine")}},
-        )
-        return
-    click.echo(f"{title}, {given['prob']:.0%} intervals, seed {given['seed']}\n")
-    click.echo("\n".join(table_lines(frame, COLUMNS, View(given["prob"]))))
+    shared.tell(
+        {"rows": records(frame), **{name: how[name] for name in ("seed", "prob", "engine")}},
+        f"{title}, {given['prob']:.0%} intervals, seed {given['seed']}\n",
+        *table_lines(frame, COLUMNS, View(given["prob"])),
+    )

@@ -11,7 +11,7 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @shared.options("embedding", "wordlist", "controls")
 @click.option(
     "--method", type=click.Choice(["hard", "soft"]), default="hard", help="Method of debiasing."
@@ -28,7 +28,8 @@ from bayesbias.core.errors import InputError
     "--neutralize",
     type=click.Choice(["attributes", "all_others"]),
     default="attributes",
-    help="Words to neutralize.",
+    metavar="WORDS",
+    help="What to neutralize, or all_others.",
 )
 @click.option(
     "--words", type=click.Choice(["all", "listed"]), default="all", help="Vectors to write."
@@ -44,26 +45,18 @@ from bayesbias.core.errors import InputError
 )
 @click.option("--lam", type=shared.POSITIVE, default=0.2, help="Soft: weight of the bias subspace.")
 @shared.options(*shared.READING, "as_json")
-def debias(
-    embedding: str | None,
-    wordlist: str | None,
-    controls: str | None,
-    method: str,
-    out: Path,
-    as_json: str | None,
-    **given: Any,
-) -> None:
+def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
     import dataclasses
 
     import bayesbias as bb
 
-    if embedding is None or wordlist is None:
-        raise InputError("nothing to debias", valid="--embedding E --wordlist W")
-    listed = bb.load_wordlist(wordlist, controls=controls)
+    if given["embedding"] is None or given["wordlist"] is None:
+        raise InputError("expected --embedding and --wordlist, got less")
+    listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])
     in_sets = [word for group in listed.definitional_sets for word in group]
     wanted = list(dict.fromkeys([*listed.words, *in_sets])) if given["words"] == "listed" else None
-    vectors = shared.vectors_of({**given, "embedding": embedding}, wanted)
+    vectors = shared.vectors_of(given, wanted)
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)
     settings = {"k": given["k"], "neutralize": given["neutralize"]}
@@ -74,10 +67,6 @@ def debias(
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)
-    if as_json:
-        shared.print_json("debias", {**result.as_dict(), "written": str(out)})
-        return
-    click.echo(repr(result))
-    for note in result.notes:
-        click.echo(f"Note     {note}")
-    click.echo(f"Written  {out}")
+    notes = [f"Note     {note}" for note in result.notes]
+    answer = {**result.as_dict(), "written": str(out)}
+    shared.tell(answer, repr(result), *notes, f"Written  {out}")

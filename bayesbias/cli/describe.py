@@ -24,7 +24,7 @@ COLUMNS = (
 NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @shared.options("embedding")
 @click.option("--controls", default="2022", metavar="C", help="Neutral words to look at alone.")
 @click.option("--top", type=click.IntRange(1), help="Leading dimensions [3].")
@@ -32,7 +32,7 @@ NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 @shared.options(*shared.READING)
 @click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
 @shared.options("as_json")
-def describe(embedding: str | None, out: Path | None, as_json: str | None, **given: Any) -> None:
+def describe(out: Path | None, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
 
@@ -43,9 +43,9 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
     from bayesbias.inference.view import View
     from bayesbias.output.terminal import interpretation_text, table_lines
 
-    if embedding is None:
+    if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
-    vectors = shared.vectors_of({**given, "embedding": embedding}, None)
+    vectors = shared.vectors_of(given, None)
     versions, notes = {"as they are": vectors}, []
     for way in POSTPROCESSINGS:
         try:
@@ -67,16 +67,6 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
             ("dimensions", bb.plots.plot_dimensions),
         ):
             plot(shapes).figure.savefig(out / f"{name}.png")
-    if as_json:
-        shared.print_json(
-            "describe",
-            {
-                "embedding": vectors.name,
-                "shapes": found,
-                "written": None if out is None else str(out),
-            },
-        )
-        return
     rows = [
         {
             "version": name,
@@ -90,9 +80,6 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
     ]
     shape = shapes["as they are"]
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
-    click.echo(f"bayesbias {own_version()} | vectors {vectors.name} | {size}\n")
-    click.echo("Mean cosine of two words, before and after postprocessing\n")
-    click.echo("\n".join(table_lines(pd.DataFrame(rows), COLUMNS, View())))
     if abs(shape.mean_cosine) < NEAR_ZERO:
         said = "Cosines have no offset: unrelated words have a cosine near 0."
     else:
@@ -101,4 +88,11 @@ def describe(embedding: str | None, out: Path | None, as_json: str | None, **giv
         f"Top dimensions: share of the mean that {shape.top} dimensions carry. Hubness: skewness of how "
         f"many words have a word among their {shape.neighbors} nearest; near none: words that none has."
     )
-    click.echo("\n" + interpretation_text(Interpretation("", said, (), tuple(notes))))
+    written = None if out is None else str(out)
+    shared.tell(
+        {"embedding": vectors.name, "shapes": found, "written": written},
+        f"bayesbias {own_version()} | vectors {vectors.name} | {size}\n",
+        "Mean cosine of two words, before and after postprocessing\n",
+        *table_lines(pd.DataFrame(rows), COLUMNS, View()),
+        "\n" + interpretation_text(Interpretation("", said, (), tuple(notes))),
+    )

@@ -13,13 +13,13 @@ from bayesbias.core.errors import InputError
 DEMO = ("minilm-static", "religion")
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @shared.options(*shared.VECTORS, "model")
 @click.option("--compare-models", is_flag=True, help="Fit the other models of distances too.")
 @click.option(
     "--replicate", multiple=True, metavar="E", help="Vectors as plausible as E. Repeatable."
 )
-@click.option("--center", metavar="E", help="Vectors of the full text, of resampled --replicate.")
+@click.option("--center", metavar="E", help="Vectors of the full text.")
 @click.option("--kind", type=click.Choice(["resamples", "seeds"]), help="What replicates are.")
 @click.option(
     "--contexts",
@@ -29,9 +29,11 @@ DEMO = ("minilm-static", "religion")
     flag_value=10,
     default=0,
     show_default=False,
-    help="Resample the vectors of each word, N times [10].",
+    help="Resample the vectors of each word [10 times].",
 )
-@shared.options(*shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, *shared.OUTPUT)
+@shared.options(
+    *shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT
+)
 def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     import bayesbias as bb
@@ -53,14 +55,10 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
         spec = shared.with_slopes(spec, table, given["slope"])
     result = bb.fit(table, spec, **shared.sampling_of(given))
     if given["counts"] is not None:
-        words = [
-            str(word)
-            for side in ("protected_word", "attribute")
-            for word in table.frame[side].unique()
-        ]
-        result = bb.studies.with_frequency(
-            result, shared.counts_of(given, words), prob=given["prob"]
-        )
+        sides = ("protected_word", "attribute")
+        words = [str(word) for side in sides for word in table.frame[side].unique()]
+        counts = shared.counts_of(given, words)
+        result = bb.studies.with_frequency(result, counts, prob=given["prob"])
     more = [models_section(result, shared.view_of(given))] if compare_models else []
     shared.show(result, given, more=more)
 
@@ -74,12 +72,12 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     if given["contexts"]:
         apart += ["replicate", "center", "kind", "allow_pickle"]
     elif not sources:
-        raise InputError("--center and --kind: expected --replicate E, got none")
+        raise InputError("expected --replicate E, got none", where="--center and --kind")
     if unused := [f"--{name.replace('_', '-')}" for name in apart if given[name]]:
         option = "--contexts" if given["contexts"] else "--replicate"
-        raise InputError(f"{option}: expected vectors and a word list", found=", ".join(unused))
+        raise InputError(f"expected vectors and a word list, got {', '.join(unused)}", where=option)
     if given["embedding"] is None or given["wordlist"] is None:
-        raise InputError("nothing to read", valid="--embedding E --wordlist W")
+        raise InputError("expected --embedding and --wordlist, got less")
     center = given["center"]
     if given["contexts"]:
         center = given["embedding"]
@@ -98,7 +96,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     else:
         sources = {given["embedding"]: given["embedding"], **sources}
         if len(sources) <= len(given["replicate"]):
-            raise InputError("--replicate: expected different files, got one twice")
+            raise InputError("expected different files, got one twice", where="--replicate")
         names = [Path(path).name.split(".")[0] for path in sources]
         if len(set(names)) == len(names):
             sources = dict(zip(names, sources.values(), strict=True))
@@ -112,16 +110,12 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
         model,
         kind=given["kind"] or "resamples",
         center=None if center is None else table(center),
-        progress=False if given["as_json"] else None,
         **shared.sampling_of(given),
     )
 
 
-@click.command()
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, help="Seed of all random numbers."
-)
-@shared.options(*shared.OUTPUT)
+@click.command(cls=shared.Command)
+@shared.options("seed", *shared.OUTPUT, seed=1)
 def demo(seed: int, **given: Any) -> None:
     """Fit shipped vectors to a shipped word list."""
     import bayesbias as bb

@@ -20,8 +20,11 @@ COMMANDS = {
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
     "Answers of any model": {"responses": "responses"},
-    "Many fits": {"sweep": "sweep"},
-    "Planning a study": {"sample-size": "sample_size", "coverage": "coverage"},
+    "Many fits, planning a study": {
+        "sweep": "sweep",
+        "sample-size": "sample_size",
+        "coverage": "coverage",
+    },
     "Saved results": {"report": "report", "verify": "report"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}

@@ -25,13 +25,13 @@ COLUMNS = (
 )
 
 
-@click.command("sample-size")
+@click.command("sample-size", cls=shared.Command)
 @click.option(
-    "--width", type=shared.POSITIVE, help="Wanted width of the interval, in cosine distance."
+    "--width", type=shared.POSITIVE, metavar="W", help="Wanted width of the interval, in cosine."
 )
 @click.option(
     "--reliability",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=shared.FRACTION,
     metavar="R",
     help="Or wanted reliability.",
 )
@@ -40,42 +40,31 @@ COLUMNS = (
     "--score",
     "measure",
     metavar="S",
-    help="Reliability of weat, word, class, attribute_set or mac [weat].",
+    help="weat, word, class, attribute_set or mac.",
 )
-@click.option(
-    "--coefficient", metavar="C", help="against_zero, absolute or relative [against_zero]."
-)
-@shared.options("prob")
-@click.option(
-    "--fit", type=shared.PATH, metavar="RUN", help="Take classes, SDs and model from a run of fit."
-)
+@click.option("--coefficient", metavar="C", help="against_zero, absolute or relative.")
+@click.option("--fit", type=shared.PATH, metavar="RUN", help="Run of fit with classes and SDs.")
 @click.option(
     "--check", type=click.IntRange(0), default=20, help="Simulated tables for each check."
 )
-@click.option(
-    "--engine",
-    type=click.Choice(["quick", "nuts"]),
-    default="quick",
-    help="Importance sampling or NUTS.",
-)
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="Seed of all random numbers."
-)
-@click.option("--workers", type=click.IntRange(1), metavar="N", help="Local processes.")
-@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler.")
-@shared.options("as_json")
-def sample_size(fit: Path | None, as_json: str | None, **given: Any) -> None:
+@shared.options("seed", "engine", "workers", "dask", "prob", "as_json", seed=0, engine="quick")
+def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
     import bayesbias as bb
     from bayesbias.inference.view import View
     from bayesbias.output.terminal import table_lines
 
     if (given["width"] is None) == (given["reliability"] is None):
-        raise InputError("one goal is needed", valid="--width W, or --reliability R --fit RUN")
+        got = "neither" if given["width"] is None else "both"
+        raise InputError(f"expected --width or --reliability, got {got}")
     fitted = None if fit is None else bb.load_run(fit).result
     if given["reliability"] is not None:
         if fitted is None:
-            raise InputError("--reliability needs a fit of your own table", valid="--fit RUN")
+            raise InputError(
+                "expected a fit of your own table, got none",
+                where="--reliability",
+                hint="add --fit RUN",
+            )
         asked = {
             name: given[name] for name in ("measure", "coefficient") if given[name] is not None
         }
@@ -94,16 +83,13 @@ def sample_size(fit: Path | None, as_json: str | None, **given: Any) -> None:
             f"Words and attributes per class for a {given['prob']:.0%} interval of width "
             f"{given['width']:g}, {given['contrast']}"
         )
-    if as_json:
-        shared.print_json("sample-size", {**goal, "rows": records(frame)})
-        return
-    click.echo(f"{title}\n")
-    click.echo("\n".join(table_lines(frame.head(20), COLUMNS, View(given["prob"]))))
     enough = frame[frame["enough"].fillna(False).astype(bool)]
-    if enough.empty:
-        click.echo("\nResult   No combination tried is enough.")
-    else:
-        row = enough.iloc[0]
-        click.echo(
-            f"\nResult   {row['words']} words and {row['attributes']} attributes per class are enough."
-        )
+    said = "No combination tried is enough."
+    for row in enough.head(1).itertuples():
+        said = f"{row.words} words and {row.attributes} attributes per class are enough."
+    shared.tell(
+        {**goal, "rows": records(frame)},
+        f"{title}\n",
+        *table_lines(frame.head(20), COLUMNS, View(given["prob"])),
+        f"\nResult   {said}",
+    )

@@ -22,20 +22,17 @@ OPTIONS = ("sides", "against", "samples", "resamples", "seed", "prob")
 ALPHA = 0.05
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @shared.options("embedding", "wordlist", "distances", "postprocess")
-@click.option(
-    "--scores", metavar="NAMES", help=f"With commas, of {', '.join(SCORES)} [all possible]."
-)
+@click.option("--scores", metavar="NAMES", help="Such as weat,mac; by default all possible.")
 @click.option("--classes", metavar="X,Y", help="Two protected classes.")
-@click.option("--sides", type=click.Choice([1, 2]), default=1, help="Of WEAT's and SC-WEAT's p.")
-@click.option("--against", metavar="FILE", help="A second table, for MAC's paired t-test.")
-@click.option("--samples", type=click.IntRange(1), default=99_999, help="Partitions drawn for p.")
+@click.option(
+    "--sides", type=click.Choice([1, 2]), default=1, help="Sides of p, of WEAT and SC-WEAT."
+)
+@click.option("--against", metavar="FILE", help="A second table, for MAC's paired t.")
 @click.option("--resamples", type=click.IntRange(99), default=999, help="Bootstrap draws.")
-@shared.options("seed", "prob", *shared.READING, "detail", "as_json")
-def score(
-    scores: str | None, classes: str | None, detail: bool, as_json: str | None, **given: Any
-) -> None:
+@shared.options("seed", "samples", "prob", *shared.READING, "detail", "as_json")
+def score(scores: str | None, classes: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     import bayesbias as bb
     from bayesbias.core.files import plain
@@ -68,20 +65,18 @@ def score(
     if not results:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError(f"expected data for a score, got none ({reasons})")
-    if as_json:
-        found = [result.as_dict() for result in results]
-        lost = {name: str(error) for name, error in left_out.items()}
-        source = plain(dict(table.provenance))
-        shared.print_json("score", {"scores": found, "left_out": lost, "provenance": source})
-    elif detail:
-        about = {result.name: SCORES[result.name] for result in results}
-        click.echo("\n\n".join(map(str, results)))
-        for row in about.values():
-            click.echo(
-                "\n" + "\n".join(wrapped(f"{row.title}: {row.about} {row.known} {row.source}."))
-            )
+    if given["detail"]:
+        about = [SCORES[name] for name in dict.fromkeys(result.name for result in results)]
+        told = [wrapped(f"{row.title}: {row.about} {row.known} {row.source}.") for row in about]
+        lines = ["\n\n".join(map(str, results)), *("\n" + "\n".join(each) for each in told)]
     else:
-        click.echo("\n".join(_screen(results, left_out, table, given)))
+        lines = _screen(results, left_out, table, given)
+    answer = {
+        "scores": [result.as_dict() for result in results],
+        "left_out": {name: str(error) for name, error in left_out.items()},
+        "provenance": plain(dict(table.provenance)),
+    }
+    shared.tell(answer, *lines)
 
 
 def _screen(

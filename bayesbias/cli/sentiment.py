@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bayesbias.classifiers.predictions import Predictions
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=shared.Group, invoke_without_command=True)
 @click.option(
     "--predictions",
     multiple=True,
@@ -28,27 +28,24 @@ if TYPE_CHECKING:
     "classifiers",
     multiple=True,
     metavar="X",
-    help="Folder, pipeline or module:function. Repeatable.",
+    help="Folder, pipeline, module:function. Repeatable.",
 )
 @click.option(
     "--name", "names", multiple=True, metavar="N", help="Names, in the order of the inputs."
 )
 @click.option(
-    "--words", default="occupations", metavar="TOML", help="Nouns, professions and template."
+    "--words", default="occupations", metavar="TOML", help="Nouns, professions, template."
 )
 @click.option("--bayes", is_flag=True, help="Fit the model too.")
 @click.option("--logit", is_flag=True, help="Fit it to log odds.")
 @click.option("--model", metavar="M", help="Fit a model of your own (TOML).")
 @click.option(
-    "--hypotheses", type=click.IntRange(1), metavar="K", help="Tests that Bonferroni corrects for."
+    "--hypotheses", type=click.IntRange(1), metavar="K", help="Tests for Bonferroni's correction."
 )
 @click.option("--positive", metavar="LABEL", help="The positive class.")
-@click.option(
-    "--no-check", is_flag=True, help="Accept a classifier that rates good sentences as bad."
-)
-@shared.options(
-    "covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", *shared.OUTPUT
-)
+@click.option("--no-check", is_flag=True, help="Accept a classifier that seems reversed.")
+@shared.options("covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", "require")
+@shared.options(*shared.OUTPUT)
 @click.pass_context
 def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     """Compare how classifiers rate women and men."""
@@ -57,7 +54,7 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     import bayesbias as bb
 
     if given["logit"] and given["model"]:
-        raise InputError("--logit and --model name two models", valid="one of them")
+        raise InputError("expected --logit or --model, got both")
     shared.check_out(given, "sentiment")
     fitted = given["bayes"] or given["logit"] or given["slope"] or given["model"]
     spec = (
@@ -71,16 +68,15 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     if spec is not None:
         table, spec = _with_slopes(result.table, spec, given, listed)
         try:
-            progress = False if given["as_json"] else None
             result = bb.studies.fit_sentiment(
-                result, spec, table=table, progress=progress, **shared.sampling_of(given)
+                result, spec, table=table, **shared.sampling_of(given)
             )
         except FitError as error:  # the tests need no model
             problem = f"no model was fitted: {error}"
-    shared.show(result, given, extra={} if problem is None else {"problem": problem})
     if problem is not None:
         click.echo(f"bayesbias: {problem}", err=True)
-        ctx.exit(1)
+    shared.show(result, given, extra={} if problem is None else {"problem": problem})
+    ctx.exit(0 if problem is None else 1)
 
 
 def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
@@ -89,7 +85,7 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
 
     files, classifiers, out = given["predictions"], given["classifiers"], given["out"]
     if not files and not classifiers:
-        raise InputError("nothing to analyze", valid="--predictions FILE or --classifier X")
+        raise InputError("expected --predictions or --classifier, got neither")
     names = [*given["names"], *[None] * (len(files) + len(classifiers) - len(given["names"]))]
     column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
     shipped = {
@@ -130,10 +126,7 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
     from bayesbias.tables.covariates import covariates_given
     from bayesbias.tables.sentiment import with_profession_covariates
 
-    asked = {}
-    for each in given["slope"]:
-        name, colon, by = each.partition(":")
-        asked[name] = by.split(",") if colon else None
+    asked = shared.slopes_of(given["slope"])
     known = [covariate for file in given["covariates"] for covariate in covariates_given(file)]
     named = {covariate.name for covariate in known}
     own = {
@@ -145,8 +138,8 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
     for name in asked:
         if name not in {covariate.name for covariate in known}:
             raise InputError(
-                "--slope: unknown covariate",
-                found=name,
+                f"expected a covariate, got {name!r}",
+                where="--slope",
                 valid=", ".join([*named, *listed.covariates]),
             )
     if known:
@@ -158,21 +151,19 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
 
 @sentiment.command()
 @click.option(
-    "--words", default="occupations", metavar="TOML", help="Nouns, professions and template."
+    "--words", default="occupations", metavar="TOML", help="Nouns, professions, template."
 )
 @click.option("--control", is_flag=True, help="Add the control sentences.")
 @click.option(
     "--out", type=shared.PATH, required=True, metavar="FILE", help="A .tsv, .csv or .txt file."
 )
 @shared.options("as_json")
-def sentences(words: str, control: bool, out: Path, as_json: str | None) -> None:
+def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
     """Write the sentences to rate."""
     import bayesbias as bb
 
     if out.suffix not in (".tsv", ".csv", ".txt"):
-        raise InputError(
-            "unknown kind of file", where=str(out), found=out.suffix, valid=".tsv, .csv, .txt"
-        )
+        raise InputError(f"expected a .tsv, .csv or .txt file, got {out.name!r}", where="--out")
     try:
         frame = bb.wordlists.load_occupations(words).sentences(control=control)
     except InputError:  # of other groups than women and men, or without professions
@@ -183,30 +174,26 @@ def sentences(words: str, control: bool, out: Path, as_json: str | None) -> None
         out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
     else:
         frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
-    if as_json:
-        shared.print_json("sentiment sentences", {"sentences": len(frame), "written": str(out)})
-    else:
-        click.echo(f"Written  {len(frame)} sentences to {out}")
+    said = f"Written  {len(frame)} sentences to {out}"
+    shared.tell({"sentences": len(frame), "written": str(out)}, said)
 
 
 @sentiment.command()
 @click.option(
     "--model", type=click.Choice(["bow", "bilstm"]), required=True, help="Bag of words or BiLSTM."
 )
-@click.option(
-    "--data", required=True, metavar="TSV", help="Sentences with labels 0 and 1, such as SST-2."
-)
-@click.option("--dev", metavar="TSV", help="Labeled sentences for accuracy and early stopping.")
+@click.option("--data", required=True, metavar="TSV", help="Sentences with labels 0 and 1.")
+@click.option("--dev", metavar="TSV", help="Sentences for accuracy and early stopping.")
 @click.option("--vectors", metavar="E", help="bilstm: word vectors.")
 @click.option("--words", metavar="TOML", help="bilstm: keep the vectors of this list too.")
 @click.option("--name", metavar="N", help="A name [that of the model].")
 @click.option("--epochs", type=click.IntRange(1), default=10, help="bilstm: most epochs.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, help="bilstm: seed.")
+@shared.options("seed", seed=0)
 @click.option(
     "--out", type=shared.PATH, required=True, metavar="DIR", help="Write the classifier here."
 )
 @shared.options("as_json")
-def train(model: str, out: Path, as_json: str | None, **given: Any) -> None:
+def train(model: str, out: Path, **given: Any) -> None:
     """Train a reference classifier of the paper."""
     import bayesbias as bb
     from bayesbias.classifiers import train_bilstm, train_bow
@@ -216,7 +203,7 @@ def train(model: str, out: Path, as_json: str | None, **given: Any) -> None:
         trained = train_bow(given["data"], dev=given["dev"], out=out, name=name)
     else:
         if given["vectors"] is None:
-            raise InputError("bilstm needs word vectors", valid="--vectors E")
+            raise InputError("expected word vectors for bilstm, got none", hint="add --vectors E")
         texts = []
         if given["words"] is not None:
             texts = (
@@ -233,11 +220,7 @@ def train(model: str, out: Path, as_json: str | None, **given: Any) -> None:
             words=sorted({word for text in texts for word in re.findall(r"\w+", text.lower())}),
             seed=given["seed"],
             epochs=given["epochs"],
-            progress=False if as_json else None,
+            progress=False if given["as_json"] else None,
         )
-    if as_json:
-        shared.print_json(
-            "sentiment train", {"name": trained.name, "written": str(out), **trained.provenance}
-        )
-    else:
-        click.echo(f"{trained!r}\nWritten  {out}")
+    answer = {"name": trained.name, "written": str(out), **trained.provenance}
+    shared.tell(answer, repr(trained), f"Written  {out}")

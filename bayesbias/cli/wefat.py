@@ -11,44 +11,36 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
 
-@click.command()
+@click.command(cls=shared.Command)
 @shared.options("embedding")
-@click.option(
-    "--sets", default="wefat", metavar="LIST", help="A word list with the two sets as classes."
-)
+@click.option("--sets", default="wefat", metavar="LIST", help="Word list: two sets as classes.")
 @click.option("--classes", metavar="X,Y", help="Two classes of LIST.")
 @click.option(
     "--covariates",
     type=shared.PATH,
     required=True,
     metavar="FILE",
-    help="CSV with a column word and numbers.",
+    help="CSV: a column word, and numbers.",
 )
 @click.option("--covariate", metavar="COLUMN", help="The column of FILE.")
-@click.option("--samples", type=click.IntRange(1), default=99_999, help="Permutations drawn for p.")
-@shared.options("postprocess", *shared.READING, *shared.SAMPLING, "prob", *shared.OUTPUT)
+@shared.options("postprocess", *shared.READING, *shared.SAMPLING, "samples", "prob", "require")
+@shared.options(*shared.OUTPUT)
 def wefat(
-    embedding: str | None,
-    sets: str,
-    classes: str | None,
-    covariates: Path,
-    covariate: str | None,
-    samples: int,
-    **given: Any,
+    sets: str, classes: str | None, covariates: Path, covariate: str | None, **given: Any
 ) -> None:
     """Relate associations to a number about words."""
     import bayesbias as bb
     from bayesbias.tables.covariates import covariates_given
 
-    if embedding is None:
-        raise InputError("nothing to read", valid="--embedding E --covariates FILE")
+    if given["embedding"] is None:
+        raise InputError("expected vectors, got none", hint="add --embedding E")
     shared.check_out(given, "wefat")
     known = covariates_given(covariates, None if covariate is None else [covariate])
     words = bb.load_wordlist(sets, controls="none")
     asked = dict.fromkeys(
         [*words.protected_words, *(word for each in known for word in each.values)]
     )
-    vectors = shared.vectors_of({**given, "embedding": embedding}, list(asked))
+    vectors = shared.vectors_of(given, list(asked))
     result = bb.wefat(
         vectors,
         words,
@@ -56,7 +48,7 @@ def wefat(
         covariate,
         classes=None if classes is None else classes.split(","),
         prob=given["prob"],
-        samples=samples,
-        **shared.sampling_of(given),
+        samples=given["samples"],
+        **{name: given[name] for name in shared.SAMPLING},
     )
     shared.show(result, given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,72 +22,65 @@ _MOSTLY_MISSING = (
 )
 
 
-@click.group()
+@click.group(cls=shared.Group)
 def wordlist() -> None:
     """List, show, start and check word lists."""
 
 
 @wordlist.command("list")
 @shared.options("as_json")
-def list_(as_json: str | None) -> None:
+def list_(**given: Any) -> None:
     """List shipped word lists and controls."""
     import bayesbias as bb
     from bayesbias.wordlists.controls import list_controls
 
     lists = {name: bb.load_wordlist(name).title for name in bb.wordlists.list_wordlists()}
     controls = [*list_controls(), "none"]
-    if as_json:
-        items = [{"name": name, "title": title} for name, title in lists.items()]
-        shared.print_json(
-            "wordlist list",
-            {"items": items, "controls": controls, "for_sentiment": ["occupations"]},
-        )
-        return
-    for name, title in lists.items():
-        click.echo(f"{name:<24}{title}")
-    click.echo(f"\nControls: {', '.join(controls)}\nFor `bayesbias sentiment`: occupations")
+    items = [{"name": name, "title": title} for name, title in lists.items()]
+    shared.tell(
+        {"items": items, "controls": controls, "for_sentiment": ["occupations"]},
+        *(f"{name:<24}{title}" for name, title in lists.items()),
+        f"\nControls: {', '.join(controls)}\nFor `bayesbias sentiment`: occupations",
+    )
 
 
 @wordlist.command()
 @click.argument("name")
 @shared.options("as_json")
-def show(name: str, as_json: str | None) -> None:
+def show(name: str, **given: Any) -> None:
     """Show the words of a list."""
     import bayesbias as bb
     from bayesbias.wordlists.controls import list_controls, load_controls
 
     if name == "occupations":
-        click.echo(
-            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"),
-            nl=False,
-        )
+        file = data_dir("wordlists") / "sentiment" / "occupations.toml"
+        text = file.read_text(encoding="utf-8").rstrip("\n")
+        shared.tell({"kind": "occupations", "text": text}, text)
         return
     is_controls = name in list_controls()
     words: Any = load_controls(name) if is_controls else bb.load_wordlist(name)
-    if as_json:
-        kind = "controls" if is_controls else "wordlist"
-        shared.print_json("wordlist show", {"kind": kind, **dataclasses.asdict(words)})
-        return
-    click.echo(f"{words.name}: {words.title}\nSource: {words.source}")
+    lines = [f"{words.name}: {words.title}", f"Source: {words.source}"]
     if is_controls:
-        click.echo(f"human ({len(words.human)}): {', '.join(words.human)}")
-        click.echo(f"neutral ({len(words.neutral)}): {', '.join(words.neutral)}")
-        return
-    for group in words.classes:
-        click.echo(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
-        if group.attributes:
-            click.echo(
-                f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}"
-            )
-    for set_, held in words.attribute_sets.items():
-        click.echo(f"\nAttribute set {set_} ({len(held)}): {', '.join(held)}")
-    if words.controls is None:
-        click.echo("\nControls: none")
+        lines += [_set_line("human", words.human), _set_line("neutral", words.neutral)]
     else:
-        human, neutral = len(words.controls.human), len(words.controls.neutral)
-        click.echo(f"\nControls {words.controls.name}: {human} human and {neutral} neutral words")
-    for note in (*words.edits, *words.disagreements, *words.notes, *words.thin):
-        click.echo(f"Note     {note}")
+        for group in words.classes:
+            lines.append("\n" + _set_line(group.name, group.protected))
+            if group.attributes:
+                lines.append("  " + _set_line(group.attribute_class, group.attributes))
+        for name, held in words.attribute_sets.items():
+            lines.append("\n" + _set_line(f"Attribute set {name}", held))
+        lines.append("\nControls: none")
+        if (controls := words.controls) is not None:
+            sizes = f"{len(controls.human)} human and {len(controls.neutral)} neutral words"
+            lines[-1] = f"\nControls {controls.name}: {sizes}"
+        notes = (*words.edits, *words.disagreements, *words.notes, *words.thin)
+        lines += [f"Note     {note}" for note in notes]
+    kind = "controls" if is_controls else "wordlist"
+    shared.tell({"kind": kind, **dataclasses.asdict(words)}, *lines)
+
+
+def _set_line(name: str, words: Sequence[str]) -> str:
+    return f"{name} ({len(words)}): {', '.join(words)}"
 
 
 @wordlist.command()
@@ -96,7 +90,9 @@ def new(file: Path) -> None:
     from bayesbias.wordlists.listfile import wordlist_template
 
     if file.exists():
-        raise InputError("the file exists", where=str(file), hint="name another file")
+        raise InputError(
+            "expected a new file, got one that exists", where=str(file), hint="name another"
+        )
     file.write_text(wordlist_template(), encoding="utf-8")
     click.echo(f"Written  {file}. Replace its words, then run: bayesbias wordlist check {file}")
 
@@ -105,13 +101,10 @@ def new(file: Path) -> None:
 @click.argument("file")
 @shared.options("embedding", *shared.READING, "as_json")
 @click.pass_context
-def check(
-    ctx: click.Context, file: str, embedding: str | None, as_json: str | None, **reading: Any
-) -> None:
+def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) -> None:
     """Report every problem of a word list.
 
-    English words that the shipped vectors do not have as whole words are named: a misspelt word is
-    among them.
+    English words that the shipped vectors build from subwords may be misspelled.
     """
     from bayesbias.wordlists.listfile import examined
 
@@ -119,7 +112,7 @@ def check(
     found: dict[str, Any] | None = None
     if words is not None and (embedding is not None or words.language == "en"):
         vectors = shared.vectors_of(
-            {**reading, "embedding": embedding or "minilm-static"}, words.words
+            {**given, "embedding": embedding or "minilm-static"}, words.words
         )
         own = {*words.protected_words, *words.attribute_words}
         sets = {
@@ -139,46 +132,42 @@ def check(
         notes = [*notes, *words.thin]
         if embedding is None and words.language != "en":
             notes.append('spelling is checked for English lists only: add language = "en"')
-    if as_json:
-        shared.print_json(
-            "wordlist check",
-            {
-                "file": file,
-                "ok": not problems,
-                "problems": problems,
-                "notes": notes,
-                "vectors": found,
-            },
-        )
-        ctx.exit(2 if problems else 0)
+    lines = []
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
     if words is not None and not problems:
         sizes = (
             f"{len(words.protected_words)} protected words, {len(words.attribute_words)} attributes"
         )
-        click.echo(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
-    if found is not None and embedding is not None:
-        click.echo(f"Found in {found['name']}:")
-        for name, counts in found["sets"].items():
-            few = " (more than half missing)" if 2 * counts["found"] < counts["listed"] else ""
-            click.echo(f"  {name}: {counts['found']} of {counts['listed']}{few}")
-        if any(2 * counts["found"] < counts["listed"] for counts in found["sets"].values()):
-            notes = [*notes, _MOSTLY_MISSING]
-    for note in notes:
-        click.echo(f"Note     {note}")
+        lines.append(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
+    told = list(notes)
     if found is not None:
+        if embedding is not None:
+            lines.append(f"Found in {found['name']}:")
+            few = [n for n, size in found["sets"].items() if 2 * size["found"] < size["listed"]]
+            for name, size in found["sets"].items():
+                end = " (more than half missing)" if name in few else ""
+                lines.append(f"  {name}: {size['found']} of {size['listed']}{end}")
+            told += [_MOSTLY_MISSING] * bool(few)
         for what, listed in (
             ("missing from", found["missing"]),
             ("perhaps misspelled: built from subwords in", found["composed"]),
         ):
             if listed:
-                click.echo(
-                    f"Note     {len(listed)} words {what} {found['name']}: {', '.join(listed[:20])}"
-                )
+                names = ", ".join(listed[:20])
+                told.append(f"{len(listed)} words {what} {found['name']}: {names}")
         if found["matched"]:
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
-            click.echo(f"Note     Spelled differently in {found['name']}: {spelt}")
+            told.append(f"Spelled differently in {found['name']}: {spelt}")
+    answer = {
+        "file": file,
+        "ok": not problems,
+        "problems": problems,
+        "notes": notes,
+        "vectors": found,
+    }
+    if lines or given["as_json"]:
+        shared.tell(answer, *lines, *(f"Note     {note}" for note in told))
     ctx.exit(2 if problems else 0)
 
 

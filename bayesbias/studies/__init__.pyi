@@ -1,6 +1,6 @@
 from .association.frequency import frequency_of as frequency_of, with_frequency as with_frequency
 from .debiasing.construction import find_construction as find_construction
-from .debiasing.requirements import check_requirements as check_requirements
+from .requirements import check_requirements as check_requirements
 from .responses.fitting import fit_responses as fit_responses
 from .responses.readers import load_responses as load_responses
 from .responses.table import response_sentences as response_sentences

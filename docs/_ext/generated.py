@@ -123,18 +123,23 @@ def commands():
     lines = [
         "# The command line",
         "",
-        "What `bayesbias COMMAND --help` prints, for every command.",
+        "What `bayesbias COMMAND --help-all` prints, for every command. `--help` leaves out rare options.",
         "",
-    ]
-    lines += [
-        "Results go to standard output, all else to standard error. Exit codes: 0, all ran; 1, some of"
-    ]
-    lines += [
-        "many parts failed, or a limit of `compare --require` is not met; 2, an input cannot be used.",
+        "Results go to standard output, all else to standard error. Exit codes:",
+        "",
+        "| code | meaning |",
+        "| --- | --- |",
+        "| 0 | everything ran |",
+        "| 1 | a part failed, a sampler has not converged, or a limit of `--require` is not met |",
+        "| 2 | an input cannot be used |",
+        "",
+        "[Set limits in continuous integration](../howto/ci.md) lists the limits of `--require`.",
         "",
     ]
     for name, command in _walk(cli, "bayesbias"):
-        text = command.get_help(click.Context(command, info_name=name, max_content_width=88))
+        context = click.Context(command, info_name=name, max_content_width=88)
+        context.meta["bayesbias.help_all"] = True
+        text = command.get_help(context)
         lines += [f"## {name}", "", "```text", text, "```", ""]
     yield "reference/commands.md", "\n".join(lines)
 

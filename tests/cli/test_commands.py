@@ -27,12 +27,17 @@ def answer(*arguments: str, code: int = 0) -> dict:
     return out
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, "seat sentences", "sentiment train", "responses fit"])
 def test_help_of_every_command_is_short(name):
-    lines = run(name, "--help").splitlines()
+    lines = run(*name.split(), "--help").splitlines()
     assert lines[0].startswith("Usage: ")
     summary = next(line for line in lines[1:] if line.strip())
     assert len(summary.strip()) <= 60
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    full = run(*name.split(), "--help-all").splitlines() if "--help-all" in lines[-1] else lines
+    options = [line for line in full if line.lstrip().startswith("--")]
+    assert all("  " in line.strip() for line in options)  # each is explained on its own line
 
 
 def test_fit_says_the_same_in_json_folder_and_python(tmp_path):
@@ -73,6 +78,23 @@ def test_fit_of_a_table_with_a_slope(tmp_path):
     options = ["--covariates", "length", "--slope", "length"]
     out = answer("fit", "--distances", str(tmp_path / "pairs.csv"), *options, *QUICK)
     assert {row["covariate"] for row in out["slopes"]} == {"length"}
+
+
+def test_limits_decide_the_exit_code(tmp_path):
+    fit = ["fit", *VECTORS, "gender", "--controls", "2021", *QUICK]
+    out = answer(*fit, "--require", "converged, coverage>0.9, associated - human<0")
+    assert [check["met"] for check in out["requirements"]] == [True, True, True]
+    done = CliRunner().invoke(cli, [*fit, "--require", "associated - human (man)>0"])
+    assert done.exit_code == 1
+    assert done.stderr.splitlines() == [
+        line for line in done.stderr.splitlines() if "NOT met" in line and "man" in line
+    ]
+    with pytest.raises(InputError, match="requirement"):
+        run(*fit, "--require", "gap=3")
+    seat = ["seat", "--tests", "weat7", "--seed", "1", "--no-cache"]
+    assert run(*seat, "--bayes", "--require", "weat7<0.1, converged")
+    with pytest.raises(InputError, match="--bayes"):
+        run(*seat, "--require", "weat7<0.1")
 
 
 def test_debias_then_compare_with_limits(tmp_path):

@@ -16,11 +16,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.inference.estimates import contrast_draws
 from bayesbias.studies.debiasing.comparison import Comparison
 from bayesbias.studies.debiasing.construction import Forced
-from bayesbias.studies.debiasing.requirements import (
-    Requirement,
-    check_requirements,
-    read_requirements,
-)
+from bayesbias.studies.requirements import Requirement, check_requirements, read_requirements
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -46,12 +42,38 @@ def test_requirements_are_read():
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["", "gap", "gap<0.02,", "gap=0.02", "gap<0,02", "gap<nan", "gpa<0.1"]
-)
+@pytest.mark.parametrize("text", ["", "gap", "gap<0.02,", "gap=0.02", "gap<0,02", "gap<nan"])
 def test_other_texts_are_refused(text):
     with pytest.raises(InputError, match="requirement"):
         read_requirements(text)
+
+
+def test_unknown_names_are_refused(found):
+    for result in (found, found.methods["hard"].after):
+        with pytest.raises(InputError, match="gpa"):
+            check_requirements(result, "gpa<0.1")
+
+
+def test_limits_of_a_fit(found):
+    fit = found.methods["hard"].after
+    rows = fit.contrasts(0.8).set_index(["level", "name", "contrast", "estimand"])
+    name = "human - neutral"
+    for of, at in (
+        ("", ("overall", "all", name, "population")),
+        (" (listed_words)", ("overall", "all", name, "listed_words")),
+        (" (islam)", ("class", "islam", name, "population")),
+    ):
+        row = rows.loc[at]
+        (upper,) = check_requirements(fit, f"{name}{of}<5", 0.8)
+        (lower,) = check_requirements(fit, f"{name}{of} > {row.hpdi_high:.5f}", 0.8)
+        assert (upper.met, upper.value) == (True, row.hpdi_high)
+        assert (lower.met, lower.value) == (False, row.hpdi_low)
+    high = float(rows.loc[("overall", "all", name, "population")].hpdi_high)
+    limits = f"{name}<{high!r}, coverage>.99, converged"
+    close, covered, converged = check_requirements(fit, limits, 0.8)
+    assert not close.met
+    assert (covered.met, covered.value) == (True, 1.0)
+    assert converged.met == fit.diagnostics()["ok"]
 
 
 def gaps(found: Comparison, level: str, prob: float) -> dict[str, np.ndarray]:
@@ -124,12 +146,12 @@ def test_a_fit_that_has_not_converged_meets_nothing(found):
 def test_a_gap_that_is_forced_to_zero_is_met_without_evidence(found):
     gap, in_sds, controls = check_requirements(found, "gap<0.5, gap_sd<9, controls>0.5")
     for check in (gap, in_sds):
-        assert (check.met, check.by_construction) == (True, Forced.WHOLLY)
+        assert (check.met, check.by_construction) == (True, Forced.WHOLLY.value)
         assert "by construction: no evidence" in check.line
         assert check.as_dict()["by_construction"] == "wholly"
-    assert (controls.by_construction, controls.why) == (Forced.NO, "")
+    assert (controls.by_construction, controls.why) == (Forced.NO.value, "")
     (missed,) = check_requirements(found, "gap<1e-12")
-    assert (missed.met, missed.by_construction, missed.why) == (False, Forced.WHOLLY, "")
+    assert (missed.met, missed.by_construction, missed.why) == (False, Forced.WHOLLY.value, "")
 
 
 def test_noise_does_not_meet_an_upper_limit_of_a_gap():

@@ -1,0 +1,308 @@
+"""Limits that a result must meet, such as ``coverage>0.9, associated - different>-0.05``, for scripts.
+
+A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper limit is
+compared with the upper end, a lower limit with the lower end.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bayesbias.core import checks
+from bayesbias.core.errors import InputError
+from bayesbias.inference.view import PROB
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Check", "Requirement", "check_requirements"]
+
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
+CONVERGED = "converged"
+
+
+class Ends(NamedTuple):
+    """The ends of an interval, the class that it is of, and the Monte Carlo errors of the ends."""
+
+    low: float
+    high: float
+    protected_class: str = ""
+    error_low: float = 0.0
+    error_high: float = 0.0
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One requirement: a name, ``<``, ``<=``, ``>`` or ``>=``, and a number; or ``converged``.
+
+    Examples
+    --------
+    >>> str(Requirement("controls", ">", 0.7))
+    'controls > 0.7'
+    """
+
+    name: str
+    sign: str = ""
+    limit: float = math.nan
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.sign} {self.limit:g}" if self.sign else self.name
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a method meets a requirement.
+
+    Attributes
+    ----------
+    method : str
+        Of a comparison, else "".
+    requirement : Requirement
+    value : float
+        What is compared with the limit: an end of the interval. NaN where it is not known.
+    met : bool
+        False also where the value is not known, or its fit has not converged.
+    why : str
+        Why it is not met, or why that it is met is no evidence.
+    low, high : float
+        The interval.
+    by_construction : str
+        How much of the value the method forces to zero whatever the vectors were.
+    protected_class : str
+        The class that meets ``class_gap`` least.
+
+    Examples
+    --------
+    >>> Check("hard", Requirement("controls", ">", 0.7), value=0.93, met=True).line
+    'hard: controls > 0.7 is met (0.93)'
+    """
+
+    method: str
+    requirement: Requirement
+    value: float
+    met: bool
+    why: str = ""
+    low: float = math.nan
+    high: float = math.nan
+    by_construction: str = "no"
+    protected_class: str = ""
+
+    @property
+    def line(self) -> str:
+        """Method, requirement and value in one line."""
+        of = f" for {self.protected_class}" if self.protected_class else ""
+        value = "" if math.isnan(self.value) else f"{self.value:.4g}{of}"
+        if self.requirement.name == CONVERGED:
+            value = ""
+        about = "; ".join(filter(None, (value, self.why)))
+        ahead = f"{self.method}: " if self.method else ""
+        said = f"{ahead}{self.requirement} is {'met' if self.met else 'NOT met'}"
+        return f"{said} ({about})" if about else said
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON; None for what is not known."""
+        fields = {**asdict(self), **asdict(self.requirement), "requirement": str(self.requirement)}
+        return {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in fields.items()
+        }
+
+
+def read_requirements(text: str) -> tuple[Requirement, ...]:
+    """Read requirements with commas between them.
+
+    Raises
+    ------
+    InputError
+        If one is neither ``converged`` nor a name, a sign and a number.
+
+    Examples
+    --------
+    >>> [str(each) for each in read_requirements("gap<0.02, human - neutral >= .9, converged")]
+    ['gap < 0.02', 'human - neutral >= 0.9', 'converged']
+    """
+    out = []
+    for part in text.split(","):
+        match = FORM.fullmatch(part)
+        if match is not None:
+            out.append(Requirement(match[1], match[2], float(match[3])))
+        elif part.strip() == CONVERGED:
+            out.append(Requirement(CONVERGED))
+        else:
+            raise InputError(
+                f"expected NAME < NUMBER (or <=, >, >=) or {CONVERGED}, got {part.strip()!r}",
+                where="requirement",
+                hint="separate several with commas",
+            )
+    return tuple(out)
+
+
+def check_requirements(
+    result: Any, requirements: str | tuple[Requirement, ...], prob: float = PROB
+) -> tuple[Check, ...]:
+    """Check whether a result meets limits.
+
+    An upper limit of a gap is not met where the vectors are destroyed, since noise has no gap.
+    Where a method forces the gap to zero whatever the vectors were, the check says so.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or WefatResult
+    requirements : str or tuple of Requirement
+        Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap, gap_sd, class_gap,
+        controls, slope, moved, pairs, human, neutral``. Names of other results: ``converged``,
+        ``coverage`` (share of the listed words that were found) and contrasts as they are printed,
+        for new words; ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class.
+    prob : float in (0, 1)
+        Probability of the intervals.
+
+    Returns
+    -------
+    tuple of Check
+        Method by method, in the order of the requirements; ``met`` says whether each is met.
+
+    Raises
+    ------
+    InputError
+        If a requirement cannot be read, or the result has nothing of that name.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1)
+    >>> limits = "converged, coverage>0.9, associated - different>-0.05"
+    >>> [check.met for check in bb.studies.check_requirements(fit, limits)]
+    [True, True, False]
+    """
+    wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
+    if result.study == "debiasing":
+        from bayesbias.studies.debiasing.requirements import check_comparison
+
+        return check_comparison(result, wanted, prob)
+    measured = _measured(result, prob)
+    return tuple(_check(each, measured) for each in wanted)
+
+
+class Measured(NamedTuple):
+    """What limits of a result are compared with: rows of estimates, coverage, convergence."""
+
+    rows: pd.DataFrame
+    coverage: float | None
+    converged: bool
+
+
+def _check(wanted: Requirement, measured: Measured) -> Check:
+    unconverged = "the sampler has not converged"
+    if wanted.name == CONVERGED:
+        met = measured.converged
+        return Check("", wanted, float(met), met, "" if met else unconverged)
+    if wanted.name == "coverage" and measured.coverage is not None:
+        found = [Ends(measured.coverage, measured.coverage)]
+    else:
+        found = _rows_named(wanted.name, measured)
+    value, error, ends = worst(found, wanted)
+    met = passes(value, error, wanted)
+    why = "too close to call: raise --draws" if not met and passes(value, 0.0, wanted) else ""
+    if wanted.name != "coverage" and not measured.converged:
+        met, why = False, unconverged
+    return Check("", wanted, value, met, why, *ends[:2], protected_class=ends.protected_class)
+
+
+def worst(
+    found: list[Ends], wanted: Requirement, is_size: bool = False
+) -> tuple[float, float, Ends]:
+    """Return the end farthest on the wrong side of a limit, its Monte Carlo error, and its interval."""
+    upper = wanted.sign.startswith("<")
+    compared = [(*_compared(ends, upper, is_size), ends) for ends in found]
+    return (max if upper else min)(compared, key=operator.itemgetter(0))
+
+
+def passes(value: float, error: float, wanted: Requirement) -> bool:
+    """Say whether a value meets a limit by more than two Monte Carlo errors."""
+    margin = 2 * error if wanted.sign.startswith("<") else -2 * error
+    return bool(SIGNS[wanted.sign](value + margin, wanted.limit))
+
+
+def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
+    """Return what is compared with a limit, and its Monte Carlo error."""
+    if not is_size:
+        return (ends.high, ends.error_high) if upper else (ends.low, ends.error_low)
+    sizes, error = (abs(ends.low), abs(ends.high)), max(ends.error_low, ends.error_high)
+    return max(sizes) if upper else 0.0 if ends.low <= 0 <= ends.high else min(sizes), error
+
+
+def _rows_named(name: str, measured: Measured) -> list[Ends]:
+    """Return the intervals of a contrast: for new words and overall, or as the brackets say."""
+    rows = measured.rows
+    plain, _, of = name.partition(" (")
+    of = of.rstrip(")").strip()
+    known = list(dict.fromkeys(rows["contrast"]))
+    if measured.coverage is not None:
+        known.append("coverage")
+    checks.choice(plain.strip(), [*known, CONVERGED], "name", "requirement")
+    rows = rows[rows["contrast"] == plain.strip()]
+    estimand = of if of in set(rows["estimand"]) else "population"
+    if (rows["estimand"] == estimand).any():
+        rows = rows[rows["estimand"] == estimand]
+    if of and of != estimand:
+        checks.choice(
+            of, [*measured.rows["estimand"].unique(), *rows["name"].unique()], "name", "requirement"
+        )
+        rows = rows[rows["name"] == of]
+        if (rows["level"] == "class").any():  # an attribute set may have the name of its class
+            rows = rows[rows["level"] == "class"]
+    elif (rows["level"] == "overall").any():
+        rows = rows[rows["level"] == "overall"]
+    low, high = rows["mcse_low"].fillna(0.0), rows["mcse_high"].fillna(0.0)
+    ends = zip(rows["hpdi_low"], rows["hpdi_high"], rows["shown"], low, high, strict=True)
+    return [Ends(*row) for row in ends]
+
+
+def _measured(result: Any, prob: float) -> Measured:
+    """Return what a result has to be limited."""
+    import pandas as pd
+
+    if hasattr(result, "contrasts"):
+        rows = result.contrasts(prob=prob)
+        rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
+        fitted = result if hasattr(result, "diagnostics") else result.fit
+        converged = fitted is not None and fitted.diagnostics()["ok"]
+        return Measured(rows, _coverage(result), converged)
+    if result.study == "wefat":
+        named = {"slope": result.slope, "true correlation": result.true_correlation}
+        rows = pd.DataFrame([{"contrast": name, **asdict(of)} for name, of in named.items()])
+        rows[["level", "name", "estimand", "shown"]] = ["overall", "", "population", ""]
+        listed, missing = result.n, len(result.fit.provenance["coverage"].get("missing", ()))
+        return Measured(rows, listed / (listed + missing), result.fit.diagnostics()["ok"])
+    if result.study == "sentences" and "contrast" in result.frame:
+        frame = result.frame
+        rows = frame.assign(mean=frame["contrast"], contrast=frame["test"], name=frame["model"])
+        rows[["level", "estimand"]] = ["overall", "population"]
+        many = frame["model"].nunique() > 1
+        rows["shown"] = frame["model"] if many else ""
+        return Measured(rows, None, bool(frame["converged"].all()))
+    if result.study == "sentiment" and result.fit is not None:
+        rows = pd.concat(
+            [result.fit.summary(prob, each) for each in ("population", "listed_words")]
+        )
+        rows = rows.assign(contrast="F - M", level="overall", name=rows["classifier"])
+        rows["shown"] = rows["name"] if len(result.classifiers) > 1 else ""
+        return Measured(rows, None, result.fit.diagnostics()["ok"])
+    raise InputError(
+        "expected a result with a model, got none",
+        where="requirement",
+        hint="add --bayes" if result.study in ("sentences", "sentiment") else None,
+    )
+
+
+def _coverage(fit: Any) -> float | None:
+    """Return the share of the listed protected words and attributes that the vectors have."""
+    account = fit.provenance.get("coverage") or {}
+    groups = [of for side in ("protected", "attributes") for of in account.get(side, {}).values()]
+    listed = sum(of["listed"] for of in groups)
+    return sum(of["found"] for of in groups) / listed if listed else None
