@@ -97,12 +97,13 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         f"{name} {versions[name]}" for name in ("bayesbias", "python", "numpy") if name in versions
     )
     name = about.get("table", {}).get("name", "a table")
+    pooled = getattr(result, "pooling", "")  # of replicates
     return (
         f"We modeled the {spec.outcome.replace('_', ' ')} of {len(fit.table):,} rows ({', '.join(counts)}) of {name} "
         f"with a Bayesian hierarchical model (model {spec.name}). {spec.description} The likelihood was {spec.likelihood}. "
         f"Priors were {'; '.join(said)}. {how} (seed {sampler['seed']}; {', '.join(checked)}). "
         f"We report posterior means, {as_percent(view.prob)} highest posterior density intervals, and the probability "
-        f"of lying in a region of practical equivalence of ±{view.rope:g}. We used {used}. The model extends {PAPER}."
+        f"of lying in a region of practical equivalence of ±{view.rope:g}. {pooled}We used {used}. The model extends {PAPER}."
     )
 
 

@@ -238,6 +238,18 @@ def test_corpora_and_their_change() -> None:
     np.testing.assert_allclose(change.get_xdata(), frame["mean"])
 
 
+def test_replicates_below_what_is_pooled() -> None:
+    found, ax = drawn("plot_replicates", prob=0.8)
+    frame = found.contrasts(0.8)
+    frame = frame[frame["level"] != "word"]
+    first = frame["contrast"] == "associated - different"
+    frame = frame[(frame["level"] == "overall") | first]
+    assert sorted(marks(ax, "_pooled")) == pytest.approx(sorted(frame["mean"]))
+    assert len(marks(ax, "_sets")) == 3 * len(frame)
+    ends = {(round(a, 9), round(b, 9)) for a, b in intervals(ax)}
+    assert ends == set(zip(frame["hpdi_low"].round(9), frame["hpdi_high"].round(9), strict=True))
+
+
 def test_ranking() -> None:
     found, ax = drawn("plot_ranking", prob=0.8, rope=0.01)
     frame = found.ranking(0.8, 0.01)

@@ -169,7 +169,12 @@ def test_what_is_said(pooled):
     said = bb.interpret(pooled)
     assert "closer" in said.headline
     assert not any("five" in text for text in said.warnings)
+    assert "Rubin" in bb.methods_paragraph(pooled)
     few = bb.pool_replicates(list(pooled.results.values())[:2])
+    other = bb.fit(sets(1)["r1"].query("attribute != 'y0'"), **SETTINGS)
+    mixed = bb.pool_replicates([*pooled.results.values(), other])
+    assert any("different words" in text for text in bb.interpret(mixed).warnings)
+    assert not any("different words" in text for text in said.warnings)
     assert any("five" in text for text in bb.interpret(few).warnings)
 
 

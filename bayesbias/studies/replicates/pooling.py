@@ -78,6 +78,15 @@ class Replicates:
     kind: str
     provenance: Mapping[str, Any]
 
+    @property
+    def pooling(self) -> str:
+        """How the results were pooled, as a methods section says it."""
+        around = "" if self.center is None else ", around those of the full text"
+        return (
+            f"We fitted {len(self.results)} sets of vectors ({self.kind}) in this way, and pooled the "
+            f"estimates by Rubin's rules with Student's t{around}. "
+        )
+
     def contrasts(
         self,
         prob: float = PROB,

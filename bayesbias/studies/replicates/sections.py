@@ -185,6 +185,10 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         notes += _nearer(result, view, heads.iloc[0])
     m = len(result.results)
     warnings = [*data_warnings(fit), *misfit_warnings(fit)]
+    tables = [own.table for own in result.fits().values()]
+    words = {frozenset([*own["protected_word"], *own["attribute"]]) for own in tables}
+    if len(words) > 1:
+        warnings.append("The sets have different words. Fit the words that all of them have.")
     if m < ADVISED:
         warnings.insert(0, f"Only {m} sets: the SD between them is uncertain. Use five or more.")
     return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
