@@ -142,8 +142,8 @@ class ResponsesResult:
         r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
-        :math:`\\sum_k \\sigma_k^2 \\sum_j (\\sum_{r \\in j} c_r)^2`, over effects k and their levels j.
-        Independent answers would have :math:`\\sum_k \\sigma_k^2 \\sum_r c_r^2`; their ratio times the
+        :math:`\sum_k \sigma_k^2 \sum_j (\sum_{r \in j} c_r)^2`, over effects k and their levels j.
+        Independent answers would have :math:`\sum_k \sigma_k^2 \sum_r c_r^2`; their ratio times the
         number of answers is the effective number.
 
         Parameters
