@@ -111,7 +111,10 @@ def coverage(methods: str | None, **given: Any) -> None:
             controls=given["controls"],
             **how,
         )
-        title = "Negative controls: share of tables in which a difference is called although there is none"
+        title = (
+            "Negative controls: share of tables in which a difference is called although there is "
+            "none"
+        )
     else:
         scenario = bb.simulation.Scenario()
         if given["fit"] is not None:

@@ -85,8 +85,9 @@ def describe(out: Path | None, **given: Any) -> None:
     else:
         said = "Cosines have an offset: read differences, or add --postprocess center."
     notes.append(
-        f"Top dimensions: share of the mean that {shape.top} dimensions carry. Hubness: skewness of how "
-        f"many words have a word among their {shape.neighbors} nearest; near none: words that none has."
+        f"Top dimensions: share of the mean that {shape.top} dimensions carry. Hubness: skewness "
+        f"of how many words have a word among their {shape.neighbors} nearest; near none: words "
+        f"that none has."
     )
     written = None if out is None else str(out)
     shared.tell(

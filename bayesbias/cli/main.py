@@ -1,4 +1,7 @@
-"""The command ``bayesbias``. Results go to stdout, all else to stderr; bad input ends with exit code 2."""
+"""The command ``bayesbias``.
+
+Results go to stdout, all else to stderr; bad input ends with exit code 2.
+"""
 
 from __future__ import annotations
 

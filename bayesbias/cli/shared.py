@@ -26,7 +26,8 @@ COUNT = click.IntRange(1)
 SEED = click.IntRange(0, 2**32 - 1)
 PATH = click.Path(path_type=Path)
 
-# The options that commands share: letter of the value, help, settings. One name means one thing everywhere.
+# The options that commands share: letter of the value, help, settings. One name means one thing
+# everywhere.
 OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
     "embedding": ("E", "Vectors: minilm-static, a file or folder.", {}),
     "wordlist": ("W", "Word list: a shipped name or a file.", {}),

@@ -144,7 +144,8 @@ class Processes(Here):
         except BrokenProcessPool:
             self.__exit__()
             raise FitError(
-                "the worker processes do not start; in a script of your own, what starts them must be called "
+                "the worker processes do not start; in a script of your own, what starts them must "
+                "be called "
                 'under `if __name__ == "__main__":`, since every worker imports the script'
             ) from None
         return self
@@ -265,7 +266,8 @@ class Cluster(Here):
     def check(self) -> None:
         if self.client.status not in ("running", "newly-created"):
             raise FitError(
-                f"the Dask scheduler at {self.address} is gone; finished work is safe, and --resume goes on"
+                f"the Dask scheduler at {self.address} is gone; finished work is safe, and "
+                f"--resume goes on"
             )
 
 
@@ -336,7 +338,8 @@ def carry_out(tasks: deque[Task], pool: Here) -> None:
                 tasks.appendleft(task)
             else:
                 task.fail(
-                    f"the worker process died {task.attempts} times (ended by the system, perhaps for lack of memory)"
+                    f"the worker process died {task.attempts} times (ended by the system, perhaps "
+                    f"for lack of memory)"
                 )
         elif (error := future.exception()) is not None:
             task.fail(describe_error(error))

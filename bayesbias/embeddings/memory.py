@@ -33,7 +33,10 @@ def rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         raise InputError(
             "expected word vectors",
             found=type(x).__name__,
-            valid="a name, the path of a file, a mapping, a data frame, (words, matrix), a gensim KeyedVectors",
+            valid=(
+                "a name, the path of a file, a mapping, a data frame, (words, matrix), a gensim "
+                "KeyedVectors"
+            ),
             hint="an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None,
         )
     kind = type(vectors).__name__

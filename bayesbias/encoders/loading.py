@@ -28,7 +28,8 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 }
 _VALID = (
     f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
-    "transformers:NAME_OR_PATH?pooling=mean&layer=-1, or the path of vectors (.npz, .h5, .hdf5, .parquet)"
+    "transformers:NAME_OR_PATH?pooling=mean&layer=-1, or the path of vectors (.npz, .h5, .hdf5, "
+    ".parquet)"
 )
 
 

@@ -33,9 +33,9 @@ A fifth of them, which are five.
 MODELS_COMPARED = ("default", "crossed", "shared", "hierarchical")
 """The shipped normal models of distances, which are fitted in seconds."""
 WHAT_LOO_MISSES = (
-    "LOO says how well a model predicts a left-out pair, not whether its intervals hold. Models that predict pairs alike differ "
-    "in how often their intervals of a class cover the value of its words. So look at what the answers have in common; do not "
-    "choose a model by elpd alone."
+    "LOO says how well a model predicts a left-out pair, not whether its intervals hold. Models "
+    "that predict pairs alike differ in how often their intervals of a class cover the value of "
+    "its words. So look at what the answers have in common; do not choose a model by elpd alone."
 )
 """What a reader of such a table has to know."""
 

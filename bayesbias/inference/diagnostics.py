@@ -2,11 +2,12 @@ r"""Whether draws can be believed.
 
 R-hat and effective draws of many quantities at once, and their limits.
 
-Rank-normalised split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021, *Bayesian
-Analysis* 16:667-718): chains are cut in halves, and draws replaced by normal scores of their ranks over all halves,
-:math:`\Phi^{-1}((r - 3/8) / (S + 1/4))`; R-hat is the larger one of those scores and of
-the scores of distances from the median; effective draws sum autocorrelations as far as Geyer's (1992)
-initial positive sequence goes, made monotone. The numbers are those of ArviZ, which takes quantities one by one.
+Rank-normalised split R-hat and bulk effective draws are those of Vehtari, Gelman, Simpson,
+Carpenter & Bürkner (2021, *Bayesian Analysis* 16:667-718): chains are cut in halves, and draws
+replaced by normal scores of their ranks over all halves, :math:`\Phi^{-1}((r - 3/8) / (S + 1/4))`;
+R-hat is the larger one of those scores and of the scores of distances from the median; effective
+draws sum autocorrelations as far as Geyer's (1992) initial positive sequence goes, made monotone.
+The numbers are those of ArviZ, which takes quantities one by one.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ class Effects:
             drawn = reduced.draw_effects(reduced.joined(flat), rng)
         except np.linalg.LinAlgError:
             raise FitError(
-                "the noise goes to zero: do some rows repeat others exactly, such as words that are in two sets?"
+                "the noise goes to zero: do some rows repeat others exactly, such as words that "
+                "are in two sets?"
             ) from None
         for name, values in drawn.items():
             out[name] = values.reshape(*self.sampled, *self.design.shape(name))

@@ -222,7 +222,8 @@ def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> Non
 def no_contrasts(spec: ModelSpec) -> FitError:
     """Say that a table has nothing to contrast."""
     return FitError(
-        f"contrasts: the table has no two {spec.results.group}s that are contrasted; see means() and summary()"
+        f"contrasts: the table has no two {spec.results.group}s that are contrasted; see means() "
+        f"and summary()"
     )
 
 

@@ -91,7 +91,8 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
         table,
         spec.outcome,
         list(apart),
-        "if they are two observations, name the column that tells them apart in the model's [likelihood], key units",
+        "if they are two observations, name the column that tells them apart in the model's "
+        "[likelihood], key units",
     )
     refuse_labels_of_no_row(spec, checked.frame)
     joined = checked.coverage.covariates
@@ -289,7 +290,8 @@ def refuse_no_spread(design: Design) -> None:
     spread = float(np.ptp(design.y))
     if len(design.y) > 1 and spread < _LEAST_SPREAD:
         raise FitError(
-            f"{design.spec.outcome} hardly differs between the rows (by {spread:.1g}, from {design.y[0]:g} on), so that there is "
+            f"{design.spec.outcome} hardly differs between the rows (by {spread:.1g}, from "
+            f"{design.y[0]:g} on), so that there is "
             "nothing to model. Are these labels, or in another unit?"
         )
 
@@ -310,8 +312,9 @@ def refuse_vague(design: Design) -> None:
             value = parameter.args.get(arg)
             if isinstance(value, float) and abs(value - away) > most + abs(away):
                 raise FitError(
-                    f"model {design.spec.name}, [parameter.{name}]: {arg} = {value:g} is beyond what is reckoned with where "
-                    f"{design.spec.outcome} varies by {most / _MOST_VAGUE:.2g} (up to {most:.2g}); of distances 1 is vague"
+                    f"model {design.spec.name}, [parameter.{name}]: {arg} = {value:g} is beyond "
+                    f"what is reckoned with where {design.spec.outcome} varies by "
+                    f"{most / _MOST_VAGUE:.2g} (up to {most:.2g}); of distances 1 is vague"
                 )
 
 
@@ -323,8 +326,9 @@ def refuse_no_noise(reduced: Collapsed) -> None:
     least = 1e-22 * float(np.sum(reduced.design.y**2))
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
-            "the effects of the model reproduce some rows exactly, so that there is no noise to model. Are the outcomes labels (0 "
-            "or 1), rounded, of sentences with the same vector, or log odds of a bag of words? Hand over probabilities instead."
+            "the effects of the model reproduce some rows exactly, so that there is no noise to "
+            "model. Are the outcomes labels (0 or 1), rounded, of sentences with the same vector, "
+            "or log odds of a bag of words? Hand over probabilities instead."
         )
 
 

@@ -6,11 +6,12 @@ One function serves every model and every table: what differs is in the arrays. 
 once and keeps the result on disk. Only this module imports Numba, and is therefore imported inside
 functions alone.
 
-NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the mode of the logarithms,
-:math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is exponential, as where the data allow zero, has a standard
-normal score, and around a scale that is well known the score is a straight line. So :math:`s = m h(u)` with
-:math:`h(u) = -\log \Phi(-u)`, and the density of u is that of the logarithm times :math:`h'(u) / h(u)`.
-Scores are the mode plus `root` times what is sampled, so that they are near independent standard normals.
+NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the
+mode of the logarithms, :math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is
+exponential, as where the data allow zero, has a standard normal score, and around a scale that is
+well known the score is a straight line. So :math:`s = m h(u)` with :math:`h(u) = -\log \Phi(-u)`,
+and the density of u is that of the logarithm times :math:`h'(u) / h(u)`. Scores are the mode plus
+`root` times what is sampled, so that they are near independent standard normals.
 """
 
 import math

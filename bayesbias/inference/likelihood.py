@@ -22,14 +22,15 @@ set apart along the other factors. An effect takes part if its entries differ al
 coefficient on a row is :math:`\sqrt{n_f}` for each other factor that it is the same along, or the
 inner product of covariate and direction.
 
-*Likelihood.* A component with m rows, incidence X, effect variances D and noise variances S has covariance
-:math:`V = X D X^T + S`. Over :math:`\nu` copies with Gram matrix :math:`G = \sum_c y_c y_c^T` its log density is
-:math:`-\frac12 (\nu m \log 2\pi + \nu \log |V| + \mathrm{tr}\, V^{-1} G)`. The sum over components is the marginal log
-likelihood, exactly. Its cost depends on the number of orbits, not of words: a complete grid of 15 words in three classes
-and 322 attributes in five sets has components of at most 15 rows, and so has one of 1,000 by 1,000 words.
+*Likelihood.* A component with m rows, incidence X, effect variances D and noise variances S has
+covariance :math:`V = X D X^T + S`. Over :math:`\nu` copies with Gram matrix :math:`G = \sum_c y_c
+y_c^T` its log density is :math:`-\frac12 (\nu m \log 2\pi + \nu \log |V| + \mathrm{tr}\, V^{-1}
+G)`. The sum over components is the marginal log likelihood, exactly. Its cost depends on the number
+of orbits, not of words: a complete grid of 15 words in three classes and 322 attributes in five
+sets has components of at most 15 rows, and so has one of 1,000 by 1,000 words.
 
-*Effects.* Given the scales, the effects of a component are normal with precision :math:`P = D^{-1} + X^T S^{-1} X` and mean
-:math:`P^{-1} X^T S^{-1} y`, the same at every position along A.
+*Effects.* Given the scales, the effects of a component are normal with precision :math:`P = D^{-1}
++ X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`, the same at every position along A.
 
 Missing cells make orbits smaller, not the result wrong. Where components grow too large, `collapse`
 says so.
@@ -407,7 +408,8 @@ def collapse(design: Design) -> Collapsed:
     if sum(float(len(comp.noise)) ** 3 for comp in components) > MOST_CUBES:
         raise NotCollapsible(
             "so many cells of the grid are missing, or labelled unlike their neighbours, "
-            f"that the exact reduction would need vectors of {max(len(c.noise) for c in components)} rows"
+            f"that the exact reduction would need vectors of "
+            f"{max(len(c.noise) for c in components)} rows"
         )
     arrays = _kernel_arrays(design, scales, np.array(constants, dtype=float), components)
     return Collapsed(design, scales, components, np.array(constants), variance_of, arrays, parts)

@@ -311,7 +311,8 @@ def _add_moments(
         lower = np.linalg.cholesky(covariances(component, var[:, component.noise], prior))
     except np.linalg.LinAlgError:
         raise FitError(
-            "a covariance is not positive definite in floating point: a standard deviation is millions of times the noise"
+            "a covariance is not positive definite in floating point: a standard deviation is "
+            "millions of times the noise"
         ) from None
     prior = prior[:, loads.effect]
     # L^-1 X D, for V = L L'.

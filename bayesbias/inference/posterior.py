@@ -154,7 +154,8 @@ class BiasFit:
         frame = self._described(level, estimand, self.spec.results.group, View(prob=prob))
         if frame is None:
             raise FitError(
-                f"{estimand} is given overall and for the classes of words, and not at the level {level}"
+                f"{estimand} is given overall and for the classes of words, and not at the level "
+                f"{level}"
             )
         group = self.spec.results.group
         by = [group] if level == "overall" else [self.spec.results.levels[level].by, group]

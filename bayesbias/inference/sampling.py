@@ -378,6 +378,6 @@ def nuts(
                 raise
         except RuntimeError as error:
             raise FitError(
-                "the sampler finds no point to start from: are priors far from the outcomes, or far too wide? "
-                f"({in_one_line(str(error), 80)})"
+                "the sampler finds no point to start from: are priors far from the outcomes, or "
+                f"far too wide? ({in_one_line(str(error), 80)})"
             ) from None

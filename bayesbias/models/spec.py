@@ -161,7 +161,8 @@ class ModelSpec:
     def __repr__(self) -> str:
         terms = " + ".join(self.mu)
         return (
-            f"ModelSpec: {self.name}, {self.outcome} ~ {self.likelihood}({', '.join((terms, *self.noise))}), "
+            f"ModelSpec: {self.name}, {self.outcome} ~ "
+            f"{self.likelihood}({', '.join((terms, *self.noise))}), "
             f"{number_of(len(self.parameters), 'parameter')}\n  {self.description}"
         )
 

@@ -99,7 +99,10 @@ def slopes_for(
                 "the table has no covariates",
                 where="slope",
                 found=covariate,
-                valid="--covariates FILE of the command, or in Python join_covariates, joins covariates to the table first",
+                valid=(
+                    "--covariates FILE of the command, or in Python join_covariates, joins "
+                    "covariates to the table first"
+                ),
             )
         raise checks.unknown(covariate, known, "covariate", "the table")
     if frame[covariate].dtype.kind not in "fiu":
@@ -107,8 +110,10 @@ def slopes_for(
             "a slope needs numbers, and this covariate is none",
             where="the table",
             found=f"{covariate}: {next(iter(frame[covariate].dropna()), 'nothing')}",
-            valid="numbers (of yes and no, 1 and 0); a slope on another covariate can differ by this one (--slope AGE:SORT of the "
-            "command, by= in Python)",
+            valid=(
+                "numbers (of yes and no, 1 and 0); a slope on another covariate can differ by this "
+                "one (--slope AGE:SORT of the command, by= in Python)"
+            ),
         )
     unit = next((unit for unit in spec.units if _is_of(frame, unit, covariate)), None)
     if unit is None:
@@ -146,7 +151,8 @@ def _refuse_nothing_to_tell(
             known.groupby(columns, observed=True)[covariate].nunique().max() < 2
         ):
             raise InputError(
-                f"the covariate {covariate!r} is the same for all words of each {' and '.join(columns)}, so that neither can be told "
+                f"the covariate {covariate!r} is the same for all words of each "
+                f"{' and '.join(columns)}, so that neither can be told "
                 "from the other",
                 where="by",
                 found=" x ".join(columns),

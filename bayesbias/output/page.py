@@ -42,12 +42,14 @@ GLOSSARY = (
     ("human, neutral", "Control words: words about people, and words about things."),
     (
         "HPDI",
-        "Highest posterior density interval: the shortest credible interval with the given probability.",
+        "Highest posterior density interval: the shortest credible interval with the given "
+        "probability.",
     ),
     ("P(<0)", "Posterior probability that a difference is below zero."),
     (
         "ROPE, P(ROPE)",
-        "Region of practical equivalence: differences too small to matter, and the probability of being in it.",
+        "Region of practical equivalence: differences too small to matter, and the probability of "
+        "being in it.",
     ),
     (
         "d",
@@ -59,7 +61,8 @@ GLOSSARY = (
     ),
     (
         "listed words",
-        "These words only. The mean is the observed value; the interval is the model's and may leave it out, since the model shrinks it.",
+        "These words only. The mean is the observed value; the interval is the model's and may "
+        "leave it out, since the model shrinks it.",
     ),
 )
 

@@ -13,8 +13,8 @@ from bayesbias.output.registry import study_of
 __all__ = ["latex_table", "methods_paragraph"]
 
 PAPER = (
-    "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias estimation, "
-    "Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
+    "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
+    "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
 SPECIAL = str.maketrans(
     {
@@ -83,9 +83,15 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     sampler, versions = about["sampler"], about["versions"]
     size = f"{sampler['chains']} chains of {sampler['draws']:,} draws"
     if fit.engine.name == "quick":
-        how = f"The posterior was approximated by importance sampling around its mode ({size}, Pareto k {fit.engine.pareto_k:.2f})"
+        how = (
+            f"The posterior was approximated by importance sampling around its mode ({size}, "
+            f"Pareto k {fit.engine.pareto_k:.2f})"
+        )
     else:
-        how = f"The posterior was sampled with NUTS (nutpie {versions.get('nutpie', '')}), {size} after {sampler['tune']:,} tuning steps"
+        how = (
+            f"The posterior was sampled with NUTS (nutpie {versions.get('nutpie', '')}), {size} "
+            f"after {sampler['tune']:,} tuning steps"
+        )
     if sampler["method"] == "collapsed":
         how += "; all effects but the standard deviations were marginalized analytically"
     checked = [f"{state['divergences']} divergences"]
@@ -99,11 +105,13 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     name = about.get("table", {}).get("name", "a table")
     pooled = getattr(result, "pooling", "")  # of replicates
     return (
-        f"We modeled the {spec.outcome.replace('_', ' ')} of {len(fit.table):,} rows ({', '.join(counts)}) of {name} "
-        f"with a Bayesian hierarchical model (model {spec.name}). {spec.description} The likelihood was {spec.likelihood}. "
-        f"Priors were {'; '.join(said)}. {how} (seed {sampler['seed']}; {', '.join(checked)}). "
-        f"We report posterior means, {as_percent(view.prob)} highest posterior density intervals, and the probability "
-        f"of lying in a region of practical equivalence of ±{view.rope:g}. {pooled}We used {used}. The model extends {PAPER}."
+        f"We modeled the {spec.outcome.replace('_', ' ')} of {len(fit.table):,} rows "
+        f"({', '.join(counts)}) of {name} with a Bayesian hierarchical model (model {spec.name}). "
+        f"{spec.description} The likelihood was {spec.likelihood}. Priors were {'; '.join(said)}. "
+        f"{how} (seed {sampler['seed']}; {', '.join(checked)}). We report posterior means, "
+        f"{as_percent(view.prob)} highest posterior density intervals, and the probability of "
+        f"lying in a region of practical equivalence of ±{view.rope:g}. {pooled}We used {used}. "
+        f"The model extends {PAPER}."
     )
 
 

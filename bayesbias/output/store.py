@@ -195,7 +195,10 @@ def check_folder(
         return
     found, problem = _manifest(target), None
     if found["kind"] != kind:
-        problem = f"the folder holds a run of the kind {found['kind']}, and this one is of the kind {kind}"
+        problem = (
+            f"the folder holds a run of the kind {found['kind']}, and this one is of the kind "
+            f"{kind}"
+        )
     elif inputs is not None and found["inputs"] is not None and found["inputs"] != inputs:
         names = sorted(inputs.keys() | found["inputs"].keys())
         other = [name for name in names if inputs.get(name) != found["inputs"].get(name)]

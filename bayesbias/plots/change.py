@@ -239,8 +239,8 @@ def plot_controls(
     handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
     handles.append(style.line_handle(COLOR["associated"], "regression", linewidth=1.6))
     note = (
-        f"{_source(comparison)}; r: the lower of the correlation and that without the means of words, with its "
-        f"{as_percent(prob)} interval"
+        f"{_source(comparison)}; r: the lower of the correlation and that without the means of "
+        f"words, with its {as_percent(prob)} interval"
     )
     data = pd.concat([t.assign(method=name) for name, t in zip(names, tables, strict=True)])
     return style.finish(axes, "Distances to control words, before and after", note, handles, data)
@@ -489,5 +489,8 @@ def _warning(comparison: Any, name: str) -> str:
     if "equalized" in flags:
         return ". By construction, stereotypes have one distance to all words of a definitional set"
     if "equalized_partly" in flags:
-        return ". Partly by construction: stereotypes have one distance to the words of some definitional sets"
+        return (
+            ". Partly by construction: stereotypes have one distance to the words of some "
+            "definitional sets"
+        )
     return ""

@@ -129,7 +129,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     handles.insert(3, style.line_handle(INK, "not when each word counts once", "o", **open_))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
-        f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; {number_of(len(frame), 'test')} "
+        f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
+        f"{number_of(len(frame), 'test')} "
         "in the family. One-sided: a negative effect is never significant."
     )
     data = frame.drop(columns="column")
@@ -312,8 +313,9 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
 
     said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((true, 2), (slope, 3))]
     note = (
-        f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average scores: "
-        f"r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard deviation."
+        f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average "
+        f"scores: r {style.number(result.r, 2, signed=True)}. Slope {said[1]} per standard "
+        f"deviation."
     )
     share = as_percent(result.prob)
     hollow = {"linewidth": 0.7, "markerfacecolor": "white"}

@@ -114,8 +114,8 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     coded = case.effect_sizes["as coded"]
     beyond = float(np.mean(np.abs(coded) > ceiling))
     note = (
-        f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words "
-        "can be"
+        f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size "
+        f"of so few words can be"
     )
     title = f"The paper's simulation: {case.case.name}"
     return style.finish([ax], title, note, handles, pd.concat(data, ignore_index=True))
@@ -206,8 +206,9 @@ def plot_false_alarms(
     ax.set_ylabel("false alarms, share of tables")
     first = chosen.iloc[0]
     note = (
-        f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
-        f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
+        f"no true difference; {first['n_attributes']} attributes in A and in B that vary by "
+        f"{first['attribute_sd']:g}, pairs by {first['pair_sd']:g}; {first['draws']:,} tables "
+        f"each, bars are 95% intervals"
     )
     title = "How often each method finds what is not there"
     return style.finish([ax], title, note, handles, pd.concat(drawn, ignore_index=True))

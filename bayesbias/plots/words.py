@@ -108,8 +108,8 @@ def plot_words(
     said = forests.estimand_label(fit.spec, "word", estimand)
     mean = forests.mean_and_interval(prob, estimand)
     note = (
-        f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each row, from above, as "
-        "in the legend."
+        f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each "
+        f"row, from above, as in the legend."
     )
     if beyond:
         note += (

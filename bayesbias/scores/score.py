@@ -166,8 +166,11 @@ SCORES: Mapping[str, Declared] = {
         reads="+ as expected",
         about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
-        known="The attributes count as fixed, so p says nothing of others. The effect size divides by the SD of the words' "
-        "own means, so a small association that all words share makes a large one. It has no interval.",
+        known=(
+            "The attributes count as fixed, so p says nothing of others. The effect size divides "
+            "by the SD of the words' own means, so a small association that all words share makes "
+            "a large one. It has no interval."
+        ),
     ),
     "sc_weat": Declared(
         needs=("two classes",),
@@ -175,8 +178,14 @@ SCORES: Mapping[str, Declared] = {
         function="association:sc_weat",
         reads="+ closer to A",
         about="Are the words of one class nearer to the attributes A or to B?",
-        source="Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), interval by Hartigan (1969)",
-        known="The attributes count as fixed, so p and interval say nothing of others and are too narrow.",
+        source=(
+            "Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), "
+            "interval by Hartigan (1969)"
+        ),
+        known=(
+            "The attributes count as fixed, so p and interval say nothing of others and are too "
+            "narrow."
+        ),
     ),
     "mac": Declared(
         title="MAC",
@@ -184,8 +193,10 @@ SCORES: Mapping[str, Declared] = {
         reads="1 is unrelated",
         about="How far are words from attributes, on average?",
         source="Manzini, Lim, Tsvetkov and Black (2019)",
-        known="A mean of means without an interval. It does not say how near ordinary words are. The t-test treats averages over "
-        "the same attributes as independent.",
+        known=(
+            "A mean of means without an interval. It does not say how near ordinary words are. The "
+            "t-test treats averages over the same attributes as independent."
+        ),
     ),
     "direct_bias": Declared(
         needs=("vectors", "definitional pairs"),
@@ -194,7 +205,10 @@ SCORES: Mapping[str, Declared] = {
         reads="0 is none",
         about="How much of the words lies along the direction of word pairs?",
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
-        known="Above zero for any vectors, since it averages absolute values. It has no interval and sees one direction only.",
+        known=(
+            "Above zero for any vectors, since it averages absolute values. It has no interval and "
+            "sees one direction only."
+        ),
     ),
     "relative_norm_distance": Declared(
         needs=("vectors", "two classes"),
@@ -203,17 +217,25 @@ SCORES: Mapping[str, Declared] = {
         reads="- closer to X",
         about="Are words nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
-        known="A sum that grows with the list, without an interval. A class whose words scatter has a shorter mean vector, "
-        "which is nearer to any word.",
+        known=(
+            "A sum that grows with the list, without an interval. A class whose words scatter has "
+            "a shorter mean vector, which is nearer to any word."
+        ),
     ),
     "ripa": Declared(
         needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",
         reads="+ toward X",
-        about="How much further along the direction of word pairs are the attributes of X than those of Y?",
+        about=(
+            "How much further along the direction of word pairs are the attributes of X than those "
+            "of Y?"
+        ),
         source="Ethayarajh, Duvenaud and Hirst (2019)",
-        known="An inner product with raw vectors grows with their length, and so with word frequency. It has no scale.",
+        known=(
+            "An inner product with raw vectors grows with their length, and so with word "
+            "frequency. It has no scale."
+        ),
     ),
     "ect": Declared(
         needs=("vectors", "two classes"),
@@ -222,7 +244,10 @@ SCORES: Mapping[str, Declared] = {
         reads="1 is same order",
         about="Do the mean vectors of X and Y order the attributes alike?",
         source="Dev and Phillips (2019)",
-        known="It compares orders only: it misses a shift of all words toward one class, and does not say which class is nearer.",
+        known=(
+            "It compares orders only: it misses a shift of all words toward one class, and does "
+            "not say which class is nearer."
+        ),
     ),
     "rnsb": Declared(
         needs=("vectors", "two classes", "own attributes"),
@@ -231,7 +256,10 @@ SCORES: Mapping[str, Declared] = {
         reads="0 is equal",
         about="How unequally does a classifier of attributes judge the protected words?",
         source="Sweeney and Najafian (2019)",
-        known="Above zero for any vectors, more so for few attributes, and so is its interval. It rises with the length of "
-        "vectors. Differences within a class count as those between classes.",
+        known=(
+            "Above zero for any vectors, more so for few attributes, and so is its interval. It "
+            "rises with the length of vectors. Differences within a class count as those between "
+            "classes."
+        ),
     ),
 }

@@ -80,7 +80,10 @@ class NullDistribution:
 
     def __repr__(self) -> str:
         words = f"{self.n_x} + {self.n_y} words"
-        return f"NullDistribution of {words}: sd {self.effect_sizes.std():.3f}, at most {self.largest:.3f}"
+        return (
+            f"NullDistribution of {words}: sd {self.effect_sizes.std():.3f}, at most "
+            f"{self.largest:.3f}"
+        )
 
     def quantile(self, prob: npt.ArrayLike) -> Floats:
         """Return exact quantiles of the null distribution.

@@ -113,7 +113,10 @@ class PaperDraws:
     effect_sizes: Mapping[str, Floats]
 
     def __repr__(self) -> str:
-        return f"PaperDraws of {self.case.name}: {len(self.effect_sizes[FORMULAS[0]]):,} runs of the loop"
+        return (
+            f"PaperDraws of {self.case.name}: {len(self.effect_sizes[FORMULAS[0]]):,} runs of the "
+            f"loop"
+        )
 
 
 def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:

@@ -41,7 +41,10 @@ def texts(*names: str) -> tuple[Column, ...]:
 
 def title_line(fit: BiasFit, subject: str) -> str:
     """Return the first line of every output: version, model, subject and seed."""
-    return f"bayesbias {own_version()} | model {fit.spec.name} | {subject} | seed {fit.provenance.get('sampler', {}).get('seed')}"
+    return (
+        f"bayesbias {own_version()} | model {fit.spec.name} | {subject} | seed "
+        f"{fit.provenance.get('sampler', {}).get('seed')}"
+    )
 
 
 def convergence(fit: BiasFit) -> str:
@@ -124,7 +127,8 @@ def misfit_warnings(fit: BiasFit) -> list[str]:
     )
     what = "Fit --model robust too" if robust else "Look at the figure predictive"
     return [
-        f"Posterior predictive check failed: the model puts rows elsewhere than they lie ({each}). {what}, and report it."
+        f"Posterior predictive check failed: the model puts rows elsewhere than they lie ({each}). "
+        f"{what}, and report it."
     ]
 
 
@@ -185,7 +189,8 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
             if group["missing"]:
                 n = len(group["missing"])
                 notes.append(
-                    f"{n} of {group['listed']} {noun}s of {name} missing: {listing(group['missing'])}."
+                    f"{n} of {group['listed']} {noun}s of {name} missing: "
+                    f"{listing(group['missing'])}."
                 )
     composed = {
         name: len(group["composed"])

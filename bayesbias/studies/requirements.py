@@ -1,7 +1,7 @@
 """Limits that a result must meet, such as ``coverage>0.9, associated - different>-0.05``, for scripts.
 
-A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper limit is
-compared with the upper end, a lower limit with the lower end.
+A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper
+limit is compared with the upper end, a lower limit with the lower end.
 """
 
 from __future__ import annotations

@@ -232,8 +232,9 @@ class SweepResult:
     def __repr__(self) -> str:
         cells, failures = self.cells, self.failures
         lines = [
-            f"SweepResult: {number_of(len(cells), 'cell')} in {self.out}, {len(cells) - len(failures)} fitted "
-            f"({self.reused} of them before), {len(failures)} failed"
+            f"SweepResult: {number_of(len(cells), 'cell')} in {self.out}, "
+            f"{len(cells) - len(failures)} fitted ({self.reused} of them before), {len(failures)} "
+            f"failed"
         ]
         named = failures[list(LABELS)].astype(object)
         for (_, labels), error in zip(named.head(4).iterrows(), failures["error"], strict=False):

@@ -47,7 +47,8 @@ def sections(result: SweepResult, view: View) -> list[Section]:
         out.append(
             Section(
                 "compared",
-                f"{contrast} of each cell, new words, in SDs of single pairs and in cosine distance",
+                f"{contrast} of each cell, new words, in SDs of single pairs and in cosine "
+                f"distance",
                 lambda: compared(result),
                 (
                     *labels,
@@ -69,7 +70,10 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     f"{contrast}: vectors minus the first of their list, in {units}",
                     lambda: apart.drop(columns=same),
                     (text("vectors"), text("minus"), *labels, *CONTRAST_COLUMNS),
-                    note="Vectors count as independent. For the same words the intervals are too wide: see compare.",
+                    note=(
+                        "Vectors count as independent. For the same words the intervals are too "
+                        "wide: see compare."
+                    ),
                     show_on=("terminal", "page", "files"),
                 )
             )
@@ -120,7 +124,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     if len(known) > 2:
         chance = len(known) * (1 - known["prob"].iloc[0])
         notes.append(
-            f"If nothing differed from 0, about {chance:.1f} of {plural(len(known), 'interval')} would exclude it."
+            f"If nothing differed from 0, about {chance:.1f} of {plural(len(known), 'interval')} "
+            f"would exclude it."
         )
     if lacking := len(cells) - len(result.failures) - frame["cell"].nunique():
         notes.append(f"{plural(lacking, 'cell')} without this contrast.")

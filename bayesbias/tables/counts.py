@@ -30,7 +30,10 @@ __all__ = ["WordCounts", "load_counts", "matched_controls"]
 _COUNTS = (
     "count", "counts", "n", "freq", "freqs", "frequency", "frequencies", "occurrences", "fpmw"
 )  # fmt: skip
-_VALID = "a .csv file with columns word and count, a file of lines with a word and its count, 'order', or 'wordfreq'"
+_VALID = (
+    "a .csv file with columns word and count, a file of lines with a word and its count, 'order', "
+    "or 'wordfreq'"
+)
 MATCHED = "matched"
 _FAR = 0.5  # powers of ten: a word three times as frequent is no match
 
@@ -79,7 +82,10 @@ class WordCounts:
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing ({some(self.missing, 4)})" if self.missing else ""
-        return f"<WordCounts: {number_of(len(self.log_frequency), 'word')} from {self.origin}{missing}>"
+        return (
+            f"<WordCounts: {number_of(len(self.log_frequency), 'word')} from "
+            f"{self.origin}{missing}>"
+        )
 
 
 def load_counts(
@@ -327,9 +333,9 @@ def matched_controls(
     }
     lost: list[str] = list(account["without_count"])  # type: ignore[call-overload]
     account["note"] = (
-        f"{len(kept)} of {len(choice)} neutral words are matched in frequency to the stereotypes, {per} to each "
-        f"({counts.origin}): mean log frequency {theirs[columns].mean():.2f} beside {mine.mean():.2f}, largest gap "
-        f"{largest:.2f} powers of ten"
+        f"{len(kept)} of {len(choice)} neutral words are matched in frequency to the stereotypes, "
+        f"{per} to each ({counts.origin}): mean log frequency {theirs[columns].mean():.2f} beside "
+        f"{mine.mean():.2f}, largest gap {largest:.2f} powers of ten"
         + ("; a larger pool would match better" if largest > _FAR else "")
         + (f"; stereotypes without a count: {some(lost)}" if lost else "")
     )

@@ -427,7 +427,8 @@ def with_covariates_known(table: PairTable, names: Sequence[str]) -> PairTable:
             if 2 * with_it < listed:
                 frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
                 said.append(
-                    f"{listed - with_it} of {listed} control words have no {name}: no control word has a part in its slope"
+                    f"{listed - with_it} of {listed} control words have no {name}: no control word "
+                    f"has a part in its slope"
                 )
                 gone &= ~control
         if gone.any():
@@ -478,7 +479,8 @@ def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) ->
     silent = [name for name in own[0] if name not in own[1] and name in there]
     if silent and len(own[1]) < 2:
         raise InputError(
-            f"no stereotype of {join_words(silent)} has the covariate, and one class alone has none to compare with",
+            f"no stereotype of {join_words(silent)} has the covariate, and one class alone has "
+            f"none to compare with",
             where=f"covariate {covariate!r}",
             hint="fit without it, or a list of the other class and control words",
         )

@@ -67,7 +67,8 @@ class Coverage:
         lines = [f"Coverage: {' and '.join(lines)} found"]
         every = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
         lines += [
-            f"{name}: {len(group['missing'])} of {group['listed']} missing: {some(group['missing'])}"
+            f"{name}: {len(group['missing'])} of {group['listed']} missing: "
+            f"{some(group['missing'])}"
             for name, group in every
             if group["missing"]
         ]
@@ -222,7 +223,8 @@ def without_lost_classes(
         what, name = ("word", wordless[0]) if wordless else ("stereotype", silent[0])
         missing = groups[0][name]["missing"] if wordless else stereotypes[name]
         raise InputError(
-            f"no {what} of the protected class {name!r} is in the vocabulary (listed: {some(missing, 8)})",
+            f"no {what} of the protected class {name!r} is in the vocabulary (listed: "
+            f"{some(missing, 8)})",
             where=source,
             valid="words and stereotypes of at least two classes",
         )

@@ -134,7 +134,8 @@ def distance_table(
         for word in frame["protected_word"].unique():
             across.setdefault(kept_as[word], []).append(word)
         notes += [
-            f"{join_words(shared)} of different classes have one vector, which cannot tell their classes apart"
+            f"{join_words(shared)} of different classes have one vector, which cannot tell their "
+            f"classes apart"
             for shared in across.values()
             if len(shared) > 1
         ]

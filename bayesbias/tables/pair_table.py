@@ -65,9 +65,9 @@ class PairTable:
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
         missing = len(self.coverage.missing)
         return (
-            f"PairTable: {self.provenance.get('name', 'pairs')}, {number_of(len(self.frame), 'pair')} of "
-            f"{number_of(words[0], 'protected word')} and {number_of(words[1], 'attribute')} ({counts}); "
-            f"{number_of(missing, 'word')} missing"
+            f"PairTable: {self.provenance.get('name', 'pairs')}, "
+            f"{number_of(len(self.frame), 'pair')} of {number_of(words[0], 'protected word')} and "
+            f"{number_of(words[1], 'attribute')} ({counts}); {number_of(missing, 'word')} missing"
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

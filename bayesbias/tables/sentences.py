@@ -91,7 +91,8 @@ def encode_test(
     if empty:
         words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
         raise InputError(
-            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder (listed: {some(words, 8)})",
+            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder (listed: "
+            f"{some(words, 8)})",
             where=f"{encoder.name}, test {test.name}",
         )
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)

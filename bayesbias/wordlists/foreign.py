@@ -24,8 +24,8 @@ from bayesbias.wordlists.published import list_of_manzini, read_weathub
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 FORMS = (
-    "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or .tsv "
-    "table with the columns word, class, kind, or one column a set"
+    "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or "
+    ".tsv table with the columns word, class, kind, or one column a set"
 )
 _CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d{0,4})")
 _NAMED = re.compile(
@@ -78,7 +78,10 @@ def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str
         "expected sets of targets and their attributes",
         where=path,
         found=some(map(str, data)),
-        valid="target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with protected and attributes",
+        valid=(
+            "target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with "
+            "protected and attributes"
+        ),
     )
 
 
@@ -264,7 +267,10 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
                 "the headings do not say which columns are protected words and which attributes",
                 where=path,
                 found=some(map(repr, names)),
-                valid="T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, B; or columns word, class, kind",
+                valid=(
+                    "T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, "
+                    "B; or columns word, class, kind"
+                ),
             )
         form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))

@@ -111,7 +111,10 @@ class Occupations:
 
     def __repr__(self) -> str:
         n, m = len(self.noun_pairs), len(self.professions)
-        made = f"{number_of(n, 'noun pair')}, {number_of(m, 'profession')}, {2 * n * m} sentences and {2 * n} controls"
+        made = (
+            f"{number_of(n, 'noun pair')}, {number_of(m, 'profession')}, {2 * n * m} sentences and "
+            f"{2 * n} controls"
+        )
         return f"<Occupations {self.name!r}: {made}>"
 
 

@@ -391,7 +391,10 @@ def sentence_test(
                 f"the kind is not known of {some(map(repr, unknown), 8)}",
                 where=words.origin,
                 valid=", ".join(seat_data("templates")["templates"]),
-                hint=f"state it in a table [kinds] of the word list, or as kinds={{'person': [{unknown[0]!r}]}}",
+                hint=(
+                    f"state it in a table [kinds] of the word list, or as kinds={{'person': "
+                    f"[{unknown[0]!r}]}}"
+                ),
             )
         theirs = {word: published_kinds().get(word, known[word]) for word in needed}
         sentences_of = {word: bleached_sentences(word, *known[word]) for word in needed}

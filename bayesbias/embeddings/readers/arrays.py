@@ -41,8 +41,9 @@ def read_npy(reading: Reading) -> Rows:
             if "Python objects" not in str(error):
                 raise
             code = (
-                f"import numpy as np; d = np.load('{reading.path.name}', allow_pickle=True).item(); "
-                "np.savez('vectors.npz', words=list(d), vectors=list(d.values()))"
+                f"import numpy as np; d = np.load('{reading.path.name}', "
+                f"allow_pickle=True).item(); np.savez('vectors.npz', words=list(d), "
+                f"vectors=list(d.values()))"
             )
             problem, hint = "is a pickle, which can run code", f"{CONVERT}: {code}"
             raise InputError(problem, where=reading.path, hint=hint) from None
@@ -51,7 +52,10 @@ def read_npy(reading: Reading) -> Rows:
 
 def read_npz(reading: Reading) -> Rows:
     """Read a matrix and its words from the arrays of an .npz file."""
-    valid = "an .npz file with the arrays 'words' (texts, one per row) and 'vectors' (numbers, two dimensions)"
+    valid = (
+        "an .npz file with the arrays 'words' (texts, one per row) and 'vectors' (numbers, two "
+        "dimensions)"
+    )
     with guarded(reading.path, valid=valid), np.load(reading.path, allow_pickle=False) as arrays:
         held = {name: arrays[name] for name in arrays.files}
     matrix = held.get("vectors", next((a for a in held.values() if a.ndim == 2), None))

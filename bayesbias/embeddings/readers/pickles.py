@@ -18,7 +18,10 @@ def refuse_pickle(reading: Reading) -> Rows:
     if "vocab" in path.stem and not of_gensim:
         raise pickled_words(path)
     if of_torch:
-        hint = "load it where that is safe, and save it with np.savez('vectors.npz', words=..., vectors=...)"
+        hint = (
+            "load it where that is safe, and save it with np.savez('vectors.npz', words=..., "
+            "vectors=...)"
+        )
         raise InputError("is a pickle of torch, which can run code", where=path, hint=hint)
     file = path.name if len(path.name) < 30 else "FILE"
     if of_gensim:

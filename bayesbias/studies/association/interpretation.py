@@ -149,8 +149,9 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     ]
     if ratio := _variance_ratio(fit):
         out.append(
-            f"Words of a class share their distances to single attributes (variance ratio {ratio:.1f}, expected 1), and the model "
-            f"{fit.spec.name} has no term for it: intervals of classes are too narrow. Use the model default."
+            f"Words of a class share their distances to single attributes (variance ratio "
+            f"{ratio:.1f}, expected 1), and the model {fit.spec.name} has no term for it: "
+            f"intervals of classes are too narrow. Use the model default."
         )
     out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, view)]
     out += frequency_warnings(fit, view)
@@ -162,8 +163,8 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         sd = raw.mean / first["mean"] if first["mean"] else np.inf
         if view.rope > LARGE_ROPE * abs(sd):
             out.append(
-                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: set a smaller one with --rope, or "
-                "read d."
+                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: "
+                f"set a smaller one with --rope, or read d."
             )
     return out
 
@@ -179,12 +180,14 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
             row = frequency.contrasts.loc[moved.idxmax()]
             of = "" if row["level"] == "overall" else f" of {row['name']}"
             out.append(
-                f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} to {row['with_mean']:+.3f}: "
+                f"At equal word frequency {row['contrast']}{of} moves from "
+                f"{row['without_mean']:+.3f} to {row['with_mean']:+.3f}: "
                 "report both, or match controls by frequency (--controls matched)."
             )
         if frequency.missing:
             out.append(
-                f"{plural(len(frequency.missing), 'word')} without a count: {listing(frequency.missing)}."
+                f"{plural(len(frequency.missing), 'word')} without a count: "
+                f"{listing(frequency.missing)}."
             )
     return out
 
@@ -205,17 +208,19 @@ def data_warnings(fit: BiasFit) -> list[str]:
     ):
         if names:
             out.append(
-                f"More than half of the words of {listing(names)} are missing: {what} that the vectors have."
+                f"More than half of the words of {listing(names)} are missing: {what} that the "
+                f"vectors have."
             )
     if cosine := _mean_cosine(fit):
         out.append(
-            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one direction, which hides differences. "
-            "Center them (--postprocess center)."
+            f"Unrelated words have a mean cosine of {cosine:.2f}: all vectors point in one "
+            f"direction, which hides differences. Center them (--postprocess center)."
         )
     if {"protected_class", "protected_word"} <= set(fit.table.columns):
         words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
         out += [
-            f"{name} has one word: how far its words vary is unknown. Add words that the vectors have."
+            f"{name} has one word: how far its words vary is unknown. Add words that the vectors "
+            f"have."
             for name in words[words == 1].index
         ]
     return out
@@ -242,8 +247,9 @@ def prior_warning(fit: BiasFit) -> list[str]:
     if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:
         return []
     return [
-        f"The result rests on the priors of the model: with twice their weight its mean would move by {abs(mean):.1f} SDs and "
-        f"its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. Add words, or state the priors beside it."
+        f"The result rests on the priors of the model: with twice their weight its mean would move "
+        f"by {abs(mean):.1f} SDs and its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. "
+        f"Add words, or state the priors beside it."
     ]
 
 
@@ -258,8 +264,9 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
         return []
     return [
-        f"The model {fit.spec.name} does not fit single words: the observed difference of {outside} of {len(words)} lies outside "
-        f"its interval, about {len(words) * (1 - view.prob):.1f} expected. Compare other models (--compare-models)."
+        f"The model {fit.spec.name} does not fit single words: the observed difference of "
+        f"{outside} of {len(words)} lies outside its interval, about "
+        f"{len(words) * (1 - view.prob):.1f} expected. Compare other models (--compare-models)."
     ]
 
 
@@ -345,14 +352,15 @@ def _details(fit: BiasFit, view: View) -> list[str]:
             view.prob, view.standard_rope, level="overall", estimand="population"
         ).iloc[0]
         out.append(
-            f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability of "
-            f"{row['probability_of_superiority']:.2f} (0.50 is chance)."
+            f"Of two random pairs, one {a} and one {b}, the {a} one is closer with a probability "
+            f"of {row['probability_of_superiority']:.2f} (0.50 is chance)."
         )
     if has_new_words(fit.spec):
         new = fit.new_words(view.prob)
         row = new[new["contrast"] == first].iloc[0]
         out.append(
-            f"A single new word has a difference between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f}."
+            f"A single new word has a difference between {row['hpdi_low']:+.3f} and "
+            f"{row['hpdi_high']:+.3f}."
         )
     if same_for_all_words(fit.spec):
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
@@ -362,8 +370,9 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         near, far = sides(words)
         chance = len(words) * (1 - view.prob) / 2
         out.append(
-            f"{plural(len(words), 'word')}: the interval lies below 0 for {len(near)}{_named(near)} and above 0 for "
-            f"{len(far)}{_named(far)}. If no word differed, about {chance:.1f} on each side would be expected by chance."
+            f"{plural(len(words), 'word')}: the interval lies below 0 for "
+            f"{len(near)}{_named(near)} and above 0 for {len(far)}{_named(far)}. If no word "
+            f"differed, about {chance:.1f} on each side would be expected by chance."
         )
     return out
 

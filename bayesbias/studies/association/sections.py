@@ -135,7 +135,8 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         out += [
             Section(
                 "result",
-                f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is closer)",
+                f"Difference in cosine {fit.spec.outcome}, {scope} (negative: the first kind is "
+                f"closer)",
                 lambda: main_table(fit, view),
                 (text("label", ""), *CONTRAST_COLUMNS, Column("d", "d", "signed", digits=2)),
                 figure=lambda: bb.plot_contrasts(fit, prob=prob, rope=view.rope),
@@ -146,8 +147,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 "All differences, overall, by class, by attribute set and by word",
                 lambda: fit.contrasts(prob, view.rope),
                 (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
-                note="listed_words: the mean is the observed value. The interval is the model's, which shrinks it, so that it "
-                "may leave the observed value out.",
+                note=(
+                    "listed_words: the mean is the observed value. The interval is the model's, "
+                    "which shrinks it, so that it may leave the observed value out."
+                ),
             ),
         ]
     out.append(
@@ -257,7 +260,10 @@ def models_section(fit: BiasFit, view: View) -> Section:
             Column("elpd_diff", "elpd diff", "signed", digits=1),
             Column("se_diff", "SE", "number", digits=1),
         ),
-        note="Look at what the models have in common. elpd compares predictions of pairs, not intervals.",
+        note=(
+            "Look at what the models have in common. elpd compares predictions of pairs, not "
+            "intervals."
+        ),
         show_on=("terminal", "files"),
     )
 
@@ -331,7 +337,10 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
 
 STUDY = Study(
     kind="association",
-    question="Are words closer to the stereotypes of their own class than to other attributes, and how certain is that?",
+    question=(
+        "Are words closer to the stereotypes of their own class than to other attributes, and how "
+        "certain is that?"
+    ),
     header=header,
     sections=sections,
     interpret=interpret_fit,

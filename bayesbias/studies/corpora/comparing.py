@@ -198,7 +198,8 @@ class CorpusComparison:
         lines = [f"CorpusComparison: {', '.join(self.corpora)}"]
         frame = self.contrasts(estimand="population", level="overall")
         lines += [
-            f"  {row.change}: {row.contrast} {row.mean:+.3f} [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+            f"  {row.change}: {row.contrast} {row.mean:+.3f} [{row.hpdi_low:+.3f}, "
+            f"{row.hpdi_high:+.3f}]"
             for row in frame.head(5).itertuples()
         ]
         return "\n".join([*lines, "  bayesbias.interpret(comparison) says more"])

@@ -37,7 +37,8 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     good = "all converged" if result.diagnostics()["ok"] else "not all converged"
     model, seed = about["model"]["name"], about["sampler"].get("seed")
     return [
-        f"bayesbias {own_version()} | model {model} | {about['name']} in {len(result.corpora)} corpora | seed {seed}",
+        f"bayesbias {own_version()} | model {model} | {about['name']} in {len(result.corpora)} "
+        f"corpora | seed {seed}",
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
         f"{len(result.fits())} fits, {good}",
     ]
@@ -168,7 +169,10 @@ def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], ro
     change = result.changes[row.change]
     start, end = change.ends
     step = " per step" if change.steps > 1 else ""
-    moved = f"{in_names(names, row)} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to {end}"
+    moved = (
+        f"{in_names(names, row)} moved by {row.mean:+.3f}{step} {interval(row)} from {start} to "
+        f"{end}"
+    )
     rope = f"the ROPE (±{row.rope:.2g}{step})"
     if row.verdict == TOO_CLOSE:
         return f"Too close to call: {moved}. Raise --draws."
@@ -197,7 +201,8 @@ def _warnings(result: CorpusComparison) -> list[str]:
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[high] - means[low] > FAR:
         out.append(
-            f"The mean distance of all pairs is {means[low]:.2f} in {low} and {means[high]:.2f} in {high}. "
+            f"The mean distance of all pairs is {means[low]:.2f} in {low} and {means[high]:.2f} in "
+            f"{high}. "
             "Train on corpora of equal size, with equal settings."
         )
     return out

@@ -1,7 +1,7 @@
 """Limits of a comparison, such as ``gap<0.02, controls>0.9``.
 
-For sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther from
-zero, and the lower limit with the nearer one, or with zero where the interval includes it.
+For sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther
+from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
 """
 
 import math

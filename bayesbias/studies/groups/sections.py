@@ -60,8 +60,8 @@ def header(fit: BiasFit, view: View) -> list[str]:
     n = {name: table[name].nunique() for name in ("protected_class", "protected_word", "attribute")}
     return [
         title_line(fit, subject_of(fit)),
-        f"{len(table):,} pairs: {plural(n['protected_class'], 'group')}, {n['protected_word']} words x "
-        f"{n['attribute']} attributes ({sets})",
+        f"{len(table):,} pairs: {plural(n['protected_class'], 'group')}, {n['protected_word']} "
+        f"words x {n['attribute']} attributes ({sets})",
         convergence(fit),
     ]
 
@@ -230,7 +230,8 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
     n = between["name"].nunique()
     if n > 1:
         notes.append(
-            f"{n} pairs of groups: read each difference by itself. Intervals do not allow for their number."
+            f"{n} pairs of groups: read each difference by itself. Intervals do not allow for "
+            f"their number."
         )
     warnings = [*data_warnings(fit), *misfit_warnings(fit), *prior_warning(fit)]
     warnings += frequency_warnings(fit, view)
@@ -275,7 +276,9 @@ _WORDS = {
 
 STUDY = Study(
     kind="groups",
-    question="Which group of words lies closer to which set of attributes, and how certain is that?",
+    question=(
+        "Which group of words lies closer to which set of attributes, and how certain is that?"
+    ),
     header=header,
     sections=sections,
     interpret=interpret_groups,

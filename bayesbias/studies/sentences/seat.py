@@ -88,8 +88,8 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     if test.unstated:
         no_p = "p_words is missing, and " if "targets" in test.unstated else ""
         out.append(
-            f"the words of its {' and '.join(test.unstated)} are not stated, so each example counts "
-            f"as a word: {no_p}p and intervals are too narrow if examples share words"
+            f"the words of its {' and '.join(test.unstated)} are not stated, so each example "
+            f"counts as a word: {no_p}p and intervals are too narrow if examples share words"
         )
     for name in SETS:
         listed, left = (

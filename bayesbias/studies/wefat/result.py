@@ -6,10 +6,11 @@ and the correlation of the scores with the numbers. The scores are averages over
 carry their noise, so that the correlation is deflated, and its interval speaks of these words
 alone.
 
-Beside it stands the model `wefat`: every pair is kept. With :math:`\beta` the difference of the two slopes, on a covariate of
-standard deviation one, and :math:`\sigma_b` the spread of targets around either line, the association of a target is
-:math:`\beta x + b`, :math:`\operatorname{var} b = 2 \sigma_b^2`, and the correlation of *true* associations with the covariate is
-:math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`.
+Beside it stands the model `wefat`: every pair is kept. With :math:`\beta` the difference of the two
+slopes, on a covariate of standard deviation one, and :math:`\sigma_b` the spread of targets around
+either line, the association of a target is :math:`\beta x + b`, :math:`\operatorname{var} b = 2
+\sigma_b^2`, and the correlation of *true* associations with the covariate is :math:`\beta /
+\sqrt{\beta^2 + 2 \sigma_b^2}`.
 """
 
 from __future__ import annotations
@@ -133,9 +134,9 @@ class WefatResult:
     def __repr__(self) -> str:
         slope, true = self.slope, self.true_correlation
         return (
-            f"WefatResult: {self.published.data}, {self.n} targets, r = {self.r:.2f}; slope {slope.mean:+.3f} "
-            f"[{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}], true correlation {true.mean:+.2f} "
-            f"[{true.hpdi_low:+.2f}, {true.hpdi_high:+.2f}]"
+            f"WefatResult: {self.published.data}, {self.n} targets, r = {self.r:.2f}; slope "
+            f"{slope.mean:+.3f} [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}], true correlation "
+            f"{true.mean:+.2f} [{true.hpdi_low:+.2f}, {true.hpdi_high:+.2f}]"
         )
 
     @property

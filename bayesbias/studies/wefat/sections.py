@@ -31,7 +31,8 @@ def header(result: WefatResult, view: View) -> list[str]:
     known, (first, second) = result.published, result.sets
     return [
         title_line(result.fit, known.data),
-        f"{known.n['words']} words with {known.covariate}; {len(known.a)} words of {first} and {len(known.b)} of {second}",
+        f"{known.n['words']} words with {known.covariate}; {len(known.a)} words of {first} and "
+        f"{len(known.b)} of {second}",
         convergence(result.fit),
     ]
 
@@ -63,7 +64,8 @@ def sections(result: WefatResult, view: View) -> list[Section]:
     return [
         Section(
             "result",
-            f"Association with {first} and {covariate} (positive: the higher, the closer to {first})",
+            f"Association with {first} and {covariate} (positive: the higher, the closer to "
+            f"{first})",
             lambda: main_table(result),
             (
                 text("label", ""),
@@ -117,15 +119,18 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         said = "Too close to call: raise --draws."
     elif where is Verdict.INCONCLUSIVE:
         slope = result.slope
-        said = f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}] includes 0."
+        said = (
+            f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, "
+            f"{slope.hpdi_high:+.3f}] includes 0."
+        )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = f"Words with a higher {known.covariate} are closer to {closer} than to {other}."
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details = (
-        f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about {chance:.1f} of "
-        f"{len(result.frame)} would be expected by chance."
+        f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
+        f"{chance:.1f} of {len(result.frame)} would be expected by chance."
     )
     warnings = tuple(misfit_warnings(result.fit))
     return Interpretation(known.data, said, warnings, tuple(notes), lambda: [details])
