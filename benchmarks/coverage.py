@@ -46,7 +46,7 @@ def main() -> None:
         command = [
             sys.executable,
             "-m",
-            "bayesbias.cli",
+            "bayesbias",
             "sweep",
             str(plan),
             "--out",

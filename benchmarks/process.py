@@ -27,7 +27,7 @@ def main() -> None:
             command = [
                 sys.executable,
                 "-m",
-                "bayesbias.cli",
+                "bayesbias",
                 "fit",
                 "--distances",
                 str(file),

@@ -153,7 +153,7 @@ class Processes(Here):
     def __exit__(self, *_: object) -> None:
         for slot in [*self.idle, *self.busy.values()]:
             for process in list((slot._processes or {}).values()):
-                process.kill()  # finished work is on the disk; unfinished work would keep us waiting
+                process.kill()  # finished work is on the disk
             slot.shutdown(wait=True, cancel_futures=True)
 
     @override

@@ -167,8 +167,8 @@ def function_encoder(
 
     Notes
     -----
-    A remote service is a callable as well. This one answers in the form that many of them share; busy and
-    broken lines are tried again, and what was paid for is in the cache after each batch::
+    A remote service is a callable as well. This one answers in the form that many of them share;
+    busy and broken lines are tried again, and what was paid for is in the cache after each batch::
 
         import json
         import time

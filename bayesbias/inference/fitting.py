@@ -40,7 +40,8 @@ __all__ = ["build", "fit", "load_fit"]
 SAMPLERS = ("auto", "collapsed", "pairwise")
 _ASKED = "asked for"  # why a fit is pair by pair
 _LEAST_SPREAD = 1e-7
-_MOST_VAGUE = 1e5  # times the range of the outcomes: their squares, and the inverses of these, then have six digits left
+# Times the range of the outcomes: their squares, and the inverses of these, have six digits left.
+_MOST_VAGUE = 1e5
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:

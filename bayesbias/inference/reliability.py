@@ -52,11 +52,12 @@ MEASURES: Mapping[str, tuple[str, ...]] = {
 }
 """The scores that a coefficient is given for, and which coefficients.
 
-- ``word``: associated - different of one word (its `words` are 1); the objects are words of a class;
+- ``word``: associated - different of one word (its `words` are 1); the objects are words of a
+  class;
 - ``class``: associated - different of one class; the objects are classes;
 - ``attribute_set``: one attribute set, its own class's words minus those of the others;
-- ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the seed paper, over the
-  number of words);
+- ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the
+  seed paper, over the number of words);
 - ``mac``: the mean distance of the words of one class to all attribute sets.
 
 ``relative``: differences between objects measured with the same attributes. ``absolute``: the score

@@ -100,7 +100,7 @@ class Design:
         for column in sorted(columns):
             coords[column], codes[column] = _in_alphabet(*labels_of(frame[column], column), column)
 
-        @functools.cache  # parameters of the same dimensions share an array: a million rows take some MB each
+        @functools.cache  # parameters of the same dimensions share an array of some MB
         def flat(dims: tuple[str, ...]) -> np.ndarray:
             if len(dims) == 1:
                 return codes[dims[0]]

@@ -217,7 +217,8 @@ def with_slopes(
 
     Notes
     -----
-    Means and contrasts of a fit are those of words with the covariates of the listed ones: what slopes carry is part of them.
+    Means and contrasts of a fit are those of words with the covariates of the listed ones: what
+    slopes carry is part of them.
 
     Examples
     --------

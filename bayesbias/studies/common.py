@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-MISFIT = 0.1  # the share from which on a predictive check fails; t noise with 4 degrees of freedom has it
+# The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
+MISFIT = 0.1
 
 
 def text(name: str, heading: str | None = None) -> Column:

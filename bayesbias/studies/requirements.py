@@ -1,4 +1,6 @@
-"""Limits that a result must meet, such as ``coverage>0.9, associated - different>-0.05``, for scripts.
+"""Limits that a result must meet, for scripts.
+
+Such as ``coverage>0.9, associated - different>-0.05``.
 
 A limit is met where the whole interval meets it, by more than two Monte Carlo errors: an upper
 limit is compared with the upper end, a lower limit with the lower end.
@@ -216,7 +218,7 @@ def _check(wanted: Requirement, measured: Measured) -> Check:
 def worst(
     found: list[Ends], wanted: Requirement, is_size: bool = False
 ) -> tuple[float, float, Ends]:
-    """Return the end farthest on the wrong side of a limit, its Monte Carlo error, and its interval."""
+    """Return the end farthest on the wrong side of a limit, its error, and its interval."""
     upper = wanted.sign.startswith("<")
     compared = [(*_compared(ends, upper, is_size), ends) for ends in found]
     return (max if upper else min)(compared, key=operator.itemgetter(0))

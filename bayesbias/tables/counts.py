@@ -121,8 +121,9 @@ def load_counts(
 
     Notes
     -----
-    By Zipf's law the logarithm of a word's frequency falls by that of its rank, so that of an order ``-log10(rank)``
-    stands for it. wordfreq gives powers of ten per billion words (the Zipf scale). A count of zero is no count.
+    By Zipf's law the logarithm of a word's frequency falls by that of its rank, so that of an order
+    ``-log10(rank)`` stands for it. wordfreq gives powers of ten per billion words (the Zipf scale).
+    A count of zero is no count.
 
     Examples
     --------

@@ -237,8 +237,8 @@ def join_covariates(
 
     Notes
     -----
-    Words are matched as they are spelt, else without regard to capitals and with blanks for underscores and hyphens, if that
-    leaves one value.
+    Words are matched as they are spelt, else without regard to capitals and with blanks for
+    underscores and hyphens, if that leaves one value.
 
     Examples
     --------

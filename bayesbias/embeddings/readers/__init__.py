@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import opened, split_member
-from bayesbias.embeddings.readers import arrays, binary, columnar, fasttext, pickles, tables, text
+from bayesbias.embeddings.readers import arrays, binary, fasttext, pickles, tables, text
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
 # In the order in which they are tried.
@@ -19,7 +19,7 @@ KNOWN: tuple[Format, ...] = (
     arrays.NPY,
     arrays.NPZ,
     arrays.SAFETENSORS,
-    columnar.FORMAT,
+    tables.COLUMNAR,
     pickles.FORMAT,
     text.WORD2VEC,
     binary.FORMAT,

@@ -1,4 +1,4 @@
-"""The reader of vectors as a table: CSV or TSV with one row a word; and data frames."""
+"""The readers of vectors as a table, one row a word: CSV, TSV, Parquet, Arrow, data frames."""
 
 import csv
 import itertools
@@ -205,3 +205,32 @@ def _is_cell(cell: str) -> bool:
 
 OTHER = Format("CSV or TSV", (".csv", ".tsv"), _recognize_whole, _read_whole)
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)
+
+
+def read_columnar(reading: Reading) -> Rows:
+    """Read Parquet, an Arrow file (Feather) or an Arrow stream."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with guarded(reading.path, valid="Parquet or Arrow"), pa.OSFile(str(reading.path)) as file:
+        start = file.read(6)
+        file.seek(0)
+        table: Any
+        if start[:4] == b"PAR1":
+            table = parquet.read_table(file)
+        elif start == b"ARROW1":
+            table = pa.ipc.open_file(file).read_all()
+        else:
+            table = pa.ipc.open_stream(file).read_all()
+        words, vectors = words_and_vectors(table.to_pandas(), reading.path)
+    return rows_of_matrix(reading, words, vectors)
+
+
+def _is_columnar(head: Head) -> Layout | None:
+    known = head.start.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"))
+    return Layout() if known and not head.compressed else None
+
+
+COLUMNAR = Format(
+    "Parquet or Arrow", (".parquet", ".feather", ".arrow"), _is_columnar, read_columnar
+)

@@ -264,9 +264,9 @@ def wefat(
 
     Notes
     -----
-    With :math:`\beta` the slope and :math:`\sigma_b` the spread of targets around the line of one set, the true correlation is
-    :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`, of targets whose covariate varies as that of the listed ones. The model is
-    ``bayesbias model show wefat``.
+    With :math:`\beta` the slope and :math:`\sigma_b` the spread of targets around the line of one
+    set, the true correlation is :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`, of targets whose
+    covariate varies as that of the listed ones. The model is ``bayesbias model show wefat``.
 
     Examples
     --------

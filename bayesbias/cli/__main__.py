@@ -1,5 +1,0 @@
-"""``python -m bayesbias.cli``."""
-
-from bayesbias.cli.main import main
-
-main()
