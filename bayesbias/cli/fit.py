@@ -81,18 +81,10 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     center = given["center"]
     if given["contexts"]:
         center = given["embedding"]
-        reading = {name: given[name] for name in ("vocab", "key")}
-        wanted = bb.load_wordlist(given["wordlist"], controls=given["controls"]).words
-        sources = dict(
-            bb.resample_contexts(
-                given["embedding"],
-                given["contexts"],
-                given["seed"],
-                None if given["postprocess"] else wanted,
-                on_bad_lines=given["bad_lines"],
-                **reading,
-            )
-        )
+        words = bb.load_wordlist(given["wordlist"], controls=given["controls"]).words
+        reading = {"vocab": given["vocab"], "key": given["key"], "on_bad_lines": given["bad_lines"]}
+        reading["words"] = None if given["postprocess"] else words
+        sources |= bb.resample_contexts(center, given["contexts"], given["seed"], **reading)
     else:
         sources = {given["embedding"]: given["embedding"], **sources}
         if len(sources) <= len(given["replicate"]):

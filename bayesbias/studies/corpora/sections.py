@@ -131,7 +131,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     ]
 
 
-def missing_words(result: Any) -> pd.DataFrame:
+def missing_words(result: CorpusComparison) -> pd.DataFrame:
     """Return the words that each corpus lacks, and which were left out of all."""
     rows = [(name, len(own), ", ".join(own)) for name, own in result.provenance["missing"].items()]
     return pd.DataFrame(rows, columns=["corpus", "n_missing", "words"])

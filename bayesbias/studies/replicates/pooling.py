@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -405,14 +405,13 @@ def fit_replicates(
     whole = fits.pop(CENTER, None)
     found = pool_replicates(fits, center=whole, kind=kind)
     listed = next(iter(tables.values())).provenance
-    provenance = {
-        **found.provenance,
+    about = {
         "name": str(listed.get("wordlist", {}).get("name", "")) or "pairs",
         "tables": {name: dict(table.provenance) for name, table in tables.items()},
         "coverage": coverage.as_dict(),
         "missing": missing,
     }
-    return Replicates(fits, whole, kind, provenance)
+    return replace(found, provenance={**found.provenance, **about})
 
 
 def resample_contexts(

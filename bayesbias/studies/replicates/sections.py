@@ -26,11 +26,12 @@ from bayesbias.studies.common import (
     plural,
     text,
 )
-from bayesbias.studies.corpora.sections import in_names, missing_words
+from bayesbias.studies.corpora.sections import in_names
 from bayesbias.studies.replicates.pooling import ADVISED, CENTER, Replicates
 
 MOST_ROWS = 4  # classes, or pairs of groups, in the first table
 SCOPES = {"population": "new words", "listed_words": "listed words"}
+ORDER = (*SCOPES, "overall", "between", "class")
 SHARES = (
     Column("sd_within", "within", "number"),
     Column("sd_between", "between", "number"),
@@ -63,19 +64,17 @@ def first_fit(result: Replicates) -> BiasFit:
 
 def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that answer first: all contrasts overall, and the first by class and between groups."""
-    parts = []
-    for estimand in SCOPES:
-        for _, own in frame[frame["estimand"] == estimand].groupby(
-            "change" if "change" in frame else "estimand", sort=False
-        ):
-            first = own["contrast"] == own["contrast"].iloc[0]
-            overall = own[own["level"] == "overall"]
-            several = estimand == "population"
-            parts.append(overall if several else overall[first[overall.index]])
-            for level in ("class", "between"):
-                rows = own[(own["level"] == level) & first]
-                parts.append(rows if len(rows) <= MOST_ROWS else rows.iloc[:0])
-    return pd.concat(parts, ignore_index=True)
+    first = frame["contrast"] == frame["contrast"].iloc[0]
+    by = [name for name in ("estimand", "change", "level", "contrast") if name in frame]
+    few = frame.groupby(by)["name"].transform("size") <= MOST_ROWS
+    overall = (frame["level"] == "overall") & (first | (frame["estimand"] == "population"))
+    rows = frame[overall | (frame["level"].isin(["between", "class"]) & first & few)]
+
+    def order(column: pd.Series) -> pd.Series:
+        names = column.unique() if column.name == "change" else ORDER
+        return column.map({name: place for place, name in enumerate(names)})
+
+    return rows.sort_values(by[:-1], key=order, kind="stable", ignore_index=True)
 
 
 def main_table(result: Replicates, view: View) -> pd.DataFrame:
@@ -83,15 +82,13 @@ def main_table(result: Replicates, view: View) -> pd.DataFrame:
     rows = main_rows(result.contrasts(view.prob, view.rope))
     names = own_names(first_fit(result))
     parts = []
-    for estimand, own in rows.groupby("estimand", sort=False):
-        head = f"{str(SCOPES[str(estimand)]).capitalize()}"
-        for change, part in own.groupby("change" if "change" in own else "estimand", sort=False):
-            title = f"{head}, {change}" if "change" in own else head
-            labels = [f"  {_label(names, row)}" for row in part.itertuples()]
-            parts += [
-                pd.DataFrame({"label": [title], "is_heading": [True]}),
-                part.assign(label=labels),
-            ]
+    for key, part in rows.groupby(
+        [name for name in ("estimand", "change") if name in rows], sort=False
+    ):
+        title = ", ".join([SCOPES[key[0]].capitalize(), *key[1:]])
+        labels = [f"  {_label(names, row)}" for row in part.itertuples()]
+        parts.append(pd.DataFrame({"label": [title], "is_heading": [True]}))
+        parts.append(part.assign(label=labels))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -152,16 +149,6 @@ def sections(result: Replicates, view: View) -> list[Section]:
             (text("set"), *LABELS, *CONTRAST_COLUMNS),
         )
     )
-    if result.provenance["missing"]:
-        out.append(
-            Section(
-                "missing",
-                "Words that are not in all sets",
-                partial(missing_words, result),
-                (text("corpus", "set"), Column("n_missing", "missing", "count"), text("words")),
-                show_on=("detail", "page", "files"),
-            )
-        )
     return out
 
 
