@@ -59,10 +59,6 @@ class Construction:
         One row per set of words made equal: ``words, classes, complete`` (holds every class, and
         has one distance to all stereotypes), ``gap_before, gap_after`` (largest difference within
         the set over stereotypes with one distance).
-    controls : DataFrame
-        Drift, one row per protected word and kind of control: ``protected_word, protected_class,
-        connection, n_pairs, mean_change, rms_change, max_change`` (largest in size, with its sign)
-        and its ``attribute``.
     share : float
         Share of protected words in complete sets.
 
@@ -81,7 +77,6 @@ class Construction:
 
     flags: tuple[str, ...]
     sets: pd.DataFrame
-    controls: pd.DataFrame
     share: float
 
     @property
@@ -146,19 +141,22 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
         gaps = (max(own[equal], default=0.0) for own in (was, gap))
         rows.append((tuple(group), own_classes, complete, *gaps))
     sets = pd.DataFrame(rows, columns=_SETS)
-    drift = _drift(pairs[control])
     complete_words = {word for words in sets.loc[sets["complete"], "words"] for word in words}
     share = len(complete_words) / len(class_of)
     flags = []
     if rows and len(classes) > 1:
         flags.append("equalized" if share == 1 else "equalized_partly")
-        tied = drift["protected_word"].isin([word for words in sets["words"] for word in words])
-        if (drift.loc[tied, "max_change"].abs() > rope).any():
+        tied = (
+            pairs["protected_word"]
+            .astype(str)
+            .isin({word for own in sets["words"] for word in own})
+        )
+        if (pairs.loc[control & tied, "change"].abs() > rope).any():
             flags.append("controls_moved")
     moved = pairs["change"].abs() > EXACT
     if control.any() and moved.any() and not moved[control].any():
         flags.append("controls_untouched")
-    return Construction(tuple(flags), sets, drift, share)
+    return Construction(tuple(flags), sets, share)
 
 
 def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
@@ -201,20 +199,6 @@ def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
     kinds = {"all": mine, **{name: mine[mine["connection"] == name] for name in CONTROLS}}
     rows = [{"controls": name, **_moved(part)} for name, part in kinds.items() if len(part)]
     return pd.DataFrame(rows, columns=["controls", *_MOVED, "protected_word", "attribute"])
-
-
-def _drift(controls: pd.DataFrame) -> pd.DataFrame:
-    groups = controls.groupby(["protected_word", "connection"], observed=True, sort=False)
-    rows = [
-        {
-            "protected_class": str(part["protected_class"].iloc[0]),
-            "connection": str(connection),
-            **_moved(part),
-        }
-        for (_, connection), part in groups
-    ]
-    columns = ["protected_word", "protected_class", "connection", *_MOVED, "attribute"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _moved(part: pd.DataFrame) -> dict[str, Any]:

@@ -9,7 +9,11 @@ from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
 from bayesbias.studies.common import interval, missing_notes, not_converged
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.debiasing.construction import Forced, find_construction
+from bayesbias.studies.debiasing.construction import (
+    Forced,
+    control_changes,
+    find_construction,
+)
 from bayesbias.studies.debiasing.geometry import Left
 
 ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
@@ -109,8 +113,7 @@ def _details(result: Comparison, frame: pd.DataFrame) -> list[str]:
             )
             out.append(f"{name}, after, by class: {each}.")
         if "controls_moved" in item.construction.flags:
-            drift = item.construction.controls
-            worst = drift.loc[drift["max_change"].abs().idxmax()]
+            worst = control_changes(item.pairs).iloc[0]
             out.append(
                 f"{name} moved distances to control words by up to {abs(worst['max_change']):.2f} "
                 f"({worst['protected_word']} and {worst['attribute']})."
