@@ -258,7 +258,7 @@ def _predictions_of(
         unknown, twice = ~texts.isin(wanted["sentence"]), texts.duplicated()
         if unknown.any() or twice.any():
             line = texts.index[unknown if unknown.any() else twice][0]
-            problem, hint = "a sentence stands twice", None
+            problem, hint = "a sentence is listed twice", None
             if unknown.any():
                 problem = "unknown sentence"
                 hint = nearest(texts[line], wanted["sentence"]) or "are the words those of corpus?"

@@ -41,12 +41,12 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
     >>> count(0, "draws")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: draws: must be a whole number of at least 1; found: 0
+    bayesbias.InputError: draws: expected a whole number of at least 1, got 0
     """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise InputError(f"must be a whole number {limits}", where=where, found=value)
+        raise InputError(f"expected a whole number {limits}", where=where, found=value)
     return int(value)
 
 
@@ -66,7 +66,7 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
     >>> sampling(1000, 1000, 10**9)
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: chains: must be a whole number from 1 to 1000; found: 1000000000
+    bayesbias.InputError: chains: expected a whole number from 1 to 1000, got 1000000000
     """
     count(chains, "chains", most=MOST_CHAINS)
     count(draws, "draws", most=MOST_DRAWS // int(chains))
@@ -85,14 +85,14 @@ def is_number(value: Any) -> bool:
 def finite(value: Any, where: object) -> float:
     """Return a finite number."""
     if not is_number(value):
-        raise InputError("must be a finite number", where=where, found=value)
+        raise InputError("expected a finite number", where=where, found=value)
     return float(value)
 
 
 def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
     if not (is_number(value) and value > 0):
-        raise InputError("must be a finite number above 0", where=where, found=value)
+        raise InputError("expected a finite number above 0", where=where, found=value)
     return within(value, where, 1 / LARGEST, LARGEST)  # single precision holds neither limit
 
 
@@ -120,7 +120,7 @@ def probability(value: Any, where: object = "prob") -> float:
     >>> probability(1, "alpha")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: alpha: must lie between 0 and 1; found: 1
+    bayesbias.InputError: alpha: must lie between 0 and 1, got 1
     """
     return between(value, where, 0, 1)
 
@@ -133,7 +133,7 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
     >>> choice("clas", ["word", "class"], "level")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
+    bayesbias.InputError: unknown level, got 'clas'. Valid: word, class. Did you mean 'class'?
     """
     options = list(valid)
     # Arrays compare cell by cell, and have no hash.
@@ -178,7 +178,7 @@ def known_keys(
     >>> known_keys({"lamda": 2}, ["lam"], "own.toml")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
+    bayesbias.InputError: own.toml: unknown key, got 'lamda'. Valid: lam. Did you mean 'lam'?
     """
     known = list(known)
     valid, wrong = ", ".join(known), []
@@ -197,7 +197,7 @@ def known_keys(
 def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
     """Return a mapping, as a table of TOML or an object of JSON is."""
     if not isinstance(value, Mapping):
-        raise InputError("must be a table", where=where, found=value, valid=valid)
+        raise InputError("expected a table", where=where, found=value, valid=valid)
     return value
 
 
@@ -217,7 +217,7 @@ def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> Non
     ... )
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: table: lacks the column 'difference'; found: ['word']; valid: what sentiment_table returns
+    bayesbias.InputError: table: lacks the column 'difference', got ['word']. Valid: what sentiment_table returns
     """
     found = getattr(frame, "columns", None)
     if found is None or not hasattr(frame, "groupby"):
@@ -243,7 +243,7 @@ def is_text(value: Any) -> bool:
 def text(value: Any, where: object) -> str:
     """Return a text with more than blanks in it."""
     if not is_text(value):
-        raise InputError("must be a text that is not empty", where=where, found=_described(value))
+        raise InputError("expected a non-empty string", where=where, found=_described(value))
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -256,7 +256,7 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     """Return a list of texts with more than blanks in them."""
     if not isinstance(value, list | tuple) or len(value) < least:
         size = f", {least} or more" if least else ""
-        raise InputError(f"must be a list of texts{size}", where=where, found=value)
+        raise InputError(f"expected a list of texts{size}", where=where, found=value)
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
@@ -270,7 +270,7 @@ def label(text: str, where: object, hint: str | None = None) -> str:
     >>> label("she\nhe", "table.csv, line 3")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: table.csv, line 3: holds a tab, a line break or another control character; found: 'she\nhe'
+    bayesbias.InputError: table.csv, line 3: holds a tab, a line break or another control character, got 'she\nhe'
     """
     if _CONTROL.search(text):
         problem = "holds a tab, a line break or another control character"
@@ -290,7 +290,7 @@ def names(given: Iterable[Any], noun: str) -> list[str]:
     >>> names(["hard", ""], "method")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: method number 2: must be a text that is not empty; found: ''
+    bayesbias.InputError: method number 2: expected a non-empty string, got ''
     """
     named = [
         label(text(name, f"{noun} number {i}").strip(), f"{noun} number {i}")
@@ -336,12 +336,12 @@ def path(
     >>> path(3, "folder")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: folder: must be a path; found: 3; valid: the path of a file or folder
+    bayesbias.InputError: folder: expected a path, got 3. Valid: the path of a file or folder
     """
     text = os.fsdecode(value) if isinstance(value, str | os.PathLike) else ""
     if not text.strip() or "\0" in text:
         found = _described(value)
-        raise InputError("must be a path", where=where, found=found, valid=valid, hint=hint)
+        raise InputError("expected a path", where=where, found=found, valid=valid, hint=hint)
     return text
 
 
@@ -361,7 +361,7 @@ def instance[T](
     >>> instance("crossed", dict, "fit", "a BiasFit, as fit returns it")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: fit: is none of what is taken here; found: 'crossed'; valid: a BiasFit, as fit returns it
+    bayesbias.InputError: fit: expected another kind of value, got 'crossed'. Valid: a BiasFit, as fit returns it
     """
     if not isinstance(value, kinds):
         raise wrong_kind(value, where, valid, hint)
@@ -370,7 +370,7 @@ def instance[T](
 
 def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
     """Return the error for something of the wrong kind."""
-    problem, found = "is none of what is taken here", _described(value)
+    problem, found = "expected another kind of value", _described(value)
     return InputError(problem, where=where, found=found, valid=valid, hint=hint)
 
 
@@ -389,7 +389,7 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
     >>> several("rabbi", "word")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
+    bayesbias.InputError: one word was given where a list is expected, got 'rabbi'. Valid: [word, ...]
     """
     if isinstance(values, str | bytes | bytearray):
         problem = f"one {noun} was given where a list is expected"
@@ -408,7 +408,7 @@ def words(values: Any, where: object = "words") -> list[str]:
     >>> words(["rabbi", None])
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: words, number 2: must be a text that is not empty; found: None
+    bayesbias.InputError: words, number 2: expected a non-empty string, got None
     """
     return [
         str(text(word, f"{where}, number {i}"))
@@ -435,8 +435,8 @@ def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[
     >>> distinct(["nurse", "cook", "nurse"], "a profession")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: a profession stands twice; found: 'nurse'; valid: each once
+    bayesbias.InputError: a profession is listed twice, got 'nurse'. Valid: each once
     """
     if twice := repeated(items):
-        raise InputError(f"{noun} stands twice", where=where, found=twice[0], valid="each once")
+        raise InputError(f"{noun} is listed twice", where=where, found=twice[0], valid="each once")
     return tuple(items)

@@ -55,7 +55,7 @@ class InputError(BayesbiasError, ValueError):
     --------
     >>> print(InputError("unknown model", found="crosed", valid=["additive", "crossed"],
     ...                  hint="did you mean 'crossed'?"))
-    unknown model; found: 'crosed'; valid: additive, crossed; did you mean 'crossed'?
+    unknown model, got 'crosed'. Valid: additive, crossed. Did you mean 'crossed'?
     """
 
     __module__ = "bayesbias"
@@ -78,8 +78,12 @@ class InputError(BayesbiasError, ValueError):
             "hint": _in_one_line(hint) if hint else "",
         }
         place, said, *rest = self.parts.values()
-        heads = ("found: ", "valid: ", "")
-        more = [f"; {head}{part}" for head, part in zip(heads, rest, strict=True) if part]
+        if ", got " in said:
+            rest[0] = ""  # said already
+        heads = (", got ", ". Valid: ", ". ")
+        if rest[2].partition(" ")[0].strip(",:").isalpha():  # a word, no name of a function
+            rest[2] = rest[2][:1].upper() + rest[2][1:]
+        more = [f"{head}{part}" for head, part in zip(heads, rest, strict=True) if part]
         super().__init__("".join([f"{place}: " if place else "", said, *more]))
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":

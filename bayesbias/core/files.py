@@ -72,7 +72,7 @@ def guarded(
     ...     raise ValueError("bad magic")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: vectors.npz: is damaged (bad magic); copy it again
+    bayesbias.InputError: vectors.npz: is damaged (bad magic). Copy it again
     """
     try:
         yield
@@ -214,7 +214,7 @@ def read_bytes(
     with opened(path, noun=noun, valid=valid) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise InputError("is too large", where=path, valid=f"at most {most:,} bytes")
+        raise InputError("the file is too large", where=path, valid=f"at most {most:,} bytes")
     return content
 
 
@@ -381,7 +381,7 @@ def check_folder(out: Path) -> None:
     """Refuse a folder that cannot be made, before the work and not after it."""
     existing = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not existing.is_dir():
-        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
+        raise InputError("expected a folder", where=out, found=f"{existing} is a file")
     if not os.access(existing, os.W_OK):
         raise InputError("the folder cannot be written", where=existing)
 
@@ -397,7 +397,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(given := checks.path(path, "path")))
     if path.exists() and not path.is_file():
-        raise InputError("is no file, and none can be written in its place", where=given)
+        raise InputError("expected a file that can be written", where=given)
     with guarded(given, "cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".bayesbias-", suffix=path.suffix, dir=path.parent)

@@ -53,7 +53,9 @@ def plain_frame(
         hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
         raise checks.wrong_kind(frame, where, valid, hint)
     if isinstance(frame.columns, pd.MultiIndex):
-        raise InputError("has columns of several levels", where=where, valid="one name a column")
+        raise InputError(
+            "expected one level of column names", where=where, valid="one name a column"
+        )
     out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
@@ -161,7 +163,7 @@ def read_csv(
             with opened(path, unpack=True) as stream:
                 names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
             if len(names) > _MOST_COLUMNS:
-                raise InputError("has more columns than any table", where=called, found=len(names))
+                raise InputError("expected fewer columns", where=called, found=len(names))
             label = pa.dictionary(pa.int32(), pa.string())
             texts = {name: label if name in labels else pa.string() for name in names}
             wanted = {name: pa.float64() for name in names if name in numbers}

@@ -61,8 +61,8 @@ def needed(
     >>> needed("dask", "no_such_module", purpose="a cluster")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: a cluster needs no-such-module, which is not installed;
-    install it in a checkout: pip install '.[dask]'
+    bayesbias.InputError: a cluster needs no-such-module, which is not installed.
+    Install it in a checkout: pip install '.[dask]'
     """
     from bayesbias.core.errors import InputError
     from bayesbias.core.formatting import join_words

@@ -286,7 +286,7 @@ class Hands:
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
         if dask is not None and workers is not None:
-            raise InputError("workers are local processes, dask is a cluster; choose one")
+            raise InputError("expected workers (local processes) or dask (a cluster), got both")
         if workers is not None:
             checks.count(workers, "workers", most=1024)
         self.workers, self.dask = workers, dask

@@ -83,7 +83,7 @@ def soft_debias(
     checks.within(lam, "lam", 0, math.inf)
     job = prepare(embedding, wordlist, sets, k, neutralize)
     if not job.neutralized:
-        raise InputError("soft debiasing needs words to neutralize", where="neutralize")
+        raise InputError("expected words to neutralize, got none", where="neutralize")
     mine = [job.row[word] for word in job.neutralized]
     transform, solved = _soft_map(job.unit, job.unit[mine], job.basis, float(lam))
     out = job.unit @ transform.T

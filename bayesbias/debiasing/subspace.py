@@ -179,7 +179,7 @@ def _definitional_sets(
             problem = "a definitional set has two different words or more"
             raise InputError(problem, where="sets", found=group)
     if not out:
-        raise InputError("no definitional set is given", where="sets", found=[])
+        raise InputError("expected definitional sets, got none", where="sets", found=[])
     return out
 
 

@@ -184,7 +184,9 @@ def load_contexts(
 def _asked(words: Iterable[str] | None) -> list[str] | None:
     asked = None if words is None else list(dict.fromkeys(checks.words(words)))
     if asked is not None and not asked:
-        raise InputError("the list of words is empty", where="words", valid="None for all words")
+        raise InputError(
+            "expected words, got an empty list", where="words", valid="None for all words"
+        )
     return asked
 
 

@@ -25,7 +25,9 @@ def rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str | bytes):
         words, where = list(x[0]), "(words, matrix)"
         if words and np.ndim(words[0]) == 1:
-            raise InputError("the two are swapped", where=where, found="(matrix, words)")
+            raise InputError(
+                "expected (words, matrix), got them swapped", where=where, found="(matrix, words)"
+            )
         rows = rows_of_matrix(_named(reading, where), words, numbers(x[1], where))
         return rows, where, "matrix", "matrix"
     vectors = getattr(x, "wv", x)

@@ -112,7 +112,7 @@ def sentence_transformers_encoder(
     >>> load_encoder("sentence-transformers:some/folder?maxlength=128")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: ...unknown option; found: 'maxlength'; valid: max_length, ...
+    bayesbias.InputError: ...unknown option, got 'maxlength'. Valid: max_length, ...
     """
     torch, library = _import_libraries("sentence_transformers")
     text, local = _folder_or_hub_name(model)
@@ -226,7 +226,7 @@ def transformers_encoder(
     >>> transformers_encoder("some/folder", pooling="avg")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: unknown pooling; found: 'avg'; valid: cls, mean, max, last
+    bayesbias.InputError: unknown pooling, got 'avg'. Valid: cls, mean, max, last
     """
     checks.choice(pooling, POOLINGS, "pooling")
     checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")

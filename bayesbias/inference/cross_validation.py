@@ -199,10 +199,12 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
         fits = {fit.spec.name: fit for fit in listed}
         if len(fits) < len(listed):
             names = [fit.spec.name for fit in listed]
-            raise InputError("two fits of one model need names", found=names, valid="a dict")
+            raise InputError(
+                "expected different names for two fits of one model", found=names, valid="a dict"
+            )
     if len(fits) < 2:
         raise InputError(
-            "a comparison needs at least two fits",
+            "expected at least two fits",
             found=list(fits),
             valid="a dict or a list of fits",
         )
@@ -286,7 +288,7 @@ def answers_by_model(
         shipped = spec.name in fits and model in list_models()
         name = f"{spec.name} (shipped)" if shipped else spec.name
         if name in fits:
-            raise InputError("two models of one name", where=spec.label, found=name)
+            raise InputError("expected different names of models", where=spec.label, found=name)
         fits[name] = fit_model(fit.table, spec, progress=False, **settings)
     found = {name: loo(own) for name, own in fits.items()}
     best = max(found, key=lambda name: found[name].elpd)

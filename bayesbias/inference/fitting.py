@@ -77,7 +77,7 @@ def _refuse_no_table(table: Any) -> None:
     """Refuse a model in the place of the table, and a file."""
     if isinstance(table, str | os.PathLike | ModelSpec):
         raise InputError(
-            "a fit needs a table of pairs",
+            "expected a table of pairs",
             where="table",
             found=table.name if isinstance(table, ModelSpec) else os.fspath(table),
             valid="what distance_table or load_distances returns, or a data frame",

@@ -429,7 +429,7 @@ class BiasFit:
         Raises
         ------
         FitError
-            If the model has no slopes.
+            If the model expected a result with slopes.
         """
         return slopes.described_slopes(self, prob)
 

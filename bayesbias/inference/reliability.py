@@ -245,7 +245,7 @@ def reliability_draws(
             for each in several
         ]
         if not asked:
-            raise InputError("needs at least one whole number", where=name, found=given)
+            raise InputError("expected at least one whole number", where=name, found=given)
         numbers.append(asked)
     rows, columns = [], []
     n = len(next(iter(draws.values())))

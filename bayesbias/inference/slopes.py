@@ -93,7 +93,7 @@ def contrasts_at(
             hint="bayesbias.models.slopes_for gives a model one",
         )
     if not covariates:
-        raise InputError("no covariate is named", where="covariates", valid=known)
+        raise InputError("expected a covariate, got none", where="covariates", valid=known)
     for name, value in covariates.items():
         checks.choice(name, known, "covariate of the model", "covariates")
         checks.finite(value, f"covariates, {name}")
@@ -138,7 +138,9 @@ def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():
-        raise FitError(f"{fit.spec.label} has no slopes; bayesbias.models.slopes_for adds them")
+        raise FitError(
+            f"{fit.spec.label} expected a result with slopes; bayesbias.models.slopes_for adds them"
+        )
     found = []
     for covariate in fit.spec.covariates():
         for column in (fit.spec.results.group, "contrast"):

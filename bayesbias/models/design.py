@@ -85,7 +85,7 @@ class Design:
                 if column in frame.index.names:
                     hint = "it is the index of the frame: frame.reset_index()"
                 raise InputError(
-                    "the model needs a column that the table lacks",
+                    "expected a table with all columns of the model; this one is missing",
                     where=spec.label,
                     found=column,
                     valid=names,

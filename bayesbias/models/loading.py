@@ -225,7 +225,7 @@ def _argument(value: Any, positive: bool, at: str) -> float | str:
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
     bad = not number or not abs(value) <= sys.float_info.max  # TOML's whole numbers have no bound
-    _refuse(bad, "must be a finite number or the name of a parameter", at, value)
+    _refuse(bad, "expected a finite number or the name of a parameter", at, value)
     if positive:
         checks.positive(value, at)
     far = abs(value) > _LARGEST or (positive and value < 1 / _LARGEST)

@@ -107,7 +107,7 @@ def slopes_for(
         raise checks.unknown(covariate, known, "covariate", "the table")
     if frame[covariate].dtype.kind not in "fiu":
         raise InputError(
-            "a slope needs numbers, and this covariate is none",
+            "expected a covariate of numbers",
             where="the table",
             found=f"{covariate}: {next(iter(frame[covariate].dropna()), 'nothing')}",
             valid=(
@@ -118,7 +118,7 @@ def slopes_for(
     unit = next((unit for unit in spec.units if _is_of(frame, unit, covariate)), None)
     if unit is None:
         raise InputError(
-            "is a covariate of none of the units of the model: it differs within each of them",
+            "the covariate varies within every grouping factor, so it is not a word-level covariate",
             where=spec.label,
             found=covariate,
             valid=spec.units,
@@ -238,7 +238,7 @@ def with_slopes(
         raise checks.wrong_kind(covariate, "covariate", "the name of a column")
     if covariate in spec.parameters:
         raise InputError(
-            "the covariate has the name of a parameter of the model",
+            "expected another name for the covariate, since a parameter has this one",
             where=spec.label,
             found=covariate,
             hint="name its column otherwise",
@@ -287,7 +287,10 @@ def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
     checks.texts(list(names), where)
     if not names:
         raise InputError(
-            "must name a column", where=where, found=given, hint="one slope is added in any case"
+            "expected the name of a column",
+            where=where,
+            found=given,
+            hint="one slope is added in any case",
         )
     return tuple(checks.distinct(names, "a column", where))
 

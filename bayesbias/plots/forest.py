@@ -604,7 +604,7 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
         need_fit(fit)
         need_fit(fit, fit.spec.results.group, "protected_word", "protected_class")
     if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
-        raise InputError("fits of several outcomes share no axis", where="fit", found=outcomes)
+        raise InputError("expected fits of one outcome", where="fit", found=outcomes)
     if not isinstance(given, Mapping):
         names = [table_name(fit) for fit in fits]
         if len(set(names)) < len(fits):
@@ -635,7 +635,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     Raises
     ------
     InputError
-        If the model has no slopes.
+        If the model expected a result with slopes.
 
     Examples
     --------
@@ -666,7 +666,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
         has = result.has_slopes if callable(slopes) else len(slopes) > 0
     if not has:
         valid = "a model with slopes: bayesbias.models.slopes_for"
-        raise InputError("has no slopes", where="result", valid=valid)
+        raise InputError("expected a result with slopes", where="result", valid=valid)
     source, unit = "Changes of distances", "change of the cosine distance"
     if spec is not None:
         units = {

@@ -289,7 +289,7 @@ def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None
     ranked = ranked[ranked["earnings"].notna() & ranked["classifier"].isin(names)]
     if ranked["low"].isna().any():
         found = int(result.table["noun_pair"].nunique())
-        raise InputError("an interval needs two or more noun pairs", found=found)
+        raise InputError("expected at least two noun pairs", found=found)
     ranked = ranked.astype({"low": float, "high": float})
     panels = dict(zip(names, _panels(ax, n, 4.8), strict=True))
     said = []
@@ -340,7 +340,7 @@ def _chosen(frame: pd.DataFrame, classifier: str | None, ax: Axes | None) -> lis
         return [checks.choice(classifier, names, "classifier")]
     if ax is not None and len(names) > 1:
         raise InputError(
-            "one Axes shows one classifier; say which", where="classifier", valid=names
+            "expected one classifier for ax=, got several", where="classifier", valid=names
         )
     return names
 

@@ -80,7 +80,7 @@ def plot_words(
     wanted = known if words is None else [words] if isinstance(words, str) else list(words)
     wanted = [checks.choice(word, known, "protected word of this fit") for word in wanted]
     if not wanted:
-        raise InputError("no word is asked for", found=wanted, valid=known)
+        raise InputError("expected a word, got none", found=wanted, valid=known)
     means = fit.words(prob, estimand)
     edges = _edges(table, means, outcome)
     means = means[means["protected_word"].isin(wanted)]

@@ -132,7 +132,7 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     Raises
     ------
     InputError
-        Where a word stands in two classes or an attribute in two lists, a pair stands twice, or no
+        Where a word stands in two classes or an attribute in two lists, a pair is listed twice, or no
         attribute is left.
     """
     for word, column in (("protected_word", "protected_class"), ("attribute", "attribute_class")):
@@ -142,7 +142,7 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
             raise InputError(f"a {word} stands in two groups, {column}", where=where, found=found)
     if (twice := frame.duplicated(["protected_word", "attribute"])).any():
         found = frame.loc[twice, ["protected_word", "attribute"]].iloc[0]
-        raise InputError("a pair stands twice", where=where, found=tuple(map(str, found)))
+        raise InputError("a pair is listed twice", where=where, found=tuple(map(str, found)))
     frame = frame.astype(dict.fromkeys(_LABELS, str))
     class_of = frame.drop_duplicates("protected_word").set_index("protected_word")[
         "protected_class"

@@ -101,7 +101,7 @@ def negative_controls(
 
     settings = coverage.settings_of(prob, draws, tune, chains, engine)
     if model in coverage.WITHOUT_MODEL:
-        raise InputError("negative controls are of a model", found=model, valid=list_models())
+        raise InputError("expected a model", found=model, valid=list_models())
     for kind in kinds:
         checks.choice(kind, NEGATIVE_CONTROLS, "negative control")
     words = load_wordlist(wordlist, controls=controls)

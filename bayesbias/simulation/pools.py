@@ -255,7 +255,7 @@ def drawn_pool(
             raise InputError("a table of pairs holds the pools already", where="pools")
         table = as_pair_table(vectors)
     elif pools is None:
-        raise InputError("nothing to draw words from", where="pools", valid="a word list")
+        raise InputError("expected a source of words, got none", where="pools", valid="a word list")
     else:
         table = distance_table(vectors, pools, controls=controls)
     where = str(table.provenance.get("name", "pools"))

@@ -180,7 +180,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         if key in raw
     }
     if bool(lists.get("embeddings")) != bool(lists.get("wordlists")):
-        raise InputError("embeddings and word lists need each other", where=where)
+        raise InputError("expected embeddings and wordlists together", where=where)
     if not lists.get("embeddings") and not lists.get("distances"):
         valid = "embeddings and wordlists, or distances"
         raise InputError("nothing to fit", where=where, valid=valid)

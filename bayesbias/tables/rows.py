@@ -264,7 +264,9 @@ def counted_once(
         at = [source.row(int(i if positions is None else positions[i])) for i in (before, later)]
         what = "the pair" if set(PAIR) <= set(key) else "the observation"
         labels = ", ".join(repr(str(frame[column].iloc[later])) for column in key)
-        problem = f"{what} {labels} stands twice with different {outcome}s, in {at[0]} and {at[1]}"
+        problem = (
+            f"{what} {labels} is listed twice with different {outcome}s, in {at[0]} and {at[1]}"
+        )
         found = (float(values.iloc[before]), float(values.iloc[later]))
         raise InputError(problem, where=source.name, found=found, hint=hint)
     count = int(again.sum())

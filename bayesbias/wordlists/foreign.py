@@ -125,7 +125,7 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
             names, sets = list(sets), list(sets.values())
         if not isinstance(sets, list | tuple):
             place = f"{where}, {role}_sets"
-            raise InputError("must be a list of lists of words", where=place, found=sets)
+            raise InputError("expected a list of lists of words", where=place, found=sets)
         names = names or [f"{role} set {i}" for i in range(1, len(sets) + 1)]
         if not isinstance(names, list | tuple) or len(names) != len(sets):
             problem = f"must be {number_of(len(sets), 'name')}, one a set"
@@ -289,11 +289,11 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     for role, name, words in sets:
         name = checks.text(name, f"{where}, name of a set").strip()
         if not isinstance(words, list | tuple):
-            problem = "must be a list of words"
+            problem = "expected a list of words"
             raise InputError(problem, where=f"{where}, {name}", found=words)
         into = by_role["control" if role in ("human", "neutral") else role]
         if name in into:
-            raise InputError("two sets have one name", where=where, found=name)
+            raise InputError("expected different names of sets", where=where, found=name)
         into[name] = list(dict.fromkeys(words))
         again += checks.repeated(words)
         every += words

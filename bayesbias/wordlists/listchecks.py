@@ -63,7 +63,7 @@ def checked_words(
 ) -> tuple[str, ...]:
     """Check one list of words."""
     if not isinstance(value, list | tuple):
-        problem = "is missing" if value is None else "must be a list of words"
+        problem = "is missing" if value is None else "expected a list of words"
         problems.add(problem, where, value, valid="a list of at least two words")
         return ()
     good = []
@@ -83,7 +83,7 @@ def checked_words(
 
 def _word_problem(word: Any) -> str | None:
     if not checks.is_text(word):
-        return "a word must be a text that is not empty"
+        return "a word expected a non-empty string"
     if word != word.strip():
         return "a word begins or ends with a blank"
     return None if word.isprintable() else "a word holds an invisible character"
@@ -95,7 +95,7 @@ def checked_sets(
     """Check a list of sets of words."""
     value = data.get(key, ())
     if not isinstance(value, list | tuple):
-        problems.add("must be a list of lists of words", f"{where}, {key}", value)
+        problems.add("expected a list of lists of words", f"{where}, {key}", value)
         return ()
     return tuple(
         checked_words(words, f"{where}, {key}, set number {i}", problems, "a set", "words")
@@ -109,7 +109,7 @@ def checked_attribute_sets(
     """Check the sets of attributes that belong to no class."""
     if not isinstance(value, Mapping):
         valid = 'lines such as warm = ["kind", "friendly"]'
-        problems.add("must be a table", where, value, valid=valid)
+        problems.add("expected a table", where, value, valid=valid)
         return {}
     taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
     for name in value:
@@ -124,7 +124,7 @@ def checked_attribute_sets(
 def checked_spellings(value: Any, where: str, problems: Problems) -> dict[str, str]:
     """Check the spellings of words in published vectors."""
     if not isinstance(value, Mapping):
-        problems.add("must be a table", where, value, valid='lines such as bluebell = "blue-bell"')
+        problems.add("expected a table", where, value, valid='lines such as bluebell = "blue-bell"')
         return {}
     for word, spelling in value.items():
         if problem := _word_problem(spelling):
@@ -157,7 +157,7 @@ def checked_covariates(
             elif checks.is_number(covariate) or checks.is_text(covariate):
                 kept[word] = covariate if isinstance(covariate, str) else float(covariate)
             else:
-                problems.add("must be a finite number or a text", f"{here}, {word}", covariate)
+                problems.add("expected a finite number or a text", f"{here}, {word}", covariate)
         if len({isinstance(covariate, str) for covariate in kept.values()}) > 1:
             problems.add("holds numbers and texts", here, valid="one or the other")
         out[str(name)] = kept

@@ -149,10 +149,10 @@ def check_wordlist(
     >>> young = {"protected": ["young", "young"], "atributes": ["reckless", "lively"]}
     >>> for problem in check_wordlist({"young": young}, controls="2022"):
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
-    mapping, class 'young': unknown key; found: 'atributes'; valid: protected, attribute_class, attributes;
-        did you mean 'attributes'?
-    mapping, class 'young', protected: the word is listed 2 times; found: 'young'; valid: each word once
-    mapping, class 'young', attributes: is missing; valid: a list of at least two words
+    mapping, class 'young': unknown key, got 'atributes'. Valid: protected, attribute_class, attributes.
+        Did you mean 'attributes'?
+    mapping, class 'young', protected: the word is listed 2 times, got 'young'. Valid: each word once
+    mapping, class 'young', attributes: is missing. Valid: a list of at least two words
     """
     return examined(x, controls)[0]
 
@@ -307,12 +307,12 @@ def _read_classes(
         problems.add("expected a class", f"{where}, class", valid="one [[class]] or more")
         return ()
     if not isinstance(tables, list | tuple):
-        problems.add("must be a list of tables, written [[class]]", f"{where}, class", tables)
+        problems.add("expected a list of tables, written [[class]]", f"{where}, class", tables)
         return ()
     classes: list[WordClass] = []
     for number, table in enumerate(tables, start=1):
         if not isinstance(table, Mapping):
-            problems.add("must be a table", f"{where}, class number {number}", table)
+            problems.add("expected a table", f"{where}, class number {number}", table)
             continue
         name = table.get("name")
         named = listchecks.is_line(name)

@@ -242,7 +242,7 @@ def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Ma
     """Return the tables of a list, each with its place."""
     items = data[key]
     if not isinstance(items, list | tuple) or not items:
-        raise InputError("must be a list that is not empty", where=f"{where}, {key}", found=items)
+        raise InputError("expected a list that is not empty", where=f"{where}, {key}", found=items)
     out = []
     for i, item in enumerate(items, start=1):
         place, table = f"{where}, {key}, number {i}", item
@@ -255,5 +255,5 @@ def _template(value: Any, where: str) -> str:
     text = checks.text(value, where).strip()
     if fields_of(text) - {"a"} != {"noun", "profession"}:
         valid = "{noun} and {profession}, and perhaps {a}"
-        raise InputError("does not hold the right fields", where=where, found=text, valid=valid)
+        raise InputError("expected the fields of a sentence", where=where, found=text, valid=valid)
     return text

@@ -575,7 +575,7 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
     for kind, words in table.items():
         checks.choice(kind, known, "kind", where)
         if not isinstance(words, list | tuple):
-            raise InputError("must be a list of words", where=f"{where}, {kind}", found=words)
+            raise InputError("expected a list of words", where=f"{where}, {kind}", found=words)
         for i, item in enumerate(words, start=1):
             here = f"{where}, {kind}, number {i}"
             forms = dict(item) if isinstance(item, Mapping) else {"word": item}

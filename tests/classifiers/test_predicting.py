@@ -37,13 +37,13 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
         (lambda s: [0.5] * (len(s) - 1), "must return one number a sentence.*31"),
         (
             lambda s: [[0.4, 0.6]] * len(s),
-            "which column is that of the positive class; found: '2 col",
+            "which column is that of the positive class, got '2 col",
         ),
         (lambda s: [[[0.5]]] * len(s), "one number a sentence"),
-        (lambda s: [float("nan")] * len(s), "'He is a doctor.': is not a number; found: nan"),
-        (lambda s: [-0.2] * len(s), "is not a probability; found: -0.2"),
+        (lambda s: [float("nan")] * len(s), "'He is a doctor.': is not a number, got nan"),
+        (lambda s: [-0.2] * len(s), "is not a probability, got -0.2"),
         (lambda s: [2.5] * len(s), "scores and logits are no probabilities"),
-        (lambda s: ["good"] * len(s), "does not say which class is positive; found: 'good'"),
+        (lambda s: ["good"] * len(s), "does not say which class is positive, got 'good'"),
         (lambda s: [None, *["0.5x"] * len(s)], "does not return numbers"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_file_of_predictions_is_a_classifier(tmp_path):
     assert classifier.name == "toy"
     with pytest.raises(
         bb.InputError,
-        match=r"has no prediction for a sentence; found: 'He is a docto.'.*did you mean",
+        match=r"has no prediction for a sentence, got 'He is a docto.'.*Did you mean",
     ):
         classifier(["He is a docto."])
     with pytest.raises(bb.InputError, match="unknown kind of file"):

@@ -57,7 +57,7 @@ def test_bow_is_the_pipeline_of_scikit_learn_without_scikit_learn(tmp_path):
         "weights.safetensors",
     ]
     for wrong in (0, -1, float("inf"), "1"):
-        with pytest.raises(bb.InputError, match="C: must be a finite number above 0"):
+        with pytest.raises(bb.InputError, match="C: expected a finite number above 0"):
             bb.classifiers.train_bow(tmp_path / "train.tsv", C=wrong)
 
 
@@ -128,7 +128,7 @@ def test_bilstm_follows_its_equations(tmp_path):
         ("sentence\tlabel\na b\t1\nc\n", "line 3: is no label and sentence"),
         ("sentence\tlabel\na b\t1\nc\t2\n", "line 3: is no label and sentence"),
         ("sentence\tlabel\na b\t1\n \t0\n", "line 3: is no label and sentence"),
-        ("sentence\tlabl\na b\t1\n", "unknown layout.*did you mean 'labl'"),
+        ("sentence\tlabl\na b\t1\n", "unknown layout.*Did you mean 'labl'"),
         ("a\t1\nb\t1\n", "all sentences have one label"),
         ("a\tgood\nb\tbad\n", "unknown layout"),
         ("a\nb\n", "unknown layout"),

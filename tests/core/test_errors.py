@@ -9,8 +9,8 @@ def test_a_message_is_one_line_and_whole():
     where = "/folder/" + "w" * 400 + "/list.toml, class 'x', attributes"
     hint = nearest("crosed", ["crossed"])
     message = str(InputError("unknown model", where=where, found="f\n\x1b[2J" * 400, hint=hint))
-    assert message.startswith(f"{where}: unknown model; found: 'f")
-    assert message.endswith("...; did you mean 'crossed'?")
+    assert message.startswith(f"{where}: unknown model, got 'f")
+    assert message.endswith(".... Did you mean 'crossed'?")
     assert message.isprintable()
     long = "must hold what " + "it must hold " * 40
     assert str(InputError(long.strip())) == long.strip()
@@ -18,16 +18,16 @@ def test_a_message_is_one_line_and_whole():
 
 def test_what_was_found_is_shown_by_its_beginning():
     assert len(str(InputError("wrong", found="f" * 900))) < 200
-    assert "valid: valid0, valid1" in str(InputError("x", valid=[f"valid{i}" for i in range(99)]))
+    assert "Valid: valid0, valid1" in str(InputError("x", valid=[f"valid{i}" for i in range(99)]))
 
 
 def test_words_do_nothing_in_a_message():
     error = InputError(
         "no \x1b[1m", where="\u202eelif", found="a\0", valid=["\u200b"], hint="line\nbreak"
     )
-    assert str(error) == r"\u202eelif: no \x1b[1m; found: 'a\x00'; valid: \u200b; line break"
+    assert str(error) == r"\u202eelif: no \x1b[1m, got 'a\x00'. Valid: \u200b. Line break"
 
 
 def test_a_message_is_retold_with_a_wider_place():
     error = InputError("wrong", where="here", found="f", valid=["a", "b"]).retold("list")
-    assert str(error) == "list, here: wrong; found: 'f'; valid: a, b"
+    assert str(error) == "list, here: wrong, got 'f'. Valid: a, b"

@@ -37,15 +37,15 @@ def test_damaged_packed_files_name_the_file(tmp_path, pack, damage):
 
 def test_what_is_no_file_is_named(tmp_path):
     (tmp_path / "pairs.csv").touch()
-    with pytest.raises(InputError, match=r"pair\.csv: no such file; did you mean 'pairs.csv'"):
+    with pytest.raises(InputError, match=r"pair\.csv: no such file. Did you mean 'pairs.csv'"):
         files.read_bytes(tmp_path / "pair.csv")
-    with pytest.raises(InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="There is no folder"):
         files.read_bytes(tmp_path / "none" / "a.csv")
     with pytest.raises(InputError, match="is a folder, not a file"):
         files.read_bytes(tmp_path)
     with pytest.raises(InputError, match="is a device"):
         files.read_bytes(Path("/dev/null"))
-    with pytest.raises(InputError, match="must be a path"):
+    with pytest.raises(InputError, match="expected a path"):
         files.path_of(3)
 
 
@@ -105,7 +105,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         raise KeyError
     assert path.read_text() == "one"
     assert os.listdir(path.parent) == ["a.txt"]
-    with pytest.raises(InputError, match="is no file"), files.whole_file(tmp_path):
+    with pytest.raises(InputError, match="can be written"), files.whole_file(tmp_path):
         pass
 
 
@@ -120,7 +120,7 @@ def test_a_link_stays_a_link(tmp_path):
 def test_outputs_are_checked_before_the_work(tmp_path):
     (tmp_path / "file").touch()
     files.check_folder(tmp_path / "new" / "folder")
-    with pytest.raises(InputError, match="must be a folder"):
+    with pytest.raises(InputError, match="expected a folder"):
         files.check_folder(tmp_path / "file" / "out")
     assert sorted(os.listdir(tmp_path)) == ["file"]
 

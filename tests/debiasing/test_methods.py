@@ -195,10 +195,10 @@ def test_another_spelling_is_the_same_word():
     [
         ({"sets": [["x", "y"]]}, "no definitional set has two words"),
         ({"sets": [["a1", "a1"]]}, "two different words"),
-        ({"k": 9}, "k: must be a whole number from 1 to 6"),
-        ({"neutralize": ["w0", "nope"]}, "not in the vocabulary; found: 'nope'"),
+        ({"k": 9}, "k: expected a whole number from 1 to 6"),
+        ({"neutralize": ["w0", "nope"]}, "not in the vocabulary, got 'nope'"),
         ({"neutralize": ["a1"]}, "both neutralized and equalized"),
-        ({"neutralize": "attribute"}, "did you mean 'attributes'"),
+        ({"neutralize": "attribute"}, "Did you mean 'attributes'"),
     ],
 )
 def test_what_cannot_be_done_is_refused(change, says):

@@ -274,13 +274,13 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
     ("content", "message"),
     [
         (b"", "got nothing"),
-        (b"3 4\n" + LINES, "line 2: expected as many numbers as in most lines; found: '3 numbers'"),
+        (b"3 4\n" + LINES, "line 2: expected as many numbers as in most lines, got '3 numbers'"),
         (b"rabbi 1,5 2,5\nimam 1,5 2,5\n", "a known format"),
         (b"word;a;b\nrabbi;1;2,5\n", "line 2: expected a number.*decimals with a point"),
         (b"rabbi nan 2\nimam 0 0\n", "line 1: the word 'rabbi' has only zeros, NaN"),
         (b"word,a,b\nrabbi,1,2\nimam,1\nx,1\n", "line 3: expected as many cells"),
-        (b"word,year,d0,d1\nrabbi,1,2,3\n", "a dimension in each column; found: 'year'"),
-        (b'{"rabbi": [1, 2]}', "a known format.*found: 'JSON'"),
+        (b"word,year,d0,d1\nrabbi,1,2,3\n", "a dimension in each column, got 'year'"),
+        (b'{"rabbi": [1, 2]}', "a known format.*got 'JSON'"),
         (b"4 3\nrabbi \0\0\0\0\0\0\0\0\0\0\0\0imam \0", "whole records"),
         (struct.pack("<2i", 793712314, 12) + b"x" * 20, "model is damaged or truncated"),
         (gzip.compress(LINES, mtime=0)[:-9], "cannot be read: Compressed file ended"),
@@ -304,8 +304,8 @@ def test_faults_in_words_that_nobody_wants_do_not_matter(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("minilm-statik", r"unknown embedding; .*did you mean 'minilm-static'"),
-        ("nowhere/vectors.txt", "no such vector file; .*there is no folder nowhere"),
+        ("minilm-statik", r"unknown embedding.*Did you mean 'minilm-static'"),
+        ("nowhere/vectors.txt", "no such vector file.*There is no folder nowhere"),
         (".", "expected a static model or one file of vectors"),
     ],
 )
@@ -367,5 +367,5 @@ def test_ranks_of_gensim_and_of_what_has_no_order(tmp_path):
         with pytest.raises(InputError, match="the order of frequency"):
             ranks_of(none, ["rabbi"])
     rows = [(word, [1.0, float(i)]) for i, word in enumerate(sorted(RANKED, key=str.casefold))]
-    with pytest.raises(InputError, match=r"alphabetical order.*found: 'apple, imam, new_york"):
+    with pytest.raises(InputError, match=r"alphabetical order.*got 'apple, imam, new_york"):
         ranks_of(text_file(tmp_path / "v.txt", rows), RANKED)

@@ -76,10 +76,10 @@ def test_what_cannot_be_postprocessed() -> None:
     source = held()
     mean = {**dict(zip(WORDS, source.vectors, strict=True)), "mean": source.vectors.mean(axis=0)}
     for of, method, options, said in [
-        (source, "centre", {}, "did you mean 'center'"),
+        (source, "centre", {}, "Did you mean 'center'"),
         (load_embedding(source, WORDS[:4]), "center", {}, "too few vectors"),
         (source, "center", {"components": 1}, "components are for abtt"),
-        (load_embedding(mean), "center", {}, "nothing is left of a vector.*found: 'mean'"),
+        (load_embedding(mean), "center", {}, "nothing is left of a vector.*got 'mean'"),
     ]:
         with pytest.raises(InputError, match=said):
             postprocess(of, method, **options)

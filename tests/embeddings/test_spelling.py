@@ -34,7 +34,7 @@ def test_an_exact_word_is_not_replaced_and_shared_vectors_are_noted(tmp_path):
 def test_words_are_taken_once_and_checked(tmp_path):
     table = {"a": [1.0], "b": [2.0]}
     assert load_embedding(table, ["b", "a", "b"]).words == ("b", "a")
-    with pytest.raises(InputError, match="list of words is empty"):
+    with pytest.raises(InputError, match="expected words"):
         load_embedding(table, [])
     with pytest.raises(InputError, match=r"any of 2 words .*got words such as"):
         load_embedding(table, ["x", "y"])

@@ -15,12 +15,12 @@ from bayesbias.encoders.loading import load_encoder
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("minilm-sttic", "got 'minilm-sttic'.*did you mean 'minilm-static'"),
-        ("transformer:bert", "expected an encoder.*did you mean 'transformers'"),
-        ("glove-wiki-gigaword-100", "the mean of its word vectors: cbow:glove-wiki-gigaword-100"),
-        ("transformers:x?poling=cls", r"encoder 'transformers:x\?poling=cls': unknown option; found: 'poling'; .*'pooling'"),
+        ("minilm-sttic", "got 'minilm-sttic'.*Did you mean 'minilm-static'"),
+        ("transformer:bert", "expected an encoder.*Did you mean 'transformers'"),
+        ("glove-wiki-gigaword-100", "The mean of its word vectors: cbow:glove-wiki-gigaword-100"),
+        ("transformers:x?poling=cls", r"encoder 'transformers:x\?poling=cls': unknown option, got 'poling'.*'pooling'"),
         ("transformers:x?layer=two", "expected a whole number, got 'two'"),
-        ("transformers:x?pooling=men", "unknown pooling; found: 'men'; .*did you mean 'mean'"),
+        ("transformers:x?pooling=men", "unknown pooling, got 'men'.*Did you mean 'mean'"),
         ("cbow:", "expected the name of a model"),
         (3, "expected an encoder, got int"),
     ],

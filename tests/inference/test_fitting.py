@@ -281,7 +281,7 @@ def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     far = changed.replace(f"{value:g}", "1e150")
     with pytest.raises(
         InputError,
-        match=r"key .*: must lie .*; found: 1e\+150",
+        match=r"key .*: must lie .*, got 1e\+150",
     ):
         parse_model(far.encode(), "own.toml")
 

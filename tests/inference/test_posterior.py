@@ -168,11 +168,11 @@ def test_probabilities_are_checked(crossed, prob):
 
 def test_other_arguments_are_checked(crossed):
     with pytest.raises(
-        InputError, match="unknown estimand; found: 'both'; valid: population, listed_words"
+        InputError, match=r"unknown estimand, got 'both'\. Valid: population, listed_words"
     ):
         crossed.summary(estimand="both")
     for rope in (0, -1, np.nan):
-        with pytest.raises(InputError, match="rope: must be a finite number above 0"):
+        with pytest.raises(InputError, match="rope: expected a finite number above 0"):
             crossed.contrasts(rope=rope)
 
 

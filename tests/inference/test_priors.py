@@ -86,12 +86,12 @@ def test_what_has_no_contrast_or_needs_a_table_is_refused():
     one = pairs()[lambda frame: frame["connection"] == "neutral"]
     with pytest.raises(FitError, match="no two connections"):
         prior_expectation("crossed", one)
-    with pytest.raises(InputError, match="draws: must be a whole number of at least 2"):
+    with pytest.raises(InputError, match="draws: expected a whole number of at least 2"):
         prior_expectation("crossed", draws=1)
-    with pytest.raises(InputError, match="needs a column"):
+    with pytest.raises(InputError, match="this one is missing"):
         prior_expectation("sentiment")
     assert not fits_usual_pairs(load_model("sentence"))
-    with pytest.raises(InputError, match="did you mean 'crossed'"):
+    with pytest.raises(InputError, match="Did you mean 'crossed'"):
         prior_expectation("crosed")
     # A table without limits to its outcome has no impossible rows.
     free = load_model("hierarchical").text.replace('outcome = "distance"', 'outcome = "rating"')

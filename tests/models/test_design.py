@@ -114,22 +114,22 @@ def test_a_dimension_that_another_determines_is_found_and_any_other_refused(tabl
 @pytest.mark.parametrize(
     ("edit", "error", "said"),
     [
-        (lambda t: t.drop(columns="attribute"), InputError, "lacks; found: 'attribute'"),
+        (lambda t: t.drop(columns="attribute"), InputError, "missing, got 'attribute'"),
         (
             lambda t: t.rename(columns={"distance": "distanc"}),
             InputError,
-            "did you mean 'distanc'?",
+            "Did you mean 'distanc'?",
         ),
         (lambda t: t.assign(distance="far"), InputError, "'distance' is no column of numbers"),
         (
             lambda t: t.assign(distance=[1.0, np.nan, *t["distance"][2:]]),
             InputError,
-            "row 1: .* found: nan",
+            "row 1: .* got nan",
         ),
         (
             lambda t: t.assign(distance=[np.inf, *t["distance"][1:]]),
             InputError,
-            "row 0: .* found: inf",
+            "row 0: .* got inf",
         ),
         (
             lambda t: t.assign(attribute=[None, *t["attribute"][1:]]),
@@ -158,10 +158,10 @@ def test_a_column_that_is_not_there_is_traced_to_its_file(table, tmp_path):
         text = load_model("crossed").text
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), encoding="utf-8")
-        with pytest.raises(InputError, match=f"found: '{column}'") as caught:
+        with pytest.raises(InputError, match=f"got '{column}'") as caught:
             Design.of(load_model(path), table)
         assert str(caught.value).startswith(f"model crossed ({path})")
-    with pytest.raises(InputError, match=r"^model crossed: .* found: 'attribute'"):
+    with pytest.raises(InputError, match=r"^model crossed: .* got 'attribute'"):
         Design.of(load_model("crossed"), table.drop(columns="attribute"))
     # Where a model was read from is no part of what it is.
     path.write_text(load_model("crossed").text, encoding="utf-8")
@@ -187,8 +187,8 @@ def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
 def test_a_shipped_model_of_another_kind_of_table_is_no_spelling_mistake(table):
     with pytest.raises(InputError) as caught:
         Design.of(load_model("sentence"), table)
-    assert "did you mean" not in str(caught.value)
-    assert "a row of it is one protected_word x protected_template x attribute" in str(caught.value)
+    assert "Did you mean" not in str(caught.value)
+    assert "A row of it is one protected_word x protected_template x attribute" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_the_column_that_rows_are_told_by_is_needed():
     assert (
         not Design.of(of_some_rows(), nowhere).only["attribute_effect"].any()
     )  # as for a fit that is read back
-    said = r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
+    said = r"no row .*got 'stereotypes'. Valid: human, neutral, stereotype"
     with pytest.raises(InputError, match=said) as error:
         fit(grid(), of_some_rows(label="stereotypes"), progress=False)
-    assert "did you mean 'stereotype'" in str(error.value)
+    assert "Did you mean 'stereotype'" in str(error.value)

@@ -219,7 +219,7 @@ def test_a_row_says_which_arguments_are_positive(monkeypatch):
     assert spec("-1", "1").parameters["word_by_connection_sd"].args == {"low": -1.0, "width": 1.0}
     with pytest.raises(
         InputError,
-        match=r"parameter.word_by_connection_sd\], key width: must be a finite number above 0; found: -1",
+        match=r"parameter.word_by_connection_sd\], key width: expected a finite number above 0, got -1",
     ):
         spec("-1", "-1")
     with pytest.raises(

@@ -82,7 +82,7 @@ BAD = {
         [
             "[parameter.word_by_connection_sd]",
             "'Exponental'",
-            "did you mean 'Exponential'?",
+            "Did you mean 'Exponential'?",
             "HalfNormal",
         ],
     ),
@@ -91,7 +91,7 @@ BAD = {
         [
             "[parameter.word_by_connection], key mu",
             "'connection_meen'",
-            "did you mean 'connection_mean'?",
+            "Did you mean 'connection_mean'?",
         ],
     ),
     "circle": (
@@ -127,7 +127,7 @@ BAD = {
         [('["attribute"]', '["draw"]')],
         ["[parameter.attribute_effect], key dims", "draw"],
     ),
-    "schema 2": ([("schema = 1", "schema = 2")], ["own.toml, schema", "2", "valid: schema = 1"]),
+    "schema 2": ([("schema = 1", "schema = 2")], ["own.toml, schema", "2", "Valid: schema = 1"]),
 }
 
 
@@ -144,7 +144,7 @@ def test_bad_models_are_refused_with_file_key_and_finding(case):
 def test_invalid_toml_and_text_are_refused_with_their_line():
     with pytest.raises(InputError, match=r"own\.toml: is not valid TOML: .*line 8"):
         own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
-    with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8; found: b'\\xff"):
+    with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8, got b'\\xff"):
         parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
     with pytest.raises(
         InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"
@@ -196,7 +196,7 @@ def test_the_outcome_is_no_dimension():
         '"protected_word", "connection"', '"distance", "connection"'
     )
     with pytest.raises(
-        InputError, match="the outcome cannot be a dimension of a parameter; found: 'distance'"
+        InputError, match="the outcome cannot be a dimension of a parameter, got 'distance'"
     ):
         parse_model(text.encode(), "own.toml")
 

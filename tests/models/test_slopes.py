@@ -83,12 +83,12 @@ def test_the_mean_gains_covariate_times_slope():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("distance",), r"must be a column of numbers.*found: 'distance'"),
+        (("distance",), r"must be a column of numbers.*got 'distance'"),
         (("attribute",), "column of numbers"),
         (("",), "covariate"),
         ((3,), "covariate"),
         (("age", ["connection", "connection"]), "by and varying"),
-        (("age", [()]), "must name a column"),
+        (("age", [()]), "expected the name of a column"),
         (("age", ["chain"]), "taken by the draws"),
     ],
 )
@@ -99,7 +99,7 @@ def test_what_cannot_be_is_refused(arguments, said):
 
 def test_a_covariate_that_the_model_has_is_refused():
     once = with_slopes("default", "age")
-    with pytest.raises(InputError, match=r"slopes on this covariate already; found: 'age'"):
+    with pytest.raises(InputError, match=r"slopes on this covariate already, got 'age'"):
         with_slopes(once, "age")
     with pytest.raises(InputError, match="parameters of these names"):
         with_slopes(with_slopes("default", "a b"), "a_b")
@@ -144,10 +144,10 @@ def test_slopes_of_a_command_fit_the_outcome():
 @pytest.mark.parametrize(
     ("covariate", "said"),
     [
-        ("ago", "unknown covariate.*did you mean 'age'"),
-        ("attribute_class", "unknown covariate|needs numbers"),
-        ("distance", "unknown covariate|of none of the units|is its outcome"),
-        ("noise", "covariate of none of the units"),
+        ("ago", "unknown covariate.*Did you mean 'age'"),
+        ("attribute_class", "unknown covariate|of numbers"),
+        ("distance", "unknown covariate|every grouping factor|is its outcome"),
+        ("noise", "every grouping factor"),
     ],
 )
 def test_what_is_no_covariate_is_refused(covariate, said):
@@ -167,15 +167,15 @@ def test_a_covariate_that_tells_nothing_is_refused():
     )  # the table's coverage says what it is
     with pytest.raises(InputError, match="same for all words of each protected_class"):
         slopes_for("default", of_class, "rank", ["protected_class"])
-    with pytest.raises(InputError, match=r"same in all rows; found: 1\.0"):
+    with pytest.raises(InputError, match=r"same in all rows, got 1\.0"):
         slopes_for("default", table.assign(one=1.0), "one")
-    with pytest.raises(InputError, match="name of a parameter of the model; found: 'set_mean'"):
+    with pytest.raises(InputError, match="since a parameter has this one, got 'set_mean'"):
         slopes_for("default", table.assign(set_mean=table["year"]), "set_mean")
 
 
 def test_a_table_without_covariates_says_how_it_gets_them():
     with pytest.raises(
         InputError,
-        match=r"the table has no covariates; found: 'year'.*--covariates FILE.*join_covariates",
+        match=r"the table has no covariates, got 'year'.*--covariates FILE.*join_covariates",
     ):
         slopes_for("crossed", grid(), "year")

@@ -49,14 +49,14 @@ def test_results_are_read_and_have_defaults():
             r"own.toml, \[results\], key group: must be the name of a column",
         ),
         ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
-        ("fixed", "fixd", r"unknown key.*'fixd'.*did you mean 'fixed'"),
+        ("fixed", "fixd", r"unknown key.*'fixd'.*Did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
         ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
         ("new_days", "population", r"\[results.estimand.population\]: this name is taken"),
         (
             '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
             "level = 3",
-            r"\[results\], key level: must be a table; found: 3",
+            r"\[results\], key level: expected a table, got 3",
         ),
     ],
 )

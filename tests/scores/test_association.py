@@ -188,7 +188,7 @@ def test_two_classes_are_needed() -> None:
     result = weat("minilm-static", "religion", classes=("islam", "judaism"))
     assert list(result.n.values()) == [5, 5, 4, 4]
     assert result.a == load_wordlist("religion").classes[2].attributes
-    with pytest.raises(InputError, match="did you mean 'islam'"):
+    with pytest.raises(InputError, match="Did you mean 'islam'"):
         weat("minilm-static", "religion", classes=("islan", "judaism"))
 
 

@@ -78,7 +78,7 @@ def test_the_order_of_the_classes_is_the_sign() -> None:
     ("covariates", "covariate", "said"),
     [
         ({"f": VALUES, "g": VALUES}, None, "the name of one of f, g"),
-        ({"covariate": VALUES}, "covarate", "did you mean 'covariate'"),
+        ({"covariate": VALUES}, "covarate", "Did you mean 'covariate'"),
         ({"f": dict.fromkeys(JOBS, "a")}, None, "expected numbers"),
         ({"f": dict.fromkeys(JOBS, 2.0)}, None, "got 2 for all"),
         ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "4 words or more"),

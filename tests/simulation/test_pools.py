@@ -162,20 +162,20 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         assert room.drawn_pool(given, **sizes).values() == pytest.approx(of_lists.values())
     with pytest.raises(InputError, match="holds the pools already"):
         room.drawn_pool(table, POOLS, **sizes)
-    with pytest.raises(InputError, match="nothing to draw words from"):
+    with pytest.raises(InputError, match="expected a source of words, got none"):
         room.drawn_pool("minilm-static", **sizes)
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"words": 12}, r"12 words of class women; found: 12"),
-        ({"attributes": [4, 20]}, r"20 attributes of list men; found: 9"),
-        ({"human": 3}, r"no human words.*found: 'human = 3'"),
+        ({"words": 12}, r"12 words of class women, got 12"),
+        ({"attributes": [4, 20]}, r"20 attributes of list men, got 9"),
+        ({"human": 3}, r"no human words.*got 'human = 3'"),
         ({"words": [3, 3, 3]}, "one number, or one for each"),
-        ({"methods": ["momnets"]}, r"unknown method.*did you mean 'moments'"),
-        ({"methods": ["sentence"]}, r"needs a column that the table lacks.*attribute_template"),
-        ({"tables": 0}, r"tables: must be"),
+        ({"methods": ["momnets"]}, r"unknown method.*Did you mean 'moments'"),
+        ({"methods": ["sentence"]}, r"this one is missing.*attribute_template"),
+        ({"tables": 0}, r"tables: expected"),
     ],
 )
 def test_bad_requests_are_refused(change, says):

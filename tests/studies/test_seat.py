@@ -299,12 +299,12 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("sent-weat77",), "did you mean 'sent-weat7'"),
+        (("sent-weat77",), "Did you mean 'sent-weat7'"),
         (("",), "tests: expected"),
-        ((["weat6", "weat6"],), "a test stands twice"),
-        (("weat6", ["minilm-static", "minilm-static"]), "an encoder stands twice"),
+        ((["weat6", "weat6"],), "a test is listed twice"),
+        (("weat6", ["minilm-static", "minilm-static"]), "an encoder is listed twice"),
         (("weat6", []), "encoders: expected"),
-        (("weat6", "minilm-statik"), "did you mean 'minilm-static'"),
+        (("weat6", "minilm-statik"), "Did you mean 'minilm-static'"),
     ],
 )
 def test_wrong_arguments_are_named_before_anything_is_run(arguments, message):

@@ -197,7 +197,7 @@ def test_bonferroni_counts_the_classifiers_unless_told():
     p = float(bb.paired_test(table)["p_value"][0])
     assert bb.paired_test(table)["p_bonferroni"].tolist() == [min(1, 2 * p)] * 2
     assert bb.paired_test(table, hypotheses=10**6)["p_bonferroni"].tolist() == [1.0, 1.0]
-    with pytest.raises(bb.InputError, match="did you mean 'noun_pair'"):
+    with pytest.raises(bb.InputError, match="Did you mean 'noun_pair'"):
         bb.paired_test(table, unit="noun pair")
 
 

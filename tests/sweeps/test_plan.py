@@ -26,12 +26,12 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"embedings": ["minilm-static"]}, "embedings.*did you mean 'embeddings'"),
-        ({"models": ["crosed"]}, "models.*crosed.*did you mean 'crossed'"),
+        ({"embedings": ["minilm-static"]}, "embedings.*Did you mean 'embeddings'"),
+        ({"models": ["crosed"]}, "models.*crosed.*Did you mean 'crossed'"),
         ({"models": ["crossed", "crossed"]}, "models: an entry"),
-        ({"wordlists": None}, "embeddings and word lists need each other"),
+        ({"wordlists": None}, "expected embeddings and wordlists together"),
         ({"embeddings": None, "wordlists": None}, "nothing to fit"),
-        ({"settings": {"draw": 5}}, "draw.*did you mean 'draws'"),
+        ({"settings": {"draw": 5}}, "draw.*Did you mean 'draws'"),
         ({"settings": {"draws": 0}}, "settings, draws"),
         ({"settings": {"seed": [1, 1]}}, "settings, seed"),
         ({"settings": {"prob": 1.0}}, "settings, prob"),

@@ -66,16 +66,16 @@ def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFram
 @pytest.mark.parametrize(
     ("row", "column", "value", "said"),
     [
-        (3, "distance", 9.0, r"row 3, column distance: expected a distance.*9\.0; valid: 0 to 2"),
-        (3, "distance", "far", "row 3, column distance: expected a finite number; found: 'far'"),
+        (3, "distance", 9.0, r"row 3, column distance: expected a distance.*9\.0. Valid: 0 to 2"),
+        (3, "distance", "far", "row 3, column distance: expected a finite number, got 'far'"),
         (2, "attribute", " ", "row 2, column attribute: .*an empty cell"),
-        (5, "connection", "diferent", "row 5, column connection: .*did you mean 'different'"),
+        (5, "connection", "diferent", "row 5, column connection: .*Did you mean 'different'"),
         (10, "protected_class", "class1", "row 10, .*'w01' stands in another class"),
         (
             1,
             "connection",
             "different",
-            r"'w00' \(class0\) and 'a01' \(class0\) contradict.*valid: associated",
+            r"'w00' \(class0\) and 'a01' \(class0\) contradict.*Valid: associated",
         ),
     ],
 )
@@ -91,15 +91,15 @@ def test_bad_rows_are_refused_with_row_and_finding(good, tmp_path, row, column, 
 
 def test_connections_turned_round_and_similarities_are_refused(good):
     turned = good["connection"].replace({"associated": "different", "different": "associated"})
-    with pytest.raises(InputError, match=r"contradict.*found: 'different'; valid: associated"):
+    with pytest.raises(InputError, match=r"contradict.*got 'different'. Valid: associated"):
         load_distances(good.assign(connection=turned))
     similarities = good.assign(distance=np.where(good.index == 3, -0.2, 0.5))
-    with pytest.raises(InputError, match="a similarity"):
+    with pytest.raises(InputError, match="A similarity"):
         load_distances(similarities)
 
 
 def test_what_is_no_table_is_refused(good, tmp_path):
-    with pytest.raises(InputError, match=r"column 'attribute' is missing.*did you mean 'atribute'"):
+    with pytest.raises(InputError, match=r"column 'attribute' is missing.*Did you mean 'atribute'"):
         load_distances(good.rename(columns={"attribute": "atribute"}))
     with pytest.raises(InputError, match="expected rows"):
         load_distances(good.iloc[:0])
@@ -133,7 +133,8 @@ def test_a_repeated_row_is_one_observation(good):
     assert any("a repeated row is the same observation" in note for note in once.coverage.notes)
     again = pd.concat([good, good.iloc[[3]].assign(distance=0.5)], ignore_index=True)
     with pytest.raises(
-        InputError, match="'w00', 'a11' stands twice with different distances, in row 3 and row 32"
+        InputError,
+        match="'w00', 'a11' is listed twice with different distances, in row 3 and row 32",
     ):
         load_distances(again)
 
@@ -217,7 +218,7 @@ def test_a_model_of_ones_own_takes_columns_of_its_own(good):
     assert len(bb.fit(corpora, own("distance", "connection", 'units = ["protected_word", "attribute", "corpus"]'),
                       **QUICK).table) == 2 * len(good)  # fmt: skip
     with pytest.raises(
-        InputError, match=r"stands twice .* name the column .* \[likelihood\], key units"
+        InputError, match=r"is listed twice .* name the column .* \[likelihood\], key units"
     ):
         bb.fit(corpora, "crossed", **QUICK)
     # A column called distance that is none of words.
@@ -423,15 +424,15 @@ def test_single_missing_pairs_are_said(tmp_path):
 BAD_PUBLISHED = {
     "no column": (
         [line.replace("connection", "conection") for line in PUBLISHED_GOOD],
-        r"column 'connection' is missing.*did you mean 'conection'\?",
+        r"column 'connection' is missing.*Did you mean 'conection'\?",
     ),
     "two classes": (
         published_with(line3="1,a1,late,b_stereotype,0.6,0.4,associated"),
-        r"line 2, protected word 'a1': .*found: \['a', 'b'\]",
+        r"line 2, protected word 'a1': .*got \['a', 'b'\]",
     ),
     "contradiction": (
         published_with(line8="6,b2,kind,a_stereotype,1.2,-0.2,human"),
-        r"line 8: 'b2' \(b\) and 'kind' \(a\) contradict.*found: 'human'; valid: different",
+        r"line 8: 'b2' \(b\) and 'kind' \(a\) contradict.*got 'human'. Valid: different",
     ),
 }
 

@@ -65,9 +65,9 @@ def test_certain_predictions_are_clipped_and_counted_on_the_logit_scale():
 
 def test_what_is_no_table_of_predictions():
     frame = toy().frame
-    with pytest.raises(bb.InputError, match="classifiers of different names; found: 'toy'"):
+    with pytest.raises(bb.InputError, match="classifiers of different names, got 'toy'"):
         bb.sentiment_table(frame, frame)
-    with pytest.raises(bb.InputError, match=r"one prediction a sentence; found: 'He is a doctor.'"):
+    with pytest.raises(bb.InputError, match=r"one prediction a sentence, got 'He is a doctor.'"):
         bb.sentiment_table(pd.concat([frame, frame[:1]]))
     with pytest.raises(bb.InputError, match="lacks the column 'gender'"):
         bb.sentiment_table(frame.drop(columns="gender"))

@@ -239,10 +239,10 @@ def test_a_pipeline_is_a_classifier_as_its_model_is(tmp_path):
 def test_labels_of_transformers_models_are_never_guessed(tmp_path):
     folder = tiny(tmp_path / "plain", {0: "LABEL_0", 1: "LABEL_1"})
     with pytest.raises(
-        bb.InputError, match="does not say which class is positive; found: 'LABEL_0, LABEL_1'"
+        bb.InputError, match="does not say which class is positive, got 'LABEL_0, LABEL_1'"
     ):
         bb.load_classifier(f"transformers:{folder}")
-    with pytest.raises(bb.InputError, match=r"unknown class; found: 'LABEL_2'.*did you mean"):
+    with pytest.raises(bb.InputError, match=r"unknown class, got 'LABEL_2'.*Did you mean"):
         bb.load_classifier(f"transformers:{folder}", positive="LABEL_2")
     p = bb.load_classifier(f"transformers:{folder}", positive="LABEL_1")(["good"])
     q = bb.load_classifier(f"transformers:{folder}", positive="LABEL_0")(["good"])
@@ -252,7 +252,7 @@ def test_labels_of_transformers_models_are_never_guessed(tmp_path):
 def test_what_is_no_text_classifier(tmp_path):
     masked = tiny(tmp_path / "masked", {0: "negative", 1: "positive"}, "BertForMaskedLM")
     with pytest.raises(
-        bb.InputError, match="is not a text-classification model; found: 'BertForMaskedLM'"
+        bb.InputError, match="is not a text-classification model, got 'BertForMaskedLM'"
     ):
         bb.load_classifier(f"transformers:{masked}")
     many = tiny(

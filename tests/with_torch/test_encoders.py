@@ -308,8 +308,8 @@ def test_a_model_whose_files_lack_weights_is_refused(tmp_path):
             r"from 0 \(input embeddings\) to 6, or -1 \(last\) to -7, got 7",
         ),
         ("layer=-8", "expected a layer"),
-        ("max_length=513", "max_length: must be a whole number from 3 to 512"),
-        ("device=tpu", "unknown device here; found: 'tpu'; valid: cpu"),
+        ("max_length=513", "max_length: expected a whole number from 3 to 512"),
+        ("device=tpu", "unknown device here, got 'tpu'. Valid: cpu"),
         ("pooling=cls&special_tokens=exclude", "expected special tokens"),
     ],
 )
@@ -325,7 +325,7 @@ def test_folders_that_are_no_models(tmp_path, kind):
     (damaged / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(InputError, match=r"damaged.*expected a model to load"):
         load_encoder(f"{kind}:{damaged}")
-    with pytest.raises(InputError, match=r"got '.*damagd'.*did you mean '.*damaged'"):
+    with pytest.raises(InputError, match=r"got '.*damagd'.*Did you mean '.*damaged'"):
         load_encoder(f"{kind}:{tmp_path / 'damagd'}")
     with pytest.raises(InputError, match="expected the folder of a model, got a file"):
         load_encoder(f"{kind}:{damaged / 'config.json'}")

@@ -64,9 +64,9 @@ def test_controls_by_a_path_relative_to_the_list(
 @pytest.mark.parametrize(
     ("controls", "expected"),
     [
-        ("2020", "did you mean '2022'?"),
+        ("2020", "Did you mean '2022'?"),
         ("no/such.toml", "no such control list file"),
-        ({"humans": ["a", "b"]}, "did you mean 'human'?"),
+        ({"humans": ["a", "b"]}, "Did you mean 'human'?"),
     ],
 )
 def test_bad_controls(controls: object, expected: str) -> None:

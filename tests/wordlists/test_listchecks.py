@@ -12,18 +12,18 @@ from bayesbias.core.errors import InputError
 from bayesbias.wordlists.listfile import check_wordlist, load_wordlist
 
 BAD = [
-    ("schema = 1", "schema = 2", "schema: unknown schema; found: 2"),
-    ("language", "langage", "unknown key; found: 'langage'; .*did you mean 'language'"),
-    ('name = "old"', 'name = "young"', "two classes have one name; found: 'young'"),
+    ("schema = 1", "schema = 2", "schema: unknown schema, got 2"),
+    ("language", "langage", "unknown key, got 'langage'.*Did you mean 'language'"),
+    ('name = "old"', 'name = "young"', "two classes have one name, got 'young'"),
     ('["old", "elderly"]', '["old"]', "class 'old', protected: a class needs at least two"),
     ('"wise"]', '"wise", "frail"]', "class 'old', attributes: the word is listed 2 times"),
-    ('"elderly"]', '"youth"]', "a protected word is in two classes; found: 'youth'"),
-    ('"elderly"', "65", "class 'old', protected, word number 2: .*found: 65"),
+    ('"elderly"]', '"youth"]', "a protected word is in two classes, got 'youth'"),
+    ('"elderly"', "65", "class 'old', protected, word number 2: .*got 65"),
     ('["clock", "grass"]', '["clock"]', "controls, neutral: a neutral control list needs"),
     (
         "[controls]",
         '[published_spellings]\nelderley = "aged"\n[controls]',
-        "is not a word of this list; .*did you mean 'elderly'",
+        "is not a word of this list.*Did you mean 'elderly'",
     ),
 ]
 
@@ -47,9 +47,9 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ("religon", "did you mean 'religion'"),
+        ("religon", "Did you mean 'religion'"),
         ("nowhere/mine.toml", "no such word list file"),
-        ("minilm-static", "are the two exchanged"),
+        ("minilm-static", "Are the two exchanged"),
         ({}, "class: expected a class"),
         ({"man": ["he", "him"]}, "class 'man': must be a mapping"),
         (None, "cannot be read as a word list"),

@@ -99,18 +99,18 @@ def test_own_occupations(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"profesions": []}, "unknown key; found: 'profesions'.*did you mean 'professions'"),
-        ({"professions": []}, "professions: must be a list that is not empty"),
+        ({"profesions": []}, "unknown key, got 'profesions'.*Did you mean 'professions'"),
+        ({"professions": []}, "professions: expected a list that is not empty"),
         (
             {"professions": ["nurse", "person"]},
-            "a sentence is made twice; found: 'He is a person.'",
+            "a sentence is made twice, got 'He is a person.'",
         ),
         (
             {"professions": [{"name": "nurse", "female_share": 101}]},
             "female_share: must lie from 0",
         ),
         ({"noun_pairs": [{"male": "He"}]}, "noun_pairs, number 1: lacks the key 'female'"),
-        ({"template": "{noun} is a {job}."}, "template: does not hold the right fields"),
+        ({"template": "{noun} is a {job}."}, "template: expected the fields of a sentence"),
     ],
 )
 def test_faults_in_a_list_of_occupations_are_named(change, message):

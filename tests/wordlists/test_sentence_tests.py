@@ -246,9 +246,9 @@ def test_articles_and_plurals(singular, article, plural):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("sent-weat11",), r"unknown test.*'sent-weat11'.*did you mean 'sent-weat1"),
-        (("weat6", "sentences"), r"unknown level.*'sentences'.*did you mean 'sentence'"),
-        (("sent-weat6", "word"), "level of its own.*valid: sentence"),
+        (("sent-weat11",), r"unknown test.*'sent-weat11'.*Did you mean 'sent-weat1"),
+        (("weat6", "sentences"), r"unknown level.*'sentences'.*Did you mean 'sentence'"),
+        (("sent-weat6", "word"), "level of its own.*Valid: sentence"),
         (("religion", "word"), "two classes.*'judaism', 'christianity', 'islam'"),
     ],
 )
@@ -260,8 +260,8 @@ def test_an_unknown_test_or_level_is_named(arguments, message):
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        (None, r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'; .*\[kinds\]"),
-        ({"persons": ["nurse"]}, "unknown kind.*'persons'.*did you mean 'person'"),
+        (None, r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'.*\[kinds\]"),
+        ({"persons": ["nurse"]}, "unknown kind.*'persons'.*Did you mean 'person'"),
     ],
 )
 def test_a_kind_is_never_guessed_and_a_wrong_one_named(kinds, message):
@@ -341,8 +341,8 @@ def test_words_are_stated_for_both_sets_that_are_compared(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"targ1": {"category": "A", "exmaples": []}}, "did you mean 'examples'"),
-        ({"targ1": {"category": "A", "examples": ["One.", 2]}}, "examples, number 2: .*found: 2"),
+        ({"targ1": {"category": "A", "exmaples": []}}, "Did you mean 'examples'"),
+        ({"targ1": {"category": "A", "examples": ["One.", 2]}}, "examples, number 2: .*got 2"),
     ],
 )
 def test_a_file_that_is_not_a_test_is_named_by_key_and_number(change, message, tmp_path):

@@ -182,7 +182,7 @@ def with_frequency(
     frame = fit.table
     if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(frame):
         raise InputError(
-            "frequency is asked of a fit of distances", where=fit.spec.label, found=fit.spec.outcome
+            "expected a fit of distances", where=fit.spec.label, found=fit.spec.outcome
         )
     prob = checks.probability(prob)
     every = [str(word) for word, _ in SIDES.values() for word in frame[word].unique()]
