@@ -49,7 +49,7 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
     [
         ("religon", "Did you mean 'religion'"),
         ("nowhere/mine.toml", "no such word list file"),
-        ("minilm-static", "Are the two exchanged"),
+        ("minilm-static", "are the two exchanged"),
         ({}, "class: expected a class"),
         ({"man": ["he", "him"]}, "class 'man': must be a mapping"),
         (None, "cannot be read as a word list"),
