@@ -159,5 +159,5 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
 @pytest.mark.slow
 def test_without_distributed_the_message_says_how_to_get_it(done, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'bayesbias\[dask\]'"):
+    with pytest.raises(InputError, match=r"pip install '.\[dask\]'"):
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
