@@ -38,7 +38,7 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
     >>> check_dimensions(["year", "d1", "d2"], "v.csv")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'; drop or rename them
+    bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'. Drop or rename them
     """
     odd = [name for name in names if _NO_DIMENSION.fullmatch(name.strip())]
     stems = [re.sub(r"\d+$", "", name) for name in names]
