@@ -110,7 +110,9 @@ def reference():
 
 
 def _walk(group, name):
-    for short, command in group.commands.items():
+    context = click.Context(group, info_name=name)
+    for short in group.list_commands(context):
+        command = group.get_command(context, short)
         yield f"{name} {short}", command
         if isinstance(command, click.Group):
             yield from _walk(command, f"{name} {short}")
