@@ -7,7 +7,7 @@ from helpers.documents import DOCS
 import bayesbias
 
 SECTION = re.compile(
-    r"^## `(plot_\w+)`\n\n.+?\n\n(?:% long\n)?```python\n(.+?)\n```\n\n!\[([^\]]+)\]\((\w+)\.png\)\n",
+    r"^## `(plot_\w+)`\n\n.+?\n\n(?:<!-- long -->\n)?```python\n(.+?)\n```\n\n!\[([^\]]+)\]\((\w+)\.png\)\n",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -1,8 +1,8 @@
 """The code of a document: its blocks, and running them from top to bottom in one folder.
 
-Blocks of `python` and `sh` are run. A block with a `:caption:` is a file of that name. A line that begins with `%`
-(or `<!--`) and is not printed may stand before a block: `% needs: PACKAGE` (left out without the package), `% long` (run
-by `make claims` only), `% not run: REASON`, and `% given` (code that makes the files which the reader has).
+Blocks of `python` and `sh` are run. A block with a `:caption:` is a file of that name. A comment
+may stand before a block: `<!-- needs: PACKAGE -->` (left out without the package), `<!-- long -->` (run by `make claims`
+only), `<!-- not run: REASON -->`, and `<!-- given -->` (each comment below it is a line that makes the reader's files).
 """
 
 import contextlib
@@ -58,10 +58,11 @@ def blocks_of(path: Path) -> list[Block]:
     lines = iter(enumerate(path.read_text(encoding="utf-8").splitlines(), start=1))
     page = path.relative_to(ROOT).as_posix()
     for number, line in lines:
-        if line.startswith(("%", "<!--")):
-            said = line.replace("<!--", "%").removesuffix("-->")[1:].strip()
+        if line.startswith("<!--"):
+            hidden = line.removeprefix("<!-- ").removesuffix(" -->")
+            said = hidden.strip()
             if said == "given" or given:
-                given.append("" if said == "given" else line[2:])
+                given.append("" if said == "given" else hidden)
             elif said.startswith("needs:"):
                 marks["needs"] = tuple(said.removeprefix("needs:").split())
             elif said == "long":
