@@ -11,9 +11,10 @@ least squares),
 .. math:: z \sim N(c, A^{-1}), \quad A = I + D X^T (W^{-1} + \sigma_q^2)^{-1} X D, \qquad
           z_q \mid \eta_s \sim N(k (\tilde y - \eta_s),\ (1 + W \sigma_q^2)^{-1}),
 
-with :math:`\eta_s` the log odds without :math:`z_q`. The density that is sampled is the exact one,
-so that the pilot decides over the number of steps alone. `bayesbias.inference.build` states the
-same model in PyMC.
+with :math:`\eta_s` the log odds without :math:`z_q`. At another scale they are wider or narrower, in
+proportion to :math:`(1 + I \sigma^2)^{-1/2}`, with I the precision that the data give the effect. The
+density that is sampled is the exact one, so that the pilot decides over the number of steps alone.
+`bayesbias.inference.build` states the same model in PyMC.
 """
 
 from __future__ import annotations
@@ -249,11 +250,11 @@ def pilot(design: Design, layout: Layout) -> dict[str, np.ndarray]:
             new[k] = math.sqrt(max(total / count, _LEAST**2)) if count else sd[k]
         sd = new
     kept = w * own / (1 + w * own**2)
-    known = np.where(layout.scale_of < 0, 0.0, 1 - np.diag(inverse))
+    known = np.where(layout.scale_of < 0, 0.0, np.maximum(1 / np.diag(inverse) - 1, 0) / scale**2)
     return {
         "center": center, "root": np.linalg.cholesky(inverse), "k": kept, "wide": 1 / np.sqrt(1 + w * own**2),
-        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_SCORED)), "log_sd": np.log(sd), "known": known,
-        "row_known": own * kept,
+        "working": working, "log_m": np.log(np.maximum(sd, _LEAST_SCORED)), "known": known, "row_known": w,
+        "wider": 0.5 * np.log1p(known * scale**2), "row_wider": 0.5 * np.log1p(w * own**2),
     }  # fmt: skip
 
 
@@ -305,12 +306,11 @@ def _sampled(
             code += [DISTRIBUTIONS[parameter.distribution].code] * size
             shapes += [args[0]] * size
             rates += [args[1] if len(args) > 1 else 0.0] * size
-        effect_sd = layout.sds(np.exp(found["log_sd"]))
         arrays = [
             layout.index, layout.scale_of, layout.second_of, layout.row_scale, np.array(code, dtype=np.int64), design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
             found["center"], found["root"], found["k"], found["wide"], found["working"], np.array(shapes), np.array(rates),
-            found["log_m"], found["known"], found["row_known"], np.log(effect_sd), found["log_sd"],
+            found["log_m"], found["known"], found["row_known"], found["wider"], found["row_wider"],
         ]  # fmt: skip
         scales, effects = len(code), len(layout.scale_of)
         n = scales + effects + (rows if layout.own else 0)
@@ -404,7 +404,7 @@ def _density(
         _real(words, numbers, 11), _real(words, numbers, 12), _real(words, numbers, 13), _real(words, numbers, 14),
         _real(words, numbers, 15),
     )  # fmt: skip
-    a, b, log_m, known, row_known, log_effect, log_sd = (
+    a, b, log_m, known, row_known, wider, row_wider = (
         _real(words, numbers, 16), _real(words, numbers, 17), _real(words, numbers, 18), _real(words, numbers, 19),
         _real(words, numbers, 20), _real(words, numbers, 21), _real(words, numbers, 22),
     )  # fmt: skip
@@ -417,14 +417,16 @@ def _density(
     sd, to_sd, to_log = np.exp(theta), np.zeros(n_scales), np.zeros(n_scales)
     matrix = root.reshape((n_effects, n_effects))
     z = center + matrix @ at[n_scales : n_scales + n_effects]
-    scale, turn = fixed.copy(), np.ones(n_effects)
+    scale, turn, share_known = fixed.copy(), np.ones(n_effects), np.zeros(n_effects)
     for j in range(n_effects):
         if scale_of[j] >= 0:
             square = sd[scale_of[j]] ** 2
             if second_of[j] >= 0:
                 square += share[j] * sd[second_of[j]] ** 2
             scale[j] = math.sqrt(square)
-            away = known[j] * (math.log(scale[j]) - log_effect[j])
+            precision = known[j] * square
+            share_known[j] = precision / (1.0 + precision)
+            away = 0.5 * math.log1p(precision) - wider[j]
             turn[j] = math.exp(-away)
             z[j] *= turn[j]
             value -= away
@@ -438,11 +440,13 @@ def _density(
         for t in range(terms):
             j = index[t * rows + r]
             smooth += weight[t * rows + r] * scale[j] * z[j]
-        own, spread, away = 0.0, 0.0, 0.0
+        own, spread, away, known_here = 0.0, 0.0, 0.0, 0.0
         if single:
             place = n_scales + n_effects + r
             spread = sd[row_scale[r]]
-            away = row_known[r] * (theta[row_scale[r]] - log_sd[row_scale[r]])
+            precision = row_known[r] * spread * spread
+            known_here = precision / (1.0 + precision)
+            away = 0.5 * math.log1p(precision) - row_wider[r]
             own = math.exp(-away) * (pull[r] * (working[r] - smooth) + wide[r] * at[place])
             value -= 0.5 * own * own + away
             if out.shape[0] > 0:
@@ -454,7 +458,7 @@ def _density(
         if single:
             to_own = error * spread - own
             to_sd[row_scale[r]] += error * own
-            to_log[row_scale[r]] -= row_known[r] * (own * to_own + 1.0)
+            to_log[row_scale[r]] -= known_here * (own * to_own + 1.0)
             to_own *= math.exp(-away)
             grad[place] = wide[r] * to_own
             error -= pull[r] * to_own
@@ -464,7 +468,7 @@ def _density(
     for j in range(n_effects):
         by_log = to_z[j] * z[j]  # of the effect: by the logarithm of its own standard deviation
         to_z[j] -= z[j]
-        by_log -= known[j] * (z[j] * to_z[j] + 1.0)
+        by_log -= share_known[j] * (z[j] * to_z[j] + 1.0)
         if scale_of[j] >= 0:
             first = (sd[scale_of[j]] / scale[j]) ** 2
             to_log[scale_of[j]] += by_log * first
