@@ -19,6 +19,7 @@ import numpy as np
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
+from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import Collapsed
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _DEGREES = 10.0
 _TRUST = 200.0  # effective draws that the shape of the proposal before counts for
 _FEWEST_PROPOSED = 4000
 _FEWEST_PER_CHAIN = 200.0  # effective draws: twice what diagnostics ask of any sampler
+# A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
+_LONG_RUN, _LONGER = 1000, 4
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
 _AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
@@ -302,10 +305,23 @@ def sample_theta(
             sampled = _nuts(reduced, settings, cores, scores, seed)
             if not sampled["sample_stats"]["diverging"].to_numpy().any():
                 break
+        thin = 1
+        if settings["draws"] >= _LONG_RUN and not _mixed(sampled["posterior"]["theta"].to_numpy()):
+            thin = settings["thin"] = _LONGER
+            longer = settings | {name: thin * settings[name] for name in ("draws", "tune")}
+            sampled = _nuts(reduced, longer, cores, scores, seed)
     settings["engine"] = engine.as_dict()
-    stats = sampled["sample_stats"].to_dataset()
+    stats = sampled["sample_stats"].to_dataset().isel(draw=slice(None, None, thin))
+    stats["draw"] = range(stats.sizes["draw"])
     kept = stats[[name for name in STATISTICS if name in stats]]
-    return sampled["posterior"]["theta"].to_numpy(), kept
+    return sampled["posterior"]["theta"].to_numpy()[:, ::thin], kept
+
+
+def _mixed(theta: np.ndarray) -> bool:
+    """Return whether chains agree as `BiasFit.diagnostics` asks; one chain is taken as it is."""
+    r_hat, ess = r_hat_and_ess(theta)
+    enough = bool((ess >= MIN_ESS_PER_CHAIN * len(theta)).all())
+    return len(theta) == 1 or (enough and bool((r_hat < MAX_R_HAT).all()))
 
 
 def _nuts(
