@@ -103,11 +103,14 @@ def foreign_mapping(
     )
     for first, second, read in forms:
         if first in data and second in data:
-            return _as_mapping(read(data, where), where)
+            mapping, notes = _as_mapping(read(data, where), where)
+            ours = ("name", "language", "source", "controls")
+            given = {key: data[key] for key in ours if isinstance(data.get(key), str)}
+            return {**mapping, **given}, notes
         if first in data or second in data:
             lacking = second if first in data else first
             hint = nearest(lacking, map(str, data))
-            raise InputError(f"lacks the key {lacking!r}", where=where, found=some(data), hint=hint)
+            raise InputError(f"the key {lacking!r} is missing", where=where, found=some(data), hint=hint)
     return None
 
 

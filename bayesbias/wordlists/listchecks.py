@@ -64,7 +64,8 @@ def checked_words(
     """Check one list of words."""
     if not isinstance(value, list | tuple):
         problem = "is missing" if value is None else "expected a list of words"
-        problems.add(problem, where, value, valid="a list of at least two words")
+        sets = "to compare groups, add [attribute_sets]" if noun == "attributes" else None
+        problems.add(problem, where, value, valid="a list of at least two words", hint=sets)
         return ()
     good = []
     for number, word in enumerate(value, start=1):
