@@ -261,7 +261,8 @@ def _predictions_of(
             problem, hint = "a sentence is listed twice", None
             if unknown.any():
                 problem = "unknown sentence"
-                hint = nearest(texts[line], wanted["sentence"]) or "are the words those of corpus?"
+                hint = nearest(texts[line], wanted["sentence"])
+                hint = hint or "compare answers about other groups with `bayesbias responses fit`"
             raise InputError(problem, where=f"{path}, line {line}", found=texts[line], hint=hint)
         if (np.diff(pd.Index(wanted["sentence"]).get_indexer(pd.Index(texts))) < 0).any():
             note = "the rows were put in order by their sentences"

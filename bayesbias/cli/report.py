@@ -27,6 +27,9 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
     opened = bb.load_run(run)
     asked = {name: changed[name] for name in shared.VIEW if changed[name] is not None}
     view = dataclasses.replace(opened.view, **asked)
+    if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
+        result = dataclasses.replace(opened.result, rope=asked["rope"])
+        opened = dataclasses.replace(opened, result=result)
     beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
     page = bb.write_report(opened, out or beside, view=view)
     shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")

@@ -21,7 +21,7 @@ def responses() -> None:
 @click.option("--layout", metavar="NAME", help="Layout of the files; by default what fits.")
 @click.option("--columns", metavar="OURS=THEIRS,...", help="Such as outcome=score,group=race.")
 @click.option("--model", metavar="M", help="A model of your own (TOML).")
-@shared.options(*shared.SAMPLING, "prob", "require", *shared.OUTPUT)
+@shared.options(*shared.SAMPLING, "prob", "rope", "require", *shared.OUTPUT, rope=None)
 def fit(
     files: tuple[str, ...], layout: str | None, columns: str | None, model: str | None, **given: Any
 ) -> None:
@@ -41,8 +41,8 @@ def fit(
         if part:
             named[ours.strip()] = theirs.strip()
     table = bb.studies.load_responses(files, layout=layout, columns=named)
-    result = bb.studies.fit_responses(table, model, **shared.sampling_of(given))
-    shared.show(result, given)
+    result = bb.studies.fit_responses(table, model, rope=given["rope"], **shared.sampling_of(given))
+    shared.show(result, {**given, "rope": result.rope})
 
 
 @responses.command()

@@ -218,6 +218,8 @@ class Study:
     fits : function
         (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics
         are shown on the page.
+    glossary : sequence of (term, meaning)
+        Terms that the page explains. By default those of distances.
     """
 
     kind: str
@@ -227,3 +229,4 @@ class Study:
     interpret: Callable[[Any, Any], Interpretation]
     about: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
     fits: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
+    glossary: Sequence[tuple[str, str]] = ()

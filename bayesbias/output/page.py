@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["write_report"]
 
 LONG = 24  # characters from which on a cell may break into lines
-GLOSSARY = (
+DISTANCES = (
     (
         "cosine distance",
         "1 minus the cosine similarity of two vectors, from 0 (same direction) to 2 (opposite).",
@@ -40,17 +40,6 @@ GLOSSARY = (
         "Attributes that are stereotypes of the word's own class, and of another class.",
     ),
     ("human, neutral", "Control words: words about people, and words about things."),
-    (
-        "HPDI",
-        "Highest posterior density interval: the shortest credible interval with the given "
-        "probability.",
-    ),
-    ("P(<0)", "Posterior probability that a difference is below zero."),
-    (
-        "ROPE, P(ROPE)",
-        "Region of practical equivalence: differences too small to matter, and the probability of "
-        "being in it.",
-    ),
     (
         "d",
         "The difference in standard deviations of single pairs, for comparison with other vectors.",
@@ -65,6 +54,21 @@ GLOSSARY = (
         "leave it out, since the model shrinks it.",
     ),
 )
+"""Terms of distances."""
+ESTIMATES = (
+    (
+        "HPDI",
+        "Highest posterior density interval: the shortest credible interval with the given "
+        "probability.",
+    ),
+    ("P(<0)", "Posterior probability that a difference is below zero."),
+    (
+        "ROPE, P(ROPE)",
+        "Region of practical equivalence: differences too small to matter, and the probability of "
+        "being in it.",
+    ),
+)
+"""Terms of all estimates."""
 
 
 def write_report(
@@ -164,7 +168,7 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         fits=[_model(name, fit) for name, fit in study.fits(result).items()],
         command=None if command is None else shlex.join(["bayesbias", *command]),
         made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
-        glossary=GLOSSARY,
+        glossary=(*(study.glossary or DISTANCES), *ESTIMATES),
         css=(folder / "report.css").read_text(encoding="utf-8"),
         script=script,
         script_hash=digest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from bayesbias.core import checks
@@ -9,6 +10,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, join_words, number_of
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
+from bayesbias.output.store import Run, load_run
 
 __all__ = ["latex_table", "methods_paragraph"]
 
@@ -33,10 +35,12 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
 
     Parameters
     ----------
-    result : BiasFit, or another result with a fit
-        Of a comparison its first fit is described.
+    result : BiasFit, another result with a fit, Run, or path
+        Also what `load_run` returned, or the folder of a run. Of a comparison its first fit is
+        described.
     view : View, optional
-        Probability of the intervals and region of practical equivalence that you report.
+        Probability of the intervals and region of practical equivalence that you report. By
+        default those of the run. Responses keep the region that they were fitted with.
 
     Returns
     -------
@@ -63,6 +67,10 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
+    if isinstance(result, str | os.PathLike):
+        result = load_run(result)
+    if isinstance(result, Run):
+        view, result = view or result.view, result.result
     view, fits = view or View(), list(study_of(result).fits(result).values())
     if not fits:
         raise InputError("expected a result with a fit", where="result")
@@ -102,7 +110,8 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     used = join_words(
         f"{name} {versions[name]}" for name in ("bayesbias", "python", "numpy") if name in versions
     )
-    name = about.get("table", {}).get("name", "a table")
+    name = getattr(result, "subject", None) or about.get("table", {}).get("name", "a table")
+    rope = getattr(result, "rope", view.rope)  # responses have their own
     pooled = getattr(result, "pooling", "")  # of replicates
     return (
         f"We modeled the {spec.outcome.replace('_', ' ')} of {len(fit.table):,} rows "
@@ -110,7 +119,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         f"{spec.description} The likelihood was {spec.likelihood}. Priors were {'; '.join(said)}. "
         f"{how} (seed {sampler['seed']}; {', '.join(checked)}). We report posterior means, "
         f"{as_percent(view.prob)} highest posterior density intervals, and the probability of "
-        f"lying in a region of practical equivalence of ±{view.rope:g}. {pooled}We used {used}. "
+        f"lying in a region of practical equivalence of ±{rope:g}. {pooled}We used {used}. "
         f"The model extends {PAPER}."
     )
 

@@ -125,7 +125,7 @@ def plot_response_templates(
     return forests.forest(
         ax,
         {"": [(key, str(key)) for key in own["key"]]},
-        [forests.Series(own, forests.POPULATION, legend="new words like these")],
+        [forests.Series(own, forests.POPULATION, legend=result.estimands.get("new_words", "mean"))],
         rope=result.rope,
         title=f"{with_minus(first['contrast'])} by {shown}",
         note=forests.mean_and_interval(prob),
@@ -159,11 +159,14 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
         groups.setdefault(with_minus(str(row.contrast)), []).append(
             (row.key, with_minus(str(row.model)) or "model")
         )
+    what = result.estimands
     new, these = (frame[frame["estimand"] == own] for own in ("population", "listed_words"))
     look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_listed"}
     series = [
-        forests.Series(new, forests.POPULATION, "o", -0.15, legend="new words and prompts"),
-        forests.Series(these, forests.LISTED, "D", 0.15, legend="these words and prompts", **look),
+        forests.Series(new, forests.POPULATION, "o", -0.15, legend=what["population"]),
+        forests.Series(
+            these, forests.LISTED, "D", 0.15, legend=what.get("listed_words", "these"), **look
+        ),
     ]
     return forests.forest(
         ax,

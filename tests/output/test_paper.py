@@ -21,6 +21,14 @@ def test_methods_name_data_priors_sampler_seed_and_versions(fit):
         assert part in text
 
 
+def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
+    bb.save_run(fit, tmp_path / "run", view=bb.View(rope=0.03), figures=())
+    text = bb.methods_paragraph(bb.load_run(tmp_path / "run"))
+    assert "±0.03" in text
+    assert bb.methods_paragraph(tmp_path / "run") == text
+    assert bb.methods_paragraph(str(tmp_path / "run"), view=bb.View(rope=0.04)) != text
+
+
 def test_methods_need_a_fit():
     with pytest.raises(bb.InputError, match="fit"):
         bb.methods_paragraph(MAKERS["sentiment"]())

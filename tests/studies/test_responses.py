@@ -166,6 +166,43 @@ def test_missing_files_and_layouts_are_refused(tmp_path):
         bb.studies.load_responses(path)
 
 
+def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("race,person,probability\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    with pytest.raises(InputError, match="toxicity"):
+        bb.studies.load_responses(path, columns={"outcome": "toxicity"})
+
+
+def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path):
+    path = tmp_path / "excel.csv"
+    path.write_text(
+        "race;person;prompt;probability\nblack;Ebony;Hi, you;0,25\nwhite;Amanda;Hi, you;-1,5\n",
+        encoding="utf-8-sig",
+    )
+    frame = bb.studies.load_responses(path).frame
+    assert frame["outcome"].tolist() == [0.25, -1.5]
+    assert frame["template"].tolist() == ["Hi, you"] * 2
+    assert frame["group"].tolist() == ["black", "white"]
+
+
+def test_texts_are_items_where_nothing_else_tells_answers_apart(tmp_path):
+    path = tmp_path / "x.csv"
+    frame = crossed(spread=1.0)
+    texts = frame["word"] + frame["template"] + frame["item"]
+    frame = frame.assign(sentence=texts)[["sentence", "group", "outcome"]]
+    frame.to_csv(path, index=False)
+    found = bb.studies.fit_responses(bb.studies.load_responses(path), engine="quick", **QUICK)
+    assert found.responses.frame["item"].nunique() == len(frame)
+    assert list(found.estimands.values()) == ["new items", "these items"]
+    assert any("sentence" in note for note in bb.interpret(found).notes)
+    frame[["group", "outcome"]].to_csv(path, index=False)
+    found = bb.studies.fit_responses(bb.studies.load_responses(path), **QUICK)
+    assert found.fit is None
+    for column in ("word", "template", "item"):
+        assert column in found.notes[-1]
+    assert found.published["n"].tolist() == [len(frame)]
+
+
 def lm_eval_lines(groups, seed):
     rng = np.random.default_rng(seed)
     for k in range(12):
@@ -390,6 +427,35 @@ def test_independent_answers_are_all_where_nothing_is_shared():
     assert alone["mean"] > 0.4 * alone["answers"]
 
 
+def test_estimands_name_only_what_the_table_has():
+    frame = crossed().drop(columns=["template", "item"])
+    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    assert list(found.estimands) == ["population", "listed_words"]
+    assert set(found.contrasts()["estimand"]) == {"population", "listed_words"}
+    text = bb.output.to_text(found)
+    assert "new words" in text
+    assert "prompts" not in text
+    assert "items" not in text
+
+
+def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
+    frame = crossed(seed=4)
+    table = bb.responses_table(frame)
+    found = bb.studies.fit_responses(table, engine="quick", **QUICK)
+    assert found.rope == pytest.approx(0.1 * frame["outcome"].std(ddof=0), rel=0.05)
+    assert f"ROPE ±{found.rope:g}" in bb.output.to_text(found)
+    assert set(found.contrasts(level="overall")["rope"]) == {found.rope}
+    assert f"±{found.rope:g}" in bb.methods_paragraph(found)
+    wide = bb.studies.fit_responses(table, rope=100, engine="quick", **QUICK)
+    assert set(wide.contrasts()["verdict"]) == {"negligible"}
+    choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
+    found = bb.studies.fit_responses(choices, engine="quick", **QUICK)
+    ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
+    assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
+    with pytest.raises(InputError, match="rope"):
+        bb.studies.fit_responses(table, rope=0)
+
+
 def test_outputs(tmp_path):
     found = bb.studies.fit_responses(
         bb.responses_table(crossed(seed=7)), draws=300, tune=300, chains=2, **QUICK
@@ -403,7 +469,13 @@ def test_outputs(tmp_path):
     text = bb.output.to_text(found)
     assert max(map(len, text.splitlines())) <= 80
     assert len(text.splitlines()) <= 25
-    assert "a - b" in bb.write_report(found, tmp_path / "r.html").read_text()
+    page = bb.write_report(found, tmp_path / "r.html").read_text()
+    assert "a - b" in page
+    assert "independent answers" in page
+    assert "cosine distance" not in page
+    paragraph = bb.methods_paragraph(tmp_path / "run")
+    assert paragraph == bb.methods_paragraph(found)
+    assert "responses about a and b" in paragraph
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
@@ -441,6 +513,16 @@ def test_the_command_writes_sentences_and_fits_their_ratings(tmp_path):
     answer = json.loads(done.stdout)
     assert answer["kind"] == "responses"
     assert {row["contrast"] for row in answer["contrasts"]} == {"black - white"}
+    run = tmp_path / "run"
+    arguments = [*arguments[:-1], "--rope", "0.5", "--figures", "none", "--out", str(run)]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, done.output
+    assert "ROPE ±0.5" in done.output
+    assert bb.load_run(run).view.rope == bb.load_run(run).result.rope == 0.5
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(cli, ["report", str(run), "--rope", "0.4", "--out", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "ROPE ±0.4" in page.read_text()
     done = CliRunner().invoke(cli, ["responses", "fit", str(made), "--columns", "outcome"])
     assert isinstance(done.exception, InputError)
     done = CliRunner().invoke(

@@ -14,7 +14,7 @@ a mean over new words is :math:`E[\operatorname{logit}^{-1}(\eta + \sqrt v z)]`,
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +22,13 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
+from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Linear, Part, Rows
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses import published as scores
-from bayesbias.studies.responses.table import (
-    QUESTION,
-    Responses,
-    cells,
-    differences,
-    group_contrasts,
-)
+from bayesbias.studies.responses.table import Responses, cells, differences, group_contrasts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,16 +37,13 @@ if TYPE_CHECKING:
 
 __all__ = ["ResponsesResult", "fit_responses"]
 
-ESTIMANDS = {
-    "population": "new words, prompts and items",
-    "new_words": "new words, these prompts and items",
-    "new_prompts": "new prompts, these words and items",
-    "listed_words": "these words, prompts and items",
-}
-"""The estimands of the models of responses, and what they hold for."""
+ESTIMANDS = ("population", "new_words", "new_prompts", "listed_words")
+"""The estimands of the models of responses; `ResponsesResult.estimands` says what they hold for."""
+_NOUNS = {"word": "words", "template": "prompts", "item": "items"}
 MODELS = {"choice": "responses_choice", "paired": "responses_paired", "number": "responses"}
-LITTLE = 0.1  # of a difference, in SDs of the answers to one question
+LITTLE = 0.1  # of a difference, in SDs of all answers
 LITTLE_PROBABILITY = 0.02
+_STEEPEST = 4  # slope of log odds on a probability of one half
 _LARGEST = 300  # rows of a component, up to which the exact likelihood is fast
 _NODES = 21
 _DRAWS = 1000  # that probabilities are computed for
@@ -72,6 +64,8 @@ class ResponsesResult:
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
+    rope : float
+        Half-width of the region of practical equivalence (ROPE), on the scale of the answers.
     """
 
     study = "responses"  # whose sections show it, see bayesbias.output
@@ -81,6 +75,31 @@ class ResponsesResult:
     kind: str
     fit: BiasFit | None = None
     notes: tuple[str, ...] = field(default=())
+    rope: float = LITTLE_PROBABILITY
+
+    @property
+    def subject(self) -> str:
+        """What was analyzed, for sentences."""
+        models = [model for model in self.responses.models if model]
+        of = f" of {join_words(models)}" if models else ""
+        return f"responses{of} about {join_words(self.responses.groups)}"
+
+    @property
+    def estimands(self) -> dict[str, str]:
+        """The estimands that apply to this table, and what each holds for."""
+        table = self._fitted().table
+        kinds = [noun for column, noun in _NOUNS.items() if table[column].nunique() > 1]
+        own = table.groupby("group", observed=True)["word"].nunique() if "group" in table else None
+        if "words" in kinds and own is not None and own.max() < 2:
+            kinds.remove("words")  # one a group tells nothing about others
+        if not kinds:
+            return {"population": "answers like these"}
+        out = {"population": f"new {join_words(kinds)}"}
+        for name, new in (("new_words", "words"), ("new_prompts", "prompts")):
+            these = [kind for kind in kinds if kind != new]
+            if new in kinds and these:
+                out[name] = f"new {new}, these {join_words(these)}"
+        return out | {"listed_words": f"these {join_words(kinds)}"}
 
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -92,7 +111,7 @@ class ResponsesResult:
         prob : float in (0, 1), default 0.89
             Probability of the intervals.
         estimand : {"population", "new_words", "new_prompts", "listed_words"}, optional
-            What is new. By default all, one after the other.
+            What is new. By default all of `estimands`, one after the other.
         level : {"overall", "item", "template"}, optional
             By default all.
 
@@ -109,14 +128,14 @@ class ResponsesResult:
         levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
         levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)
         asked = (
-            tuple(ESTIMANDS)
+            tuple(self.estimands)
             if estimand is None
             else (checks.choice(estimand, ESTIMANDS, "estimand"),)
         )
         frames = []
         for which, own in itertools.product(asked, levels):
             make = partial(self._described, which, own, prob)
-            frames += fit.once(("responses", which, own, prob), make)
+            frames += fit.once(("responses", which, own, prob, self.rope), make)
         return pd.concat(frames, ignore_index=True)
 
     def variance(self, prob: float = PROB) -> pd.DataFrame:
@@ -229,16 +248,6 @@ class ResponsesResult:
             raise FitError(f"there is no fit: {' '.join(self.notes)}")
         return self.fit
 
-    @property
-    def rope(self) -> float:
-        """Half-width of the region of practical equivalence: .02 of probabilities, else a tenth of the SD within questions."""
-        if self.kind == "choice":
-            return LITTLE_PROBABILITY
-        frame = self.responses.frame
-        asked = frame.groupby(self.responses.pairing or QUESTION, observed=True)["outcome"]
-        sd = float((frame["outcome"] - asked.transform("mean")).std())
-        return LITTLE * sd if sd > 0 else LITTLE
-
     def _by_chain(self, values: np.ndarray) -> np.ndarray:
         chains = self._fitted().idata["posterior"].sizes["chain"]
         return values.reshape(chains, -1, values.shape[-1])
@@ -317,7 +326,7 @@ class ResponsesResult:
             found = labelled_draws(
                 logits @ weights.T, {**labels, "estimand": estimand, "scale": "log_odds"}
             )
-            return [*out, estimates(found, prob, LITTLE)]
+            return [*out, estimates(found, prob, _STEEPEST * self.rope)]
         parts = tuple(
             Part(part.name, (_sparse(weights) @ part.weights).tocsr()) for part in rows.linear.parts
         )
@@ -416,7 +425,9 @@ def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
     return out
 
 
-def fit_responses(table: Responses, model: Any = None, **sampling: Any) -> ResponsesResult:
+def fit_responses(
+    table: Responses, model: Any = None, *, rope: float | None = None, **sampling: Any
+) -> ResponsesResult:
     """Fit the crossed model to a table of responses, beside the published scores.
 
     Parameters
@@ -426,6 +437,9 @@ def fit_responses(table: Responses, model: Any = None, **sampling: Any) -> Respo
     model : str, path or ModelSpec, optional
         By default ``responses_choice`` for 0/1 answers, ``responses_paired`` for paired numbers, and
         ``responses`` for other numbers.
+    rope : float, optional
+        Half-width of the region of practical equivalence. By default .02 for 0/1 answers, and a tenth
+        of the SD of all answers for numbers. In log odds it is four times as wide.
     **sampling
         Options of `bayesbias.fit`: ``draws, tune, chains, seed, engine, progress``.
 
@@ -464,10 +478,20 @@ def fit_responses(table: Responses, model: Any = None, **sampling: Any) -> Respo
         frame = cells(table)
     found = scores.published(table, kind, frame)
     notes += scores.notes(found)
-    result = ResponsesResult(table, found, kind, None, tuple(notes))
+    if rope is None:
+        sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
+        rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
+    checks.positive(rope, "rope")
+    result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
     if not result._pairs() and kind != "paired":
         return _without(
             result, "There is one group and one model, so that there is nothing to compare."
+        )
+    if kind != "choice" and table.frame[list(_NOUNS)].eq("").all(axis=None):
+        return _without(
+            result,
+            "The columns word, template and item are missing, so that all answers about a group "
+            "count as one. Add a column that tells them apart and name it: --columns word=NAME.",
         )
     if kind != "choice" and len(frame) < 4:
         return _without(result, f"There are too few answers for a fit ({len(frame)}).")
@@ -494,13 +518,11 @@ def fit_responses(table: Responses, model: Any = None, **sampling: Any) -> Respo
         fitted = fit(frame, spec, **sampling)
     except FitError as error:
         return _without(result, f"No model was fitted: {error}.")
-    return ResponsesResult(table, found, kind, fitted, tuple(notes))
+    return replace(result, fit=fitted)
 
 
 def _without(result: ResponsesResult, note: str) -> ResponsesResult:
-    return ResponsesResult(
-        result.responses, result.published, result.kind, None, (*result.notes, note)
-    )
+    return replace(result, notes=(*result.notes, note))
 
 
 def _sampler(design: Any) -> str:

@@ -22,7 +22,7 @@ from bayesbias.studies.common import (
     title_line,
     verdict_of,
 )
-from bayesbias.studies.responses.fitting import ESTIMANDS, ResponsesResult
+from bayesbias.studies.responses.fitting import ResponsesResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,31 @@ SCORES = (
     text("name"), text("score"), Column("n", "n", "count"), Column("mean_score", "mean", "signed"),
     Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value"),
 )  # fmt: skip
-SCALES = {"probability": "probability", "log_odds": "log odds", "outcome": "the outcome"}
+GLOSSARY = (
+    (
+        "outcome, difference",
+        "The outcome is the answer: 0 or 1, a probability or any number. In the difference a - b, "
+        "negative means that the answers about a are lower, positive that they are higher.",
+    ),
+    (
+        "group, word, prompt, item",
+        "Whom the question is about, the word that stands for the group (such as a name), the "
+        "sentence frame (template), and what is asked about (such as an emotion).",
+    ),
+    (
+        "new words, prompts and items (population)",
+        "The difference to expect with words, prompts and items like the listed ones.",
+    ),
+    (
+        "these words, prompts or items",
+        "The estimand keeps the listed ones fixed: it says nothing about others.",
+    ),
+    ("scale", "0/1 answers are compared as probabilities and as log odds."),
+    (
+        "independent answers",
+        "How many independent answers have the same information about the difference.",
+    ),
+)
 
 
 def header(result: ResponsesResult, view: View) -> list[str]:
@@ -62,7 +86,7 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
         if frame["model"].nunique() < 2
         else frame["model"] + ": " + frame["contrast"]
     )
-    frame = frame.assign(label=labels, for_=frame["estimand"].map(ESTIMANDS))
+    frame = frame.assign(label=labels, for_=frame["estimand"].map(result.estimands))
     shown = (
         frame[frame["estimand"].isin(("population", "listed_words"))]
         if frame["label"].nunique() > 2
@@ -78,9 +102,11 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     import bayesbias as bb
 
     few = len(result.published) <= MOST_ROWS
+    asked = result.responses.frame.groupby("item", observed=True)["group"].nunique().max()
+    shared = asked == len(result.responses.groups)  # items that every group is asked about
     out = []
     if result.fit is not None:
-        scale = result.contrasts(view.prob, "population", "overall")["scale"].iloc[0]
+        scale = "probability" if result.kind == "choice" else result.responses.outcome
         shown = (
             text("model"),
             text("contrast"),
@@ -93,7 +119,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         out += [
             Section(
                 "result",
-                f"Differences in {SCALES[scale]}",
+                f"Differences in {scale} (ROPE ±{result.rope:g})",
                 lambda: overall(result, view),
                 (text("label", ""), text("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
@@ -111,11 +137,11 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
             Section(
                 "groups",
-                "Each group by item, these words and prompts",
+                f"Each group by item, {result.estimands.get('listed_words', 'these answers')}",
                 partial(result.items, view.prob),
                 (text("name"), text("group"), text("model"), MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),
-                show_on=("detail", "page", "files"),
+                show_on=("detail", "page", "files") if shared else ("folder",),
             ),
         ]
     out.append(
@@ -165,7 +191,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
 def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     """Say for which words and prompts the difference holds, and what the published test takes for granted."""
     table = result.responses
-    subject = f"responses of {' and '.join(m for m in table.models if m) or 'a model'}"
+    subject = result.subject
     notes = list(result.notes)
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
     if dropped:
@@ -173,18 +199,18 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
             "Answers left out: " + ", ".join(f"{n:,} {why}" for why, n in dropped.items()) + "."
         )
     if result.fit is None:
-        return Interpretation(
-            subject, f"No fit. {notes[-1] if not dropped else notes[-2]}", (), tuple(notes)
-        )
+        why = result.notes[-1]
+        notes.remove(why)
+        return Interpretation(subject, f"No fit. {why}", (), tuple(notes))
     if not (state := result.fit.diagnostics())["ok"]:
         return not_converged(subject, state["problems"], notes)
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
-    said, warnings = [], []
+    said, warnings, new = [], [], result.estimands["population"]
     for (model, contrast), rows in list(frame.groupby(["model", "contrast"], sort=False))[:4]:
         name = contrast if len(table.models) < 2 else f"{model}: {contrast}"
         rows = rows.set_index("estimand")
-        said.append(f"{name}: {_in_words(rows)}.")
+        said.append(f"{name}: {_in_words(rows, new)}.")
     first = result.published.iloc[0] if len(result.published) else None
     open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (
         Verdict.INCONCLUSIVE.value,
@@ -192,31 +218,34 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     if first is not None and first["p_value"] < ALPHA and open_:
         warnings.append(
             f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "
-            "For new words and prompts the difference is inconclusive."
+            f"For {new} the difference is inconclusive."
         )
     words = table.frame.groupby("group", sort=False)["word"].nunique()
     if (words < 2).any() and table.frame["word"].ne("").any():
         warnings.append("A group has one word, so that nothing is known about other words.")
     alone = result.independent(view.prob).iloc[0]
     details = [
-        f"{alone['contrast']}: {alone['answers']:,} answers amount to {alone['mean']:,.0f} independent ones, for new words and prompts."
+        f"{alone['contrast']}: {alone['answers']:,} answers amount to {alone['mean']:,.0f} "
+        f"independent ones, for {new}."
     ]
     return Interpretation(subject, " ".join(said), tuple(warnings), (*notes, *details))
 
 
-def _in_words(rows: pd.DataFrame) -> str:
-    """Say how far a difference holds: for new words and prompts, or for these alone."""
+def _in_words(rows: pd.DataFrame, new: str) -> str:
+    """Say how far a difference holds: for what is new, or for these words and prompts alone."""
     found = {name: verdict_of(row) for name, row in zip(rows.index, rows.itertuples(), strict=True)}
     whole = found["population"]
     row = rows.loc["population"]
     if whole is Verdict.NEGLIGIBLE:
-        return "practically equal for new words and prompts"
+        return f"practically equal for {new}: within the ROPE"
     if whole is not Verdict.INCONCLUSIVE:
-        return f"{row['mean']:+.3f}, {'higher' if row['mean'] > 0 else 'lower'} for new words and prompts too"
+        way = "higher" if row["mean"] > 0 else "lower"
+        far = "by more" if whole in (Verdict.BELOW, Verdict.ABOVE) else "but perhaps by less"
+        return f"{row['mean']:+.3f}, {way} for {new}, {far} than the ROPE"
     ends = f"[{row['hpdi_low']:+.3f}, {row['hpdi_high']:+.3f}]"
-    if found["listed_words"] not in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
+    if found.get("listed_words", whole) not in (Verdict.INCONCLUSIVE, Verdict.NEGLIGIBLE):
         way = "higher" if rows.loc["listed_words", "mean"] > 0 else "lower"
-        return f"inconclusive for new words and prompts ({ends}), {way} for these alone"
+        return f"inconclusive for {new} ({ends}), {way} for these alone"
     return f"inconclusive ({ends})"
 
 
@@ -231,6 +260,7 @@ def about(result: ResponsesResult) -> dict[str, Any]:
     made = about_fit(result.fit)
     return {
         **out,
+        "rope": result.rope,
         **{name: made[name] for name in ("model", "diagnostics", "provenance", "timing")},
     }
 
@@ -242,5 +272,6 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_responses,
     about=about,
+    glossary=GLOSSARY,
     fits=lambda result: {} if result.fit is None else {"": result.fit},
 )

@@ -85,7 +85,8 @@ class Responses:
     @property
     def pairing(self) -> list[str] | None:
         """The columns that tell one question from another, where each group has one answer to it; else None."""
-        if len(self.groups) < 2:
+        asked = self.frame[["item", "template", "word"]].ne("").any(axis=None)
+        if len(self.groups) < 2 or not asked:
             return None
         words = self.frame.groupby("word", observed=True)["group"].nunique()
         shared = bool((words > 1).any())
@@ -214,7 +215,8 @@ def cells(table: Responses) -> pd.DataFrame:
     labels = list(LABELS)
     frame = table.frame
     words = frame.drop_duplicates(["word", "group"])["word"]
-    if words.duplicated().any() and not table.is_choice:  # one word of two groups is two words
+    several = words.duplicated().any() and words.nunique() > 1
+    if several and not table.is_choice:  # one word of two groups is two words
         frame = frame.assign(
             word=frame["word"].astype(str) + " (" + frame["group"].astype(str) + ")"
         )

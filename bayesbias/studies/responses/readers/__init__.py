@@ -31,6 +31,10 @@ KNOWN = (
 )
 
 
+OUTCOMES = ("outcome", "score", "probability", "prob", "answer", "value", "logprob")
+TEXTS = ("sentence", "text", "question", "input")  # items, where nothing else tells answers apart
+
+
 def load_responses(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
@@ -43,6 +47,7 @@ def load_responses(
     ----------
     files : path or sequence of paths
         CSV, TSV, JSONL and Parquet tables, samples of lm-evaluation-harness, and logs of Inspect.
+        CSV may have semicolons and decimal commas.
     layout : str, optional
         One of ``inspect_log, lm_eval, crows_pairs, choices, logprob, fmat, gender_sentiment, table``;
         by default what the columns of each file tell.
@@ -99,31 +104,25 @@ def load_responses(
         checks.choice(
             ours, ("outcome", "group", "word", "template", "item", "model", "repeat"), "column"
         )
-    own = {
-        "outcome": _outcome_column(frames[0], asked),
-        **{k: v for k, v in asked.items() if k != "outcome"},
-    }
     layout = frames[0].attrs["layout"]
-    table = responses_table(pd.concat(frames, ignore_index=True), **own)
-    return replace(table, published={"choices": "answers", "crows_pairs": "share"}.get(layout, ""))
+    frame = pd.concat(frames, ignore_index=True)
+    if "outcome" not in asked:
+        asked["outcome"] = _outcome_column(frame)
+    notes = []
+    if not {"word", "template", "item"} & {*asked, *frame.columns}:
+        text = next((name for name in TEXTS if name in frame.columns), None)
+        if text is not None:
+            asked["item"] = text
+            notes.append(f"The items are the texts of the column {text}.")
+    published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
+    return replace(responses_table(frame, **asked), published=published, notes=tuple(notes))
 
 
-def _outcome_column(frame: pd.DataFrame, asked: Mapping[str, str]) -> str:
+def _outcome_column(frame: pd.DataFrame) -> str:
     names = [str(name) for name in frame.columns]
-    for name in (
-        asked.get("outcome"),
-        "outcome",
-        "score",
-        "probability",
-        "prob",
-        "answer",
-        "value",
-        "logprob",
-    ):
+    for name in OUTCOMES:
         if name in names:
             return name
-    if "outcome" in asked:
-        return asked["outcome"]  # which is then missing, and said to be
     raise InputError(
         "no column of answers is known", found=names, hint="name it: --columns outcome=NAME"
     )
@@ -137,7 +136,7 @@ def rows_of(path: Path) -> pd.DataFrame:
     """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
     import pandas as pd
 
-    from bayesbias.core.files import guarded
+    from bayesbias.core.files import guarded, lines_of
 
     ending = path.suffix.lower()
     with guarded(path, "cannot be read as a table"):
@@ -158,9 +157,13 @@ def rows_of(path: Path) -> pd.DataFrame:
                 else [json.loads(line) for line in text.splitlines() if line.strip()]
             )
             return pd.json_normalize(rows)
-        comment = path.read_text(encoding="utf-8", errors="replace")[:1] == "#"
-        mark = "\t" if ending in (".tsv", ".txt") else ","
+        lines = lines_of(path.read_text(encoding="utf-8-sig", errors="replace"))
+        first = next((line for line in lines if not line.startswith("#")), "")
+        mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
         frame = pd.read_csv(
-            path, sep=mark, comment="#" if comment else None, keep_default_na=False, dtype=object
-        )
+            path, sep=mark, comment="#" if lines[:1] != [first] else None, keep_default_na=False,
+            dtype=object, encoding="utf-8-sig",
+        )  # fmt: skip
+        if mark == ";":
+            frame = frame.replace(r"^([+-]?\d*),(\d+)$", r"\1.\2", regex=True)
         return frame.rename(columns=str)
