@@ -26,7 +26,7 @@ def needs_encoders(cell: Any) -> bool:
 
 
 def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, whole: bool) -> None:
-    """Run a notebook, or the part of it that needs no encoders, in an empty folder; raises where a cell does."""
+    """Run a notebook, or the part of it that needs no encoders, beside its data; raises where a cell does."""
     nbclient = pytest.importorskip("nbclient")
     from traitlets.config import Config
 
@@ -36,6 +36,7 @@ def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, wh
     monkeypatch.setenv("BAYESBIAS_PROGRESS", "off")
     here = tmp_path / "run"
     here.mkdir()
+    (here / "data").symlink_to(ROOT / "notebooks" / "data")
     notebook = read(path)
     notebook.cells = [cell for cell in notebook.cells if whole or not needs_encoders(cell)]
     # Sockets in a folder of their own, since free ports may be taken by another test; its path is short.
@@ -48,6 +49,8 @@ def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, wh
             startup_timeout=300,
             resources={"metadata": {"path": str(here)}},
         ).execute()
-    assert list(here.iterdir()) == [], "a notebook leaves no files where it is run"
+    assert [each.name for each in here.iterdir()] == ["data"], (
+        "a notebook leaves no files where it is run"
+    )
     for output in (output for cell in code_cells(notebook) for output in cell.outputs):
         assert output.get("name") != "stderr", output
