@@ -504,8 +504,6 @@ def test_the_command_writes_sentences_and_fits_their_ratings(tmp_path):
         "outcome=score",
         "--seed",
         "1",
-        "--draws",
-        "200",
         "--json",
     ]
     done = CliRunner().invoke(cli, arguments)
