@@ -429,7 +429,7 @@ class BiasFit:
         Raises
         ------
         FitError
-            If the model expected a result with slopes.
+            If the model has no slopes.
         """
         return slopes.described_slopes(self, prob)
 

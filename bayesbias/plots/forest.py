@@ -635,17 +635,15 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     Raises
     ------
     InputError
-        If the model expected a result with slopes.
+        If the model has no slopes.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
-    >>> covariates = {
-    ...     "length": {word: len(word) for word in [*table["protected_word"], *table["attribute"]]}
-    ... }
-    >>> table = bb.with_covariates(table, covariates)
+    >>> words = bb.load_wordlist("weat7", controls="none")
+    >>> lengths = {"length": {word: len(word) for word in words.attribute_words}}
+    >>> table = bb.distance_table("minilm-static", words, covariates=lengths)
     >>> fit = bb.fit(
     ...     table,
     ...     bb.models.slopes_for("default", table, "length"),

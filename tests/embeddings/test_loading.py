@@ -367,5 +367,5 @@ def test_ranks_of_gensim_and_of_what_has_no_order(tmp_path):
         with pytest.raises(InputError, match="the order of frequency"):
             ranks_of(none, ["rabbi"])
     rows = [(word, [1.0, float(i)]) for i, word in enumerate(sorted(RANKED, key=str.casefold))]
-    with pytest.raises(InputError, match=r"alphabetical order.*got 'apple, imam, new_york"):
+    with pytest.raises(InputError, match="got alphabetical order"):
         ranks_of(text_file(tmp_path / "v.txt", rows), RANKED)

@@ -340,7 +340,7 @@ def test_genders_and_earnings() -> None:
     several = pd.concat([fit.table, fit.table.assign(classifier="second")])
     with pytest.raises(InputError, match="sentiment_analysis"):
         bb.plots.plot_earnings(fit.table)
-    with pytest.raises(InputError, match="one Axes shows one classifier"):
+    with pytest.raises(InputError, match="expected one classifier"):
         bb.plots.plot_genders(several, ax=Figure().subplots())
     assert len(bb.plots.plot_genders(several).figure.axes) == 2
     mpl.pyplot.close("all")

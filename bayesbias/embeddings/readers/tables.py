@@ -192,7 +192,7 @@ def _read_whole(reading: Reading) -> Rows:
 
 def _recognize_whole(head: Head) -> Layout | None:
     first = head.start[head.mark :].partition(b"\n")[0].decode("utf-8", "replace").strip()
-    for separator in (",", "\t", ";"):
+    for separator in (",", "\t", ";") if "\r" not in first else ():
         names = next(csv.reader([first], delimiter=separator), [])
         if len(names) > 1 and any(name and is_word_column(name) for name in names):
             return Layout(0, None, head.mark, separator)

@@ -340,7 +340,7 @@ class Comparison:
         Raises
         ------
         FitError
-            If the model of changes expected a result with slopes, or no change had to be fitted.
+            If the model of changes has no slopes, or no change had to be fitted.
         """
         fits = {name: item.change for name, item in self.methods.items() if item.change is not None}
         if not fits:
