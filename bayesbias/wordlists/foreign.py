@@ -110,7 +110,9 @@ def foreign_mapping(
         if first in data or second in data:
             lacking = second if first in data else first
             hint = nearest(lacking, map(str, data))
-            raise InputError(f"the key {lacking!r} is missing", where=where, found=some(data), hint=hint)
+            raise InputError(
+                f"the key {lacking!r} is missing", where=where, found=some(data), hint=hint
+            )
     return None
 
 

@@ -152,7 +152,8 @@ def check_wordlist(
     mapping, class 'young': unknown key, got 'atributes'. Valid: protected, attribute_class, attributes.
         Did you mean 'attributes'?
     mapping, class 'young', protected: the word is listed 2 times, got 'young'. Valid: each word once
-    mapping, class 'young', attributes: is missing. Valid: a list of at least two words
+    mapping, class 'young', attributes: is missing. Valid: a list of at least two words.
+        To compare groups, add [attribute_sets]
     """
     return examined(x, controls)[0]
 

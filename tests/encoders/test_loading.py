@@ -51,7 +51,5 @@ def test_objects_with_encode_but_no_name():
 @pytest.mark.parametrize("kind", ["transformers", "sentence-transformers"])
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch, kind):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        InputError, match=rf"needs {kind} and torch, .*pip install '.\[encoders\]'"
-    ):
+    with pytest.raises(InputError, match=rf"needs {kind} and torch, .*pip install '.\[encoders\]'"):
         load_encoder(f"{kind}:owner/name")
