@@ -39,7 +39,7 @@ _HEAD_BYTES = 1 << 20
 
 def valid_formats() -> str:
     """Name the formats, for messages."""
-    return ", ".join(form.name for form in KNOWN if form is not pickles.FORMAT)
+    return ", ".join(dict.fromkeys(form.name for form in KNOWN if form is not pickles.FORMAT))
 
 
 def suffixes() -> tuple[str, ...]:
