@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
 DEMO = ("minilm-static", "religion")
+SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
+"""Options of one set of vectors."""
 
 
 @click.command(cls=shared.Command)
@@ -27,9 +30,9 @@ DEMO = ("minilm-static", "religion")
     metavar="[N]",
     is_flag=False,
     flag_value=10,
-    default=0,
+    default=None,
     show_default=False,
-    help="Resample the vectors of each word [10 times].",
+    help="Resample the vectors of each word [10]; 0: their means.",
 )
 @shared.options(
     *shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT
@@ -49,6 +52,14 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
         shared.show(_replicates(model, given), given)
         return
     table = shared.table_of(given)
+    several = table.provenance.get("embedding", {}).get("several_vectors", 0)
+    words = len({*table.frame["protected_word"], *table.frame["attribute"]})
+    alone = not any([compare_models, *(given[name] for name in (*SINGLE, "allow_pickle"))])
+    if 2 * several > words and given["contexts"] is None and alone:
+        given |= {"contexts": 10}
+        shared.check_out(given, "replicates")
+        shared.show(_replicates(model, given), given)
+        return
     spec = bb.load_model(model or model_for(table))
     shared.check_out(given, "groups" if spec.results.between else "association")
     if given["slope"]:
@@ -68,7 +79,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     import bayesbias as bb
 
     sources: dict[str, Any] = {path: path for path in given["replicate"]}
-    apart = ["distances", "slope", "counts", "covariates", "common_words"]
+    apart = list(SINGLE)
     if given["contexts"]:
         apart += ["replicate", "center", "kind", "allow_pickle"]
     elif not sources:
@@ -96,7 +107,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     def table(source: Any) -> Any:
         return shared.table_of({**given, "embedding": source})
 
-    return bb.fit_replicates(
+    result = bb.fit_replicates(
         {name: table(source) for name, source in sources.items()},
         None,
         model,
@@ -104,6 +115,9 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
         center=None if center is None else table(center),
         **shared.sampling_of(given),
     )
+    if not given["contexts"]:
+        return result
+    return replace(result, provenance={**result.provenance, "contexts": given["contexts"]})
 
 
 @click.command(cls=shared.Command)

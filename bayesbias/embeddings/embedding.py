@@ -236,6 +236,7 @@ def embedding_from_rows(
             "dim": int(vectors.shape[1]),
             "count": rows.count,
             "sha256_vectors": digest_of_vectors(matched.values(), vectors),
+            **({"several_vectors": len(several)} if several else {}),
         },
         matched={word: spelling for word, spelling in matched.items() if spelling != word},
         rules=rules,

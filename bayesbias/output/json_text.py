@@ -8,7 +8,7 @@ from typing import Any
 from bayesbias.core.files import records
 from bayesbias.core.sections import Interpretation, Section
 from bayesbias.inference.view import View
-from bayesbias.output.registry import study_of
+from bayesbias.output.registry import interpretation, study_of
 
 LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 
@@ -51,7 +51,7 @@ def to_json(
     """
     view = view or View()
     study = study_of(result)
-    said = study.interpret(result, view)
+    said = interpretation(result, view)
     if brief:
         return _brief(result, view, said)
     out: dict[str, Any] = {

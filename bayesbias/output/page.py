@@ -21,7 +21,7 @@ from bayesbias.core.files import data_dir, plain, whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
-from bayesbias.output.registry import study_of
+from bayesbias.output.registry import interpretation, study_of
 from bayesbias.output.store import Run, load_run
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         keep_trailing_newline=True,
     )
     return environment.get_template("report.html.j2").render(
-        said=study.interpret(result, view),
+        said=interpretation(result, view),
         header=study.header(result, view),
         question=study.question,
         first=[shown for section, shown in sections if "terminal" in section.show_on],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from typing import Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.sections import Interpretation, Study
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
+from bayesbias.studies.common import misfit_warnings
 
 __all__ = ["interpret"]
 
@@ -82,4 +84,12 @@ def interpret(
     >>> bb.interpret(fit).subject
     'religion in minilm-static'
     """
-    return study_of(result).interpret(result, View(prob, rope, standard_rope))
+    return interpretation(result, View(prob, rope, standard_rope))
+
+
+def interpretation(result: Any, view: View) -> Interpretation:
+    """Return what a study says, and warn of failed predictive checks of its fits."""
+    study = study_of(result)
+    said = study.interpret(result, view)
+    warnings = (*said.warnings, *misfit_warnings(study.fits(result)))
+    return dataclasses.replace(said, warnings=warnings)

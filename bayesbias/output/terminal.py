@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.sections import Column, Interpretation, Section
 from bayesbias.inference.view import View
-from bayesbias.output.registry import study_of
+from bayesbias.output.registry import interpretation, study_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def to_text(
     for section in [*study.sections(result, view), *more]:
         if wanted & set(section.show_on) and (text := section_text(section, view)):
             blocks.append(text)
-    blocks.append(interpretation_text(study.interpret(result, view), detail))
+    blocks.append(interpretation_text(interpretation(result, view), detail))
     return "\n\n".join(blocks)
 
 

@@ -5,6 +5,7 @@ Columns of estimates, lines about data and sampling, verdicts in words.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -111,25 +112,27 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     return f"{side}, but perhaps by less than {rope}"
 
 
-def misfit_warnings(fit: BiasFit) -> list[str]:
-    """Warn of a failed posterior predictive check.
+def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
+    """Warn of failed posterior predictive checks.
 
     A tenth of the rows lie elsewhere than the model puts them.
     """
-    found = {name: share for name, share in misfit(fit).items() if share > MISFIT}
+    found, robust = [], True
+    for name, fit in fits.items():
+        if not fit.diagnostics()["ok"]:
+            continue
+        shares = fit.once("misfit", functools.partial(misfit, fit)).items()
+        if each := [f"{share:.0%} of {group}" for group, share in shares if share > MISFIT]:
+            found.append(": ".join(filter(None, (name, ", ".join(each)))))
+            spec = fit.spec
+            about = spec.outcome, spec.likelihood, spec.results.group
+            robust &= len(fits) == 1 and about == ("distance", "Normal", "connection")
     if not found:
         return []
-    each = ", ".join(f"{share:.0%} of {name}" for name, share in found.items())
-    spec = fit.spec
-    robust = (spec.outcome, spec.likelihood, spec.results.group) == (
-        "distance",
-        "Normal",
-        "connection",
-    )
-    what = "Fit --model robust too" if robust else "Look at the figure predictive"
+    what = "Fit --model robust too" if robust else "Look at the figure (plot_ppc)"
     return [
-        f"Posterior predictive check failed: the model puts rows elsewhere than they lie ({each}). "
-        f"{what}, and report it."
+        f"Posterior predictive check failed: the model puts rows elsewhere than they lie "
+        f"({'; '.join(found)}). {what}, and report it."
     ]
 
 

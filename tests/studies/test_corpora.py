@@ -193,6 +193,18 @@ def test_mean_distances_far_apart_are_a_warning():
     assert any("equal size" in text for text in bb.interpret(found).warnings)
 
 
+def test_a_failed_predictive_check_is_a_warning():
+    first = table(attributes=20)
+    odd = changed(first, NONE, 1)
+    neutral, rng = odd["connection"] == "neutral", np.random.default_rng(1)
+    sides = rng.choice([0.7, 1.3], neutral.sum()) + rng.normal(0, 0.02, neutral.sum())
+    odd.loc[neutral, "distance"] = sides
+    found = bb.compare({"plain": first, "odd": odd}, kind="corpora", **SETTINGS)
+    (said,) = [text for text in bb.interpret(found).warnings if "predictive check" in text]
+    assert "odd: " in said
+    assert "plain: " not in said
+
+
 def test_a_comparison_is_read_again_from_its_folder(two, tmp_path):
     bb.save_run(two, tmp_path / "run", figures=())
     again = bb.load_run(tmp_path / "run")

@@ -246,11 +246,12 @@ def test_contexts_of_the_case_are_resampled(shared, monkeypatch):
     arguments += ["--engine", "quick", "--json"]
     plain, done = (
         CliRunner().invoke(cli, [*arguments, *more], catch_exceptions=False)
-        for more in ((), ("--contexts",))
+        for more in (("--contexts", "0"), ())
     )
     alone, found = json.loads(plain.stdout), json.loads(done.stdout)
     assert any("--contexts" in note for note in alone["interpretation"]["notes"])
     assert found["kind"] == "replicates"
+    assert any("10 times" in note for note in found["interpretation"]["notes"])
     first = {row["estimand"]: row for row in found["contrasts"] if row["level"] == "overall"}
     own = next(row for row in alone["contrasts"] if row["estimand"] == "listed_words")
     rows = [row for row in found["contrasts"] if row["estimand"] == "listed_words"]

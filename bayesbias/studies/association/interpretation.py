@@ -21,7 +21,6 @@ from bayesbias.studies.common import (
     in_words,
     interval,
     listing,
-    misfit_warnings,
     missing_notes,
     not_converged,
     plural,
@@ -153,7 +152,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
             f"{ratio:.1f}, expected 1), and the model {fit.spec.name} has no term for it: "
             f"intervals of classes are too narrow. Use the model default."
         )
-    out += [*misfit_warnings(fit), *prior_warning(fit), *_interval_warning(fit, view)]
+    out += [*prior_warning(fit), *_interval_warning(fit, view)]
     out += frequency_warnings(fit, view)
     if has_variance(fit.spec):
         first = fit.standardized(

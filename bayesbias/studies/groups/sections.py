@@ -29,7 +29,6 @@ from bayesbias.studies.common import (
     convergence,
     in_words,
     listing,
-    misfit_warnings,
     missing_notes,
     not_converged,
     plural,
@@ -233,7 +232,7 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
             f"{n} pairs of groups: read each difference by itself. Intervals do not allow for "
             f"their number."
         )
-    warnings = [*data_warnings(fit), *misfit_warnings(fit), *prior_warning(fit)]
+    warnings = [*data_warnings(fit), *prior_warning(fit)]
     warnings += frequency_warnings(fit, view)
     return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
 

@@ -20,7 +20,6 @@ from bayesbias.studies.common import (
     in_words,
     interval,
     listing,
-    misfit_warnings,
     missing_notes,
     not_converged,
     plural,
@@ -170,8 +169,13 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     ]
     if result.center is not None:
         notes += _nearer(result, view, heads.iloc[0])
+    if contexts := result.provenance.get("contexts"):
+        notes.append(
+            f"Words have several vectors: they were resampled {contexts} times within words, around "
+            f"the means of all. With --contexts 0 the means are fitted alone."
+        )
     m = len(result.results)
-    warnings = [*data_warnings(fit), *misfit_warnings(fit)]
+    warnings = data_warnings(fit)
     tables = [own.table for own in result.fits().values()]
     words = {frozenset([*own["protected_word"], *own["attribute"]]) for own in tables}
     if len(words) > 1:

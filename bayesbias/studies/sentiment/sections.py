@@ -19,7 +19,6 @@ from bayesbias.studies.common import (
     MEAN,
     about_fit,
     convergence,
-    misfit_warnings,
     not_converged,
     p_text,
     plural,
@@ -236,8 +235,6 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
             warnings.append(
                 f"{name} gives labels instead of probabilities: use probabilities where it has them."
             )
-    if fit is not None:
-        warnings += misfit_warnings(fit)
     return Interpretation(
         subject,
         " ".join(said),

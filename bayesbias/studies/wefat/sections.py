@@ -13,7 +13,6 @@ from bayesbias.studies.common import (
     about_fit,
     convergence,
     listing,
-    misfit_warnings,
     not_converged,
     plural,
     text,
@@ -132,8 +131,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
         f"{chance:.1f} of {len(result.frame)} would be expected by chance."
     )
-    warnings = tuple(misfit_warnings(result.fit))
-    return Interpretation(known.data, said, warnings, tuple(notes), lambda: [details])
+    return Interpretation(known.data, said, (), tuple(notes), lambda: [details])
 
 
 def about(result: WefatResult) -> dict[str, Any]:
