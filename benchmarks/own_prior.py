@@ -44,7 +44,7 @@ def layout(truth: str) -> tuple[pd.DataFrame, Design, dict[str, Rows]]:
     return (
         frame,
         design,
-        {name: asked_rows(design, frame, name, contrasted=True) for name in ESTIMANDS},
+        {name: asked_rows(design, name, contrasted=True) for name in ESTIMANDS},
     )
 
 
@@ -75,7 +75,7 @@ def fitted_layout(model: str) -> tuple[Design, dict[str, Rows]]:
     frame = layout(model)[0]
     spec = load_model(model)
     design = Design.of(trimmed(spec, frame) if spec.trim else spec, frame)
-    return design, {name: asked_rows(design, frame, name, contrasted=True) for name in ESTIMANDS}
+    return design, {name: asked_rows(design, name, contrasted=True) for name in ESTIMANDS}
 
 
 def intervals(

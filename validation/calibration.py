@@ -36,7 +36,7 @@ def one(model, seed):
     fit = bb.fit(table, model, seed=seed, draws=250, chains=2, progress=False)
     ranks, held = {}, {}
     for estimand in ("population", "listed_words"):
-        true = contrast_draws(level_draws(design, frame, drawn, estimand))
+        true = contrast_draws(level_draws(design, drawn, estimand))
         keys = list(
             zip(true["level"].values, true["name"].values, true["contrast"].values, strict=True)
         )

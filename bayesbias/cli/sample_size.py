@@ -40,7 +40,7 @@ COLUMNS = (
     "--score",
     "measure",
     metavar="S",
-    help="weat, word, class, attribute_set or mac.",
+    help="weat, word, class or attribute_set.",
 )
 @click.option("--coefficient", metavar="C", help="against_zero, absolute or relative.")
 @click.option("--fit", type=shared.PATH, metavar="RUN", help="Run of fit with classes and SDs.")

@@ -32,7 +32,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
-from bayesbias.models.design import Design, determined, labels_of
+from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec, Results
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
@@ -49,42 +49,34 @@ PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 
 
-def asked_rows(
-    design: Design,
-    table: pd.DataFrame,
-    estimand: str,
-    contrasted: bool,
-    shown: pd.DataFrame | None = None,
-) -> Rows:
+def asked_rows(design: Design, estimand: str, contrasted: bool) -> Rows:
     """Return the means, or their contrasts, of an estimand at all levels.
 
-    Labels of a group other than connections are contrasted in the order in which they come in
-    `shown`.
+    Labels of a group other than connections are contrasted in the order in which they are shown.
     """
-    results, shown = design.spec.results, table if shown is None else shown
-    labels = labels_of(shown[results.group], results.group)[0]
+    results = design.spec.results
+    labels = design.shown.get(results.group, [])
     pairs = contrasted_groups(results.group, labels)
     new = estimand in PREDICTIVE
     if new and (results.between or not contrasted):
-        means = new_rows(design, table, estimand)
+        means = new_rows(design, estimand)
     elif not new:
-        means = mean_rows(design, table, estimand)
+        means = mean_rows(design, estimand)
     if not contrasted:
         return means
-    rows = new_rows(design, table, estimand, pairs) if new else contrast_rows(means, pairs)
+    rows = new_rows(design, estimand, pairs) if new else contrast_rows(means, pairs)
     if not results.between:
         return rows
-    by = results.levels[results.between].by
-    names = labels_of(shown[by], by)[0]
+    names = design.shown[results.levels[results.between].by]
     return together(rows, between_rows(means, results.between, names, labels, pairs))
 
 
-def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
+def mean_rows(design: Design, estimand: str) -> Rows:
     """Return the mean of the outcome per level, name and connection."""
-    present, group = labels_of(table[design.spec.results.group], design.spec.results.group)
+    present, group = design.labels(design.spec.results.group)
     keys: list[tuple[str, str, str]] = []
     parts, observed = [], []
-    for level, (labels, codes, held) in levels_of(design, table, estimand).items():
+    for level, (labels, codes, held) in levels_of(design, estimand).items():
         cells, rows = combinations([codes, group])
         counts = np.bincount(rows)
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
@@ -227,26 +219,19 @@ def no_contrasts(spec: ModelSpec) -> FitError:
     )
 
 
-def levels_of(
-    design: Design, table: pd.DataFrame, estimand: str
-) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
+def levels_of(design: Design, estimand: str) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
     """Return the labels of each level, the code of each row, and the dimensions held."""
     results = design.spec.results
-    for column in (results.group, *(level.by for level in results.levels.values())):
-        if column not in table.columns:
-            raise FitError(
-                f"means per {results.group} need the column {column!r}, which the table lacks"
-            )
     given = (
         set(design.coords)
         if estimand == "listed_words"
         else set(results.estimands.get(estimand, ()))
     )
-    levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
+    levels = {"overall": (["all"], np.zeros(len(design.y), dtype=np.int64), given)}
     for level, about in results.levels.items():
         if not about.population and estimand != "listed_words":
             continue
-        levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))
+        levels[level] = (*design.labels(about.by), given | set(about.held))
     return levels
 
 
@@ -309,12 +294,7 @@ def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 # -- single new words and pairs --------------------------------------------------------------------
 
 
-def new_rows(
-    design: Design,
-    table: pd.DataFrame,
-    estimand: str,
-    pairs: Sequence[tuple[str, str]] | None = None,
-) -> Rows:
+def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | None = None) -> Rows:
     """Return what a single new word, or a single new pair, shows.
 
     A new word is of one of the classes, each as likely as it has words in the table; a new
@@ -325,8 +305,6 @@ def new_rows(
     Parameters
     ----------
     design : Design
-    table : DataFrame
-        The rows the design was laid over.
     estimand : {"one_new_word", "one_new_pair"}
     pairs : sequence of (str, str), optional
         The connections to contrast; by default none, and the rows are means per connection.
@@ -347,23 +325,19 @@ def new_rows(
         raise FitError(f"{estimand} needs pairs of a word and an attribute, unlike {spec.label}")
     if single and spec.likelihood != "Normal":
         raise FitError(f"{estimand} needs normal noise, and {spec.label} has another")
-    connections, connection = labels_of(table[spec.results.group], spec.results.group)
-    word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
-    used = sorted(spec.label_columns() & set(table.columns))
-    kinds = [
-        c for c in used if c != _WORD and determined(word, labels_of(table[c], c)[1]) is not None
-    ]
+    connections, connection = design.labels(spec.results.group)
+    word, attribute = design.labels(_WORD)[1], design.labels(_ATTRIBUTE)[1]
+    used = sorted(spec.label_columns())
+    kinds = [c for c in used if c != _WORD and determined(word, design.codes[c]) is not None]
     lists = [
-        c
-        for c in used
-        if c != _ATTRIBUTE and determined(attribute, labels_of(table[c], c)[1]) is not None
+        c for c in used if c != _ATTRIBUTE and determined(attribute, design.codes[c]) is not None
     ]
-    kind, which_list = _joint(table, kinds), _joint(table, lists if single else [])
+    kind, which_list = _joint(design, kinds), _joint(design, lists if single else [])
     keys: list[tuple[str, str, str]] = []
     tables: list[Linear] = []
     row: list[int] = []
     weight: list[float] = []
-    for level, (labels, codes, held) in levels_of(design, table, "population").items():
+    for level, (labels, codes, held) in levels_of(design, "population").items():
         if determined(word, codes) is None or (
             level != "overall" and spec.results.levels[level].by == _WORD
         ):
@@ -472,11 +446,11 @@ def _with_new(
     return replace(linear, shared=tuple(shared), apart=tuple(apart))
 
 
-def _joint(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+def _joint(design: Design, columns: Sequence[str]) -> np.ndarray:
     """Return one code for the labels of some columns together."""
-    out = np.zeros(len(table), dtype=np.int64)
+    out = np.zeros(len(design.y), dtype=np.int64)
     for column in columns:
-        labels, codes = labels_of(table[column], column)
+        labels, codes = design.labels(column)
         out = out * len(labels) + codes
     return out
 

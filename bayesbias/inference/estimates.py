@@ -313,19 +313,13 @@ def relabelled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataAr
     return labelled_draws(draws.to_numpy(), {**given, **kept})
 
 
-def level_draws(
-    design: Design,
-    table: pd.DataFrame,
-    draws: Mapping[str, np.ndarray],
-    estimand: str,
-    chains: int = 1,
-) -> xr.DataArray:
+def level_draws(design: Design, draws: Mapping[str, np.ndarray], estimand: str) -> xr.DataArray:
     """Return draws of the means at every level, for given parameters.
 
     Labeled ``level, name, connection, estimand``.
     """
-    rows = mean_rows(design, table, estimand)
-    values = rows.linear.draws(draws).reshape(chains, -1, len(rows.keys))
+    rows = mean_rows(design, estimand)
+    values = rows.linear.draws(draws)[None]
     return keyed_draws(values, rows.keys, design.spec.results.group, estimand)
 
 

@@ -471,7 +471,7 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         spec = trimmed(spec, table)
     shown = Design.of(spec, table)
     order = shown.order()
-    design, rows = shown.ordered(), table if order is None else table.iloc[order]
+    design = shown.ordered()
     if len(factors_of(design)) > len(design.units):
         return None
     try:
@@ -480,7 +480,7 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         return None
     if reduced.n_theta == 0:
         return None
-    whole = asked_rows(design, rows, ESTIMAND, contrasted=True, shown=table)
+    whole = asked_rows(design, ESTIMAND, contrasted=True)
     asked = [whole.at(level) for level in levels]
     return Repeated(
         order, reduced, tuple((own, Projected.of(reduced, own.linear)) for own in asked if own.keys)

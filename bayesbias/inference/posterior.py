@@ -29,7 +29,7 @@ from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
 from bayesbias.inference.sampling import Engine
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
-from bayesbias.models.design import Design, labels_of
+from bayesbias.models.design import Design
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
 if TYPE_CHECKING:
@@ -522,7 +522,7 @@ class BiasFit:
             level: str | None, estimand: str | None, what: str, make: Callable[..., Any]
         ) -> Any:
             spreads.check_normal_noise(self.spec, what)
-            return make(self.design, self.table, self.draws(), contrasts(level, estimand))
+            return make(self.design, self.draws(), contrasts(level, estimand))
 
         def reliable(words: Any, attributes: Any) -> xr.DataArray:
             spec = self.spec
@@ -533,7 +533,7 @@ class BiasFit:
             }
             draws = self.draws_for(means)
             return reliability.reliability_draws(
-                *self.in_order, draws, self._chains, words, attributes
+                self.ordered, draws, self._chains, words, attributes
             )
 
         makers: dict[str, Callable[..., xr.DataArray]] = {
@@ -551,7 +551,7 @@ class BiasFit:
             ),
             "new_words": self._opposite_draws,
             "variance_partition": lambda group: spreads.variance_partition_draws(
-                self.design, self.table, self._scales, self._chains, group
+                self.design, self._scales, self._chains, group
             ),
             "reliability": reliable,
             "slopes": lambda: slopes.slope_draws(self),
@@ -612,17 +612,16 @@ class BiasFit:
         return {}
 
     @functools.cached_property
-    def in_order(self) -> tuple[Design, pd.DataFrame]:
-        """The model on the rows, and the rows, in an order of their own.
+    def ordered(self) -> Design:
+        """The model on the rows in an order of their own.
 
         What is drawn does not depend on how they came.
         """
-        order = self.design.order()
-        return self.design.ordered(), self.table if order is None else self.table.iloc[order]
+        return self.design.ordered()
 
     @functools.cached_property
     def _reduced(self) -> Collapsed | None:
-        return collapse(self.in_order[0]) if self._collapsed else None
+        return collapse(self.ordered) if self._collapsed else None
 
     @functools.cached_property
     def _class_of(self) -> dict[str, str]:
@@ -697,21 +696,14 @@ class BiasFit:
         contrasted = column == "contrast"
         rows = self.once(
             ("rows", estimand, column),
-            lambda: asked_rows(*self.in_order, estimand, contrasted, self.table),
+            lambda: asked_rows(self.ordered, estimand, contrasted),
         )
         return rows if level is None else rows.at(level)
 
-    @functools.cached_property
-    def _places(self) -> dict[str, dict[str, int]]:
-        """Where each label of the columns of the results first comes in the table."""
-        results = self.spec.results
-        columns = {results.group, *(about.by for about in results.levels.values())}
-        shown = {column: labels_of(self.table[column], column)[0] for column in columns}
-        return {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
-
     def order_of(self, rows: Rows) -> list[int]:
         """Return the numbers of rows in the order in which their labels come in the table."""
-        results, places = self.spec.results, self._places
+        results, shown = self.spec.results, self.design.shown
+        places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
         levels = results.contrast_levels
 
         def at(row: int) -> tuple[int, int, int, int]:
@@ -725,7 +717,7 @@ class BiasFit:
 
     def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
         """Return draws of rows labeled `column`, and the rows as normal mixtures where they are."""
-        design, reduced = self.in_order[0], self._reduced
+        design, reduced = self.ordered, self._reduced
         draws = self.draws() if reduced is None else self._scales
         mixed = mixed_rows(rows, design, reduced, draws, self._chains)
         if mixed is None:
@@ -771,14 +763,14 @@ class BiasFit:
             answer = Answer(drawn, None, rows.known, self.draws())
         else:
             answer = self.answer(rows, estimand, "contrast")
-        pieces = (self.design, self.table, answer.scales)
-        found = spreads.standardized(*pieces, *answer[:3])
+        found = spreads.standardized(self.design, answer.scales, *answer[:3])
         frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
         name = "probability_of_superiority"
         if estimand in PREDICTIVE or rows.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
-            own = estimates.estimates(spreads.superiority_draws(*pieces, answer.draws), view.prob)
+            draws = spreads.superiority_draws(self.design, answer.scales, answer.draws)
+            own = estimates.estimates(draws, view.prob)
             more = estimates.beside(own, name)
         return frame.assign(**more).iloc[self.order_of(rows)].reset_index(drop=True)
 
@@ -842,7 +834,7 @@ class BiasFit:
             if "attribute" in parameter.dims:
                 continue
             labels = [design.coords[dim] for dim in parameter.dims]
-            shown = [labels_of(self.table[dim], dim)[0] for dim in parameter.dims]
+            shown = [design.shown[dim] for dim in parameter.dims]
             places = [list(map(own.index, ours)) for own, ours in zip(labels, shown, strict=True)]
             for entry in itertools.product(*places):
                 names.append(name)

@@ -188,7 +188,7 @@ def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
 def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int) -> xr.DataArray:
     """Draw the contrasts for new words at every level from the prior, labeled as those of a fit."""
     design = Design.of(spec, frame)
-    rows = asked_rows(design, frame, "population", contrasted=True)
+    rows = asked_rows(design, "population", contrasted=True)
     if not rows.keys:
         raise no_contrasts(spec)
     values = rows.linear.draws(design.prior_draws(draws, seed))[None]

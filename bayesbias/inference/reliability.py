@@ -26,16 +26,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import averaged
+from bayesbias.core.errors import FitError
+from bayesbias.inference import spreads
+from bayesbias.inference.estimands import averaged, combinations
 from bayesbias.inference.estimates import labelled_draws
-from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -45,43 +44,39 @@ __all__ = ["LEFT_OUT", "MEASURES", "Components", "score_components"]
 
 MEASURES: Mapping[str, tuple[str, ...]] = {
     "word": ("relative", "absolute", "against_zero"),
-    "class": ("relative", "absolute", "against_zero"),
-    "attribute_set": ("absolute", "against_zero"),
-    "weat": ("absolute", "against_zero"),
-    "mac": ("relative", "absolute"),
+    "class": ("against_zero",),
+    "attribute_set": ("against_zero",),
+    "weat": ("against_zero",),
 }
 """The scores that a coefficient is given for, and which coefficients.
 
 - ``word``: associated - different of one word (its `words` are 1); the objects are words of a
   class;
-- ``class``: associated - different of one class; the objects are classes;
+- ``class``: associated - different of one class;
 - ``attribute_set``: one attribute set, its own class's words minus those of the others;
 - ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the
-  seed paper, over the number of words);
-- ``mac``: the mean distance of the words of one class to all attribute sets.
+  seed paper, over the number of words).
 
 ``relative``: differences between objects measured with the same attributes. ``absolute``: the score
 of one object by itself, against those of others. ``against_zero``: the score against zero, of the
-classes of the table; at 0.8 it is two standard errors away. Sets and classes have equal weight,
+classes of the table; at 0.8 it is two standard errors away. Classes are all there are, and no
+sample, so that their scores have this coefficient alone. Sets and classes have equal weight,
 whatever their lengths. From little data coefficients come out too high rather than too low.
 """
 
 LEFT_OUT: Mapping[str, str] = {
     "one_class": "the table holds no two classes that have stereotypes of their own and meet each other's",
     "no_words": "the model has no spread of words in this score",
-    "no_classes": "the model has no spread of how classes lie to lists of stereotypes, and takes all classes to be alike",
-    "few_classes": "two classes on two lists have one contrast to tell how classes differ by, which leaves it to the prior",
     "fixed_words": "the model takes effects of words or attributes as fixed, and no sample of more",
     "other_columns": "the model varies over other columns than words, attributes, their classes and connections",
 }
 """Why a coefficient is left out: the kinds, and how to say them."""
 
-_MOST_WORDS = 10**9  # of which a coefficient is asked: as good as endless
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 _CLASS, _LIST = "protected_class", "attribute_class"
 _CELL = (_CLASS, _LIST, "connection")
 _GROUPED = {_WORD: _CLASS, _ATTRIBUTE: _LIST}
-_LEAST_CONTRASTS = 2  # of classes by sets; an SD known from a single one is its prior's
+_NOTHING = 1e-20  # what rounding leaves of a variance whose weights cancel
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,71 +97,48 @@ class Components:
         Either may be infinite.
         """
         error = self.per_word / words + self.per_attribute / attributes
-        error = error + self.per_pair / (words * attributes)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(self.universe > 0, self.universe / (self.universe + error), 0.0)
+        return self.universe / (self.universe + error + self.per_pair / (words * attributes))
 
 
-@dataclass(frozen=True, eq=False)
-class _Term:
-    """A random term: its columns, and the cells that share its entries.
-
-    With the SD of these in each cell.
-
-    What is fixed has an SD of NaN. An effect may count more in some classes than in others.
-    """
+class _Term(NamedTuple):
+    """A term of the mean, or the noise, in each cell: a class, a set and a connection."""
 
     dims: Collection[str]
-    groups: Sequence[tuple[list[int], np.ndarray]]  # cells; SD, shape (n or 1, cells)
+    random: bool
+    sd: np.ndarray  # (n or 1, cells)
+    same: np.ndarray  # (cells, cells): which share its entries
 
     def variance(self, weights: np.ndarray) -> np.ndarray:
-        """Return the variance the term adds to a score of one word and one attribute.
-
-        Given weights of the cells.
-
-        Groups whose weights cancel are left out. Weights are quotients, and cancel but for
-        rounding.
-        """
-        out: np.ndarray = np.zeros(1)
-        for cells, sd in self.groups:
-            known = not np.isnan(sd).any()
-            share = sd @ weights[cells] if known else np.array([weights[cells].sum()])
-            if np.abs(share).max() > 1e-12:
-                out = out + (share**2 if known else np.nan)
-        return out
+        """Return what it adds to the variance of a score of one word and one attribute."""
+        own = self.sd * weights
+        return ((own @ self.same) * own).sum(axis=1)
 
 
-def check_scores(design: Design, table: pd.DataFrame) -> None:
+def check_scores(design: Design) -> None:
     """Refuse a model or a table that no such score comes from."""
     spec = design.spec
-    check_normal_noise(spec, "coefficients of reliability")
+    spreads.check_normal_noise(spec, "coefficients of reliability")
     for name in spec.location_parameters():
         if spec.is_random(name) and spec.parameters[name].distribution != "Normal":
             other = spec.parameters[name].distribution
-            effects = f"{name} of {spec.label} has {other}"
-            raise FitError(f"reliability needs normal effects, and {effects}")
+            raise FitError(
+                f"reliability needs normal effects, and {name} of {spec.label} has {other}"
+            )
     what = "reliability is that of scores of words by attributes"
-    if lacking := [name for name in (_WORD, _ATTRIBUTE, *_CELL) if name not in table.columns]:
+    if lacking := [name for name in (_WORD, _ATTRIBUTE, *_CELL) if name not in design.coords]:
         raise FitError(f"{what}; the table lacks {lacking[0]}")
     if set(spec.units) - {_WORD, _ATTRIBUTE} or spec.results.between:
         raise FitError(f"{what}, and {spec.label} is not")
 
 
-def numbers_of_words(table: pd.DataFrame) -> tuple[float, float]:
-    """Return the words of a class and the stereotypes of a set.
-
-    Harmonic means, as they divide variances.
-    """
-    rows = table[table["connection"].isin(["associated", "different"])]
-    out = []
-    for key, name in ((_CLASS, _WORD), (_LIST, _ATTRIBUTE)):
-        counts = rows.groupby(key, observed=True)[name].nunique().to_numpy()
-        out.append(round(float(len(counts) / (1 / counts).sum()), 12) if len(counts) else 1.0)
-    return out[0], out[1]
+def _rows_of_scores(design: Design) -> np.ndarray:
+    """Return which rows are about the stereotypes of some class."""
+    labels = np.array(design.coords["connection"])[design.codes["connection"]]
+    return np.flatnonzero(np.isin(labels, ("associated", "different")))
 
 
 def score_components(
-    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray]
+    design: Design, draws: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, str], Components | str]:
     """Return the variance components of every score, or why there are none.
 
@@ -175,8 +147,6 @@ def score_components(
     Parameters
     ----------
     design : Design
-    table : DataFrame
-        The rows the design was laid over.
     draws : Mapping of str to ndarray, shape (n, shape of the parameter)
         Of the SDs, and of what classes, sets and connections have as such.
 
@@ -190,41 +160,47 @@ def score_components(
     FitError
         If noise or effects are not normal, or the table is not one of words by attributes.
     """
-    check_scores(design, table)
+    check_scores(design)
     kinds = [(measure, kind) for measure, of_it in MEASURES.items() for kind in of_it]
-    chosen = table["connection"].isin(["associated", "different"]).to_numpy()
-    labels = table[list(_CELL)].astype(str).reset_index(drop=True)
-    rows = list(labels[chosen].groupby(list(_CELL), sort=False).groups.values())
-    if not rows:
+    spec, codes, rows = design.spec, design.codes, _rows_of_scores(design)
+    if not len(rows):
         return dict.fromkeys(kinds, "one_class")
-    cells = labels.iloc[[own[0] for own in rows]].reset_index(drop=True)
-    spec = design.spec
-    random = [name for name in spec.location_parameters() if spec.is_random(name)]
-    for dim in {dim for name in random for dim in spec.parameters[name].dims} - {*_GROUPED, *_CELL}:
-        values = table[dim].astype(str).to_numpy()
-        if any(len(set(values[own])) > 1 for own in rows):
+    cells, cell = combinations([codes[column][rows] for column in _CELL])
+    members = [rows[cell == k] for k in range(cells.shape[1])]
+    dims = {name: spec.parameters[name].dims for name in spec.location_parameters()}
+    columns = {dim for name, own in dims.items() if spec.is_random(name) for dim in own}
+    for dim in columns - {*_GROUPED, *_CELL}:
+        if any(np.ptp(codes[dim][own]) > 0 for own in members):
             return dict.fromkeys(kinds, "other_columns")
-    terms = _terms(design, draws, rows, table)
-    group = np.full(len(table), -1)
-    for cell, own in enumerate(rows):
-        group[own] = cell
+    noise = [{"": spreads.noise_variance(design, draws, own)} for own in members]
+    each = [
+        own | spreads.term_variances(design, draws, mine)
+        for own, mine in zip(noise, members, strict=True)
+    ]
+    first = [own[0] for own in members]
+    terms = []
+    for name, own in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
+        same = np.ones((len(members), len(members)))
+        for column in {_GROUPED.get(dim, dim) for dim in own}:
+            same *= np.equal.outer(codes[column][first], codes[column][first])
+        random = name in each[0]
+        variances = [by_name[name] for by_name in each] if random else [np.ones(1)] * len(members)
+        sd = np.sqrt(np.stack(np.broadcast_arrays(*variances), axis=-1))
+        terms.append(_Term(own, random, sd, same))
+    group = np.full(len(design.y), -1)
+    group[rows] = cell
     held = set(design.coords) - set(_GROUPED)
-    means = averaged(design, held, group, np.array([len(own) for own in rows]))
-    mean_of_cells = means.draws(draws)
-    scores = _scores(cells)
-    few = (table[_CLASS].nunique() - 1) * (table[_LIST].nunique() - 1) < _LEAST_CONTRASTS
-    out: dict[tuple[str, str], Components | str] = {}
-    for measure, kind in kinds:
-        part = _components(measure, kind, scores[measure], terms, mean_of_cells)
-        if few and measure != "word" and kind != "against_zero" and isinstance(part, Components):
-            part = "few_classes"
-        out[measure, kind] = part
-    return out
+    means = averaged(design, held, group, np.bincount(cell)).draws(draws)
+    own_set = np.equal(design.coords["connection"], "associated")[cells[2]]
+    scores = _scores(cells[0], cells[1], own_set)
+    return {
+        (measure, kind): _components(measure, kind, scores[measure], terms, means)
+        for measure, kind in kinds
+    }
 
 
 def reliability_draws(
     design: Design,
-    table: pd.DataFrame,
     draws: Mapping[str, np.ndarray],
     chains: int,
     words: int | Sequence[int] | None,
@@ -234,93 +210,61 @@ def reliability_draws(
 
     NaN where left out.
     """
-    check_scores(design, table)
-    numbers = []
-    for given, name, listed in zip(
-        (words, attributes), ("words", "attributes"), numbers_of_words(table), strict=True
-    ):
-        several = [given] if given is None or not isinstance(given, Sequence) else given
-        asked = [
-            listed if each is None else checks.count(each, name, most=_MOST_WORDS)
-            for each in several
-        ]
-        if not asked:
-            raise InputError("expected at least one whole number", where=name, found=given)
-        numbers.append(asked)
-    rows, columns = [], []
+    parts = score_components(design, draws)
+    rows, numbers = _rows_of_scores(design), []
+    for given, unit in ((words, _WORD), (attributes, _ATTRIBUTE)):
+        if given is None:  # the harmonic mean of the numbers of the table, as they divide variances
+            both = combinations([design.codes[name][rows] for name in (_GROUPED[unit], unit)])[0]
+            counts = np.unique(both[0], return_counts=True)[1] if len(rows) else np.ones(1)
+            numbers.append([round(float(len(counts) / (1 / counts).sum()), 12)])
+        else:
+            several = given if isinstance(given, Sequence) else [given]
+            where = "words" if unit == _WORD else "attributes"
+            numbers.append([checks.count(each, where) for each in several])
+    labels, columns = [], []
     n = len(next(iter(draws.values())))
-    for (measure, kind), part in score_components(design, table, draws).items():
+    for (measure, kind), part in parts.items():
         # The score of a word is of one word, however many a class has.
         for k, m in itertools.product([1] if measure == "word" else numbers[0], numbers[1]):
             left_out = part if isinstance(part, str) else ""
-            rows.append((measure, f"{k:.12g}", f"{m:.12g}", kind, left_out))
+            labels.append((measure, f"{k:.12g}", f"{m:.12g}", kind, left_out))
             columns.append(np.full(n, np.nan) if isinstance(part, str) else part.coefficient(k, m))
     names = ("measure", "words", "attributes", "coefficient", "left_out")
-    labels = dict(zip(names, zip(*rows, strict=True), strict=True))
-    return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(rows)), labels)
+    by_name = dict(zip(names, zip(*labels, strict=True), strict=True))
+    return labelled_draws(np.stack(columns, axis=-1).reshape(chains, -1, len(labels)), by_name)
 
 
-def _scores(cells: pd.DataFrame) -> dict[str, list[np.ndarray]]:
+def _scores(classes: np.ndarray, sets: np.ndarray, own: np.ndarray) -> dict[str, list[np.ndarray]]:
     """Return the scores of every measure as weights of the cells, one score for each object."""
-    classes, sets = cells[_CLASS].unique(), cells[_LIST].unique()
 
-    def mean(**labels: str) -> np.ndarray:
-        chosen = np.all([cells[name] == label for name, label in labels.items()], axis=0)
-        weights = chosen.astype(float)
-        return weights / weights.sum() if weights.any() else np.full(len(cells), np.nan)
+    def mean(chosen: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return chosen / chosen.sum()
 
-    def gap(**labels: str) -> np.ndarray:
-        return mean(**labels, connection="associated") - mean(**labels, connection="different")
+    def gap(chosen: np.ndarray) -> np.ndarray:
+        return mean(chosen & own) - mean(chosen & ~own)
 
-    def own_less_other(c: str, other: str) -> np.ndarray:
+    def association(of: int, other: int) -> np.ndarray:
+        """Return the mean association of a class, its own sets minus those of the other."""
         sides = []
-        for of in (c, other):
-            own = cells[(cells[_CLASS] == of) & (cells["connection"] == "associated")]
-            parts = [mean(protected_class=c, attribute_class=a) for a in sorted(own[_LIST])]
-            sides.append(np.mean(parts, axis=0) if parts else np.full(len(cells), np.nan))
+        for c in (of, other):
+            its = np.unique(sets[(classes == c) & own])
+            each = [mean((classes == of) & (sets == a)) for a in its]
+            sides.append(np.mean(each or [np.full(len(sets), np.nan)], axis=0))
         return sides[0] - sides[1]
 
-    gaps, two = [gap(protected_class=c) for c in classes], itertools.combinations(classes, 2)
-    scores_of = {
+    gaps = [gap(classes == c) for c in np.unique(classes)]
+    scores = {
         "word": gaps,
         "class": gaps,
-        "attribute_set": [gap(attribute_class=a) for a in sets],
+        "attribute_set": [gap(sets == a) for a in np.unique(sets)],
         # The difference of the mean s(w) of two classes, with the sign turned.
-        "weat": [own_less_other(x, y) + own_less_other(y, x) for x, y in two],
-        "mac": [
-            np.mean([mean(protected_class=c, attribute_class=a) for a in sets], axis=0)
-            for c in classes
+        "weat": [
+            association(x, y) + association(y, x)
+            for x, y in itertools.combinations(np.unique(classes), 2)
         ],
     }
-    return {name: [w for w in scores if np.isfinite(w).all()] for name, scores in scores_of.items()}
-
-
-def _terms(
-    design: Design,
-    draws: Mapping[str, np.ndarray],
-    rows: Sequence[np.ndarray],
-    table: pd.DataFrame,
-) -> list[_Term]:
-    """Return the terms of the mean and the noise over the cells."""
-    spec = design.spec
-    of_terms = (term_variances(design, draws, own) for own in rows)
-    noise = (noise_variance(design, draws, own) for own in rows)
-    variances = [{**own, "": rest} for own, rest in zip(of_terms, noise, strict=True)]
-    dims = {name: spec.parameters[name].dims for name in spec.location_parameters()}
-    terms = []
-    for name, own in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():
-        # What tells the entries of a cell from those of another.
-        columns = sorted({_GROUPED.get(dim, dim) for dim in own})
-        shared: dict[tuple[str, ...], list[int]] = {}
-        for cell, at in enumerate(rows):
-            key = tuple(str(table[dim].iloc[at[0]]) for dim in columns)
-            shared.setdefault(key, []).append(cell)
-        groups = []
-        for members in shared.values():
-            each = [variances[cell].get(name, np.array([np.nan])) for cell in members]
-            groups.append((members, np.sqrt(np.stack(np.broadcast_arrays(*each), axis=-1))))
-        terms.append(_Term(own, groups))
-    return terms
+    return {name: [w for w in each if np.isfinite(w).all()] for name, each in scores.items()}
 
 
 def _components(
@@ -334,41 +278,27 @@ def _components(
 
     Averaged over the objects.
     """
-    if kind == "relative" and measure != "word":
-        # Half the squared difference of two objects: what all have in common drops out.
-        objects = [(a - b) / np.sqrt(2) for a, b in itertools.combinations(objects, 2)]
     if not objects:
         return "one_class"
-    parts: dict[str, Any] = dict.fromkeys(("universe", "word", "attribute", "pair"), 0.0)
+    parts = dict.fromkeys(("universe", "word", "attribute", "pair"), np.zeros(1))
     if kind == "against_zero":
         parts["universe"] = np.mean([(means @ weights) ** 2 for weights in objects], axis=0)
     for term in terms:
-        place = _place(measure, kind, term.dims)
-        if place is None:
+        words, attributes = _WORD in term.dims, _ATTRIBUTE in term.dims
+        if measure == "word":
+            # Its own effect is the universe score; another list has other attributes.
+            drawn_anew = attributes and (words or kind != "relative")
+            place = "attribute" if drawn_anew else "universe" if words and not attributes else ""
+        else:
+            place = "word" if words else "attribute" if attributes else ""
+            place = "pair" if words and attributes else place
+        if not place:
             continue
-        variance = sum(term.variance(weights) for weights in objects) / len(objects)
-        if not np.isnan(variance).any():
+        variance = np.mean([term.variance(weights) for weights in objects], axis=0)
+        if term.random:
             parts[place] = parts[place] + variance
-        elif {_WORD, _ATTRIBUTE} & set(term.dims):
+        elif variance.max() > _NOTHING:
             return "fixed_words"
-    if not np.any(parts["universe"]):
-        return "no_words" if measure == "word" else "no_classes"
+    if not (parts["universe"] > _NOTHING).any():
+        return "no_words"
     return Components(*np.broadcast_arrays(*parts.values()))
-
-
-def _place(measure: str, kind: str, dims: Collection[str]) -> str | None:
-    """Return where the variance of a term goes.
-
-    None where it is the same for all objects, or no variance.
-    """
-    words, attributes = _WORD in dims, _ATTRIBUTE in dims
-    if measure == "word":
-        if words:
-            return "attribute" if attributes else "universe"
-        return "attribute" if attributes and kind != "relative" else None
-    if words:
-        return "pair" if attributes else "word"
-    if attributes:
-        return "attribute"
-    # Against zero the classes are those of the table, and theirs is a mean, not a variance.
-    return "universe" if {_CLASS, _LIST} & set(dims) and kind != "against_zero" else None

@@ -98,10 +98,10 @@ def contrasts_at(
         checks.choice(name, known, "covariate of the model", "covariates")
         checks.finite(value, f"covariates, {name}")
     check_asked(fit.spec, level, estimand)
-    design, table = fit.in_order
+    design = fit.ordered
     values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
     held = replace(design, covariates={**design.covariates, **values})
-    rows = replace(asked_rows(held, table, estimand, True, fit.table), known=None)
+    rows = replace(asked_rows(held, estimand, True), known=None)
     if level is not None:
         rows = rows.at(level)
     if not rows.keys:
@@ -144,7 +144,7 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     found = []
     for covariate in fit.spec.covariates():
         for column in (fit.spec.results.group, "contrast"):
-            rows = slope_rows(*fit.in_order, covariate, column == "contrast", fit.table)
+            rows = slope_rows(fit.ordered, covariate, column == "contrast")
             if rows.keys:
                 found.append((covariate, column, rows))
     if not found:
@@ -152,9 +152,7 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     return found
 
 
-def slope_rows(
-    design: Design, table: pd.DataFrame, covariate: str, contrasted: bool, shown: pd.DataFrame
-) -> Rows:
+def slope_rows(design: Design, covariate: str, contrasted: bool) -> Rows:
     """Return the slopes on a covariate of means or contrasts, where they differ.
 
     One row for each level at which they differ.
@@ -167,19 +165,14 @@ def slope_rows(
             replace(
                 design, covariates={**design.covariates, covariate: np.full(len(design.y), value)}
             ),
-            table,
             "population",
             contrasted,
-            shown,
         )
         for value in (1.0, 0.0)
     )
     rows = replace(at_one, linear=at_one.linear.minus(at_zero.linear))
-    group = table[design.spec.results.group].astype(str).to_numpy()
-    present = list(dict.fromkeys(group))
-    varying = {
-        label for label in present if (design.covariates[covariate][group == label] != 0).any()
-    }
+    present, group = design.labels(design.spec.results.group)
+    varying = {present[k] for k in set(group[design.covariates[covariate] != 0].tolist())}
     # What each row is made of; differences of equal shares cancel but for rounding.
     parts = (part.weights.toarray() for part in rows.linear.parts)
     weights = np.concatenate([rows.linear.constant[:, None], *parts], axis=1).round(12) + 0.0

@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -26,7 +25,7 @@ from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import PREDICTIVE, sides_of
 from bayesbias.inference.estimates import keys_of_rows, labelled_draws, labels_of_rows
 from bayesbias.inference.linear import Mixtures
-from bayesbias.models.design import Design, labels_of
+from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -156,11 +155,7 @@ def _variance(
 
 
 def variance_partition_draws(
-    design: Design,
-    table: pd.DataFrame,
-    draws: Mapping[str, np.ndarray],
-    chains: int,
-    group: str | None,
+    design: Design, draws: Mapping[str, np.ndarray], chains: int, group: str | None
 ) -> xr.DataArray:
     """Return draws of the shares of the variance around the means, labeled ``source``.
 
@@ -168,7 +163,7 @@ def variance_partition_draws(
     """
     spec = design.spec
     check_normal_noise(spec, "shares of variance")
-    labels, codes = labels_of(table[spec.results.group], spec.results.group)
+    labels, codes = design.labels(spec.results.group)
     if group is not None:
         checks.choice(group, labels, str(spec.results.group).replace("_", " "))
     rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
@@ -185,7 +180,7 @@ def variance_partition_draws(
 
 
 def pair_sd(
-    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrast: str
+    design: Design, draws: Mapping[str, np.ndarray], contrast: str
 ) -> tuple[str, np.ndarray]:
     """Return what a contrast is measured in, and its value in every draw, shape (n,).
 
@@ -193,7 +188,7 @@ def pair_sd(
     shape (1,).
     """
     column = design.spec.results.group
-    present, codes = labels_of(table[column], column)
+    present, codes = design.labels(column)
     neutral = column == "connection" and _YARDSTICK in present
     groups = (_YARDSTICK,) if neutral else sides_of(contrast, present)
     of = [codes == present.index(group) for group in groups]
@@ -207,7 +202,6 @@ def pair_sd(
 
 def standardized(
     design: Design,
-    table: pd.DataFrame,
     draws: Mapping[str, np.ndarray],
     contrasts: xr.DataArray,
     mixtures: Mixtures | None = None,
@@ -222,7 +216,7 @@ def standardized(
     """
     shape = contrasts.shape[:2]
     names = contrasts["contrast"].to_numpy().tolist()
-    each = {name: pair_sd(design, table, draws, name) for name in dict.fromkeys(names)}
+    each = {name: pair_sd(design, draws, name) for name in dict.fromkeys(names)}
     n = shape[0] * shape[1]
     sd = np.stack([np.broadcast_to(each[k][1], n).reshape(shape) for k in names], axis=-1)
     labels = {**labels_of_rows(contrasts), "unit": [each[name][0] for name in names]}
@@ -235,7 +229,7 @@ def standardized(
 
 
 def superiority_draws(
-    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
+    design: Design, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
 ) -> xr.DataArray:
     """Return probabilities that a random pair has a smaller outcome than another.
 
@@ -249,17 +243,16 @@ def superiority_draws(
     results = design.spec.results
     if set(contrasts["estimand"].to_numpy()) & set(PREDICTIVE):
         raise FitError("single new words and pairs have no probability of superiority")
-    groups = table[results.group].astype(str).to_numpy()
+    present, groups = design.labels(results.group)
     values = contrasts.to_numpy()
-    present = set(groups)
     known: dict[tuple[str, str, str], np.ndarray] = {}
 
     def variance(level: str, name: str, group: str) -> np.ndarray:
         if (level, name, group) not in known:
-            rows, held = groups == group, list[str]()
+            rows, held = groups == present.index(group), list[str]()
             if level != "overall":
                 by = results.levels[level].by
-                rows, held = rows & (table[by].astype(str).to_numpy() == name), [by]
+                rows, held = rows & (design.codes[by] == design.coords[by].index(name)), [by]
             known[level, name, group] = total_sd(design, draws, np.flatnonzero(rows), held) ** 2
         return known[level, name, group]
 

@@ -33,8 +33,13 @@ class Design:
     ----------
     spec : ModelSpec
     coords : Mapping of str to list of str
-        The labels of every dimension in use, connections in their usual order, others in that of
-        the alphabet: whatever is sampled does not depend on the order in which rows come.
+        The labels of each column of labels that the model or its results name, connections in their
+        usual order, others in that of the alphabet: whatever is sampled does not depend on the
+        order in which rows come.
+    codes : Mapping of str to ndarray of int, shape (n_pairs,)
+        The place of each row's label in `coords`.
+    shown : Mapping of str to list of str
+        The labels in the order in which they come in the table.
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)
@@ -42,8 +47,6 @@ class Design:
     parent : Mapping of (str, str) to ndarray of int
         For a parameter and one of its arguments that is itself a parameter, the flat entry of the
         latter that each flat entry of the former uses.
-    units : Mapping of str to ndarray of int, shape (n_pairs,)
-        The columns that identify a row, as codes.
     covariates : Mapping of str to ndarray of float, shape (n_pairs,)
         The columns of numbers that terms are multiplied by.
     only : Mapping of str to ndarray of bool, shape (n_pairs,)
@@ -54,10 +57,11 @@ class Design:
 
     spec: ModelSpec
     coords: Mapping[str, list[str]]
+    codes: Mapping[str, np.ndarray]
+    shown: Mapping[str, list[str]]
     y: np.ndarray
     index: Mapping[str, np.ndarray]
     parent: Mapping[tuple[str, str], np.ndarray]
-    units: Mapping[str, np.ndarray]
     covariates: Mapping[str, np.ndarray] = field(default_factory=dict)
     only: Mapping[str, np.ndarray] = field(default_factory=dict)
     trials: np.ndarray | None = None
@@ -73,10 +77,8 @@ class Design:
             that the parameter it serves does not determine.
         """
         parameters = spec.parameters.items()
-        columns = {*spec.units, *(dim for _, parameter in parameters for dim in parameter.dims)}
-        asked = spec.label_columns() - columns
         numbers = [*spec.covariates(), spec.outcome, *([spec.trials] if spec.trials else [])]
-        for column in [*sorted(columns), *sorted(asked), *numbers]:
+        for column in [*sorted(spec.label_columns()), *numbers]:
             if column not in frame.columns:
                 names = list(map(str, frame.columns))
                 hint = nearest(column, names)
@@ -97,8 +99,12 @@ class Design:
         covariates = {name: _numbers(spec, frame, "covariate", name) for name in spec.covariates()}
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
-        for column in sorted(columns):
-            coords[column], codes[column] = _in_alphabet(*labels_of(frame[column], column), column)
+        shown: dict[str, list[str]] = {}
+        by = [spec.results.group, *(level.by for level in spec.results.levels.values())]
+        by.append("attribute_class")  # reliability has scores of attribute sets
+        for column in sorted(spec.label_columns() | set(by) & set(frame.columns)):
+            shown[column], found = labels_of(frame[column], column)
+            coords[column], codes[column] = _in_alphabet(shown[column], found, column)
 
         @functools.cache  # parameters of the same dimensions share an array of some MB
         def flat(dims: tuple[str, ...]) -> np.ndarray:
@@ -124,15 +130,20 @@ class Design:
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
-        only = {name: _having(frame, own.only) for name, own in parameters if own.only}
-        units = {unit: codes[unit] for unit in spec.units}
+        only = {
+            name: np.all(
+                [np.equal(coords[c], label)[codes[c]] for c, label in own.only.items()], axis=0
+            )
+            for name, own in parameters
+            if own.only
+        }
         trials = _numbers(spec, frame, "number of trials", spec.trials) if spec.trials else None
         if trials is not None and ((y < 0) | (y > trials)).any():
             raise InputError(
                 "a count is beyond its number of trials",
                 where=f"the columns {spec.outcome}, {spec.trials}",
             )
-        return cls(spec, coords, y, index, parent, units, covariates, only, trials)
+        return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a parameter."""
@@ -141,6 +152,25 @@ class Design:
     def size(self, name: str) -> int:
         """Return the number of entries of a parameter."""
         return int(np.prod(self.shape(name), dtype=int))
+
+    @property
+    def units(self) -> dict[str, np.ndarray]:
+        """The codes of the columns that identify a row."""
+        return {unit: self.codes[unit] for unit in self.spec.units}
+
+    def labels(self, column: str) -> tuple[list[str], np.ndarray]:
+        """Return the labels of a column as these rows have them, and the code of each row.
+
+        Connections come in their usual order.
+        """
+        if column not in self.codes:
+            raise FitError(f"results need the column {column!r}, which the table lacks")
+        if column == "connection":
+            return self.coords[column], self.codes[column]
+        import pandas as pd
+
+        codes, present = pd.factorize(self.codes[column])
+        return [self.coords[column][k] for k in present], codes
 
     def order(self) -> np.ndarray | None:
         """Return the rows in the order of their labels, of one label in that of their outcome.
@@ -181,7 +211,7 @@ class Design:
             self,
             y=self.y[order],
             index=in_order(self.index),
-            units=in_order(self.units),
+            codes=in_order(self.codes),
             covariates=in_order(self.covariates),
             only=in_order(self.only),
             trials=None if self.trials is None else self.trials[order],
@@ -191,8 +221,10 @@ class Design:
     def _content(self) -> bytes:
         """The SHA-256 of the model file and of all rows, whatever their order."""
         rows = self.ordered()
+        dims = {dim for parameter in self.spec.parameters.values() for dim in parameter.dims}
+        own = {name: self.coords[name] for name in {*self.spec.units, *dims}}
         digest = hashlib.sha256(self.spec.text.encode("utf-8"))
-        digest.update(repr(sorted(rows.coords.items())).encode("utf-8"))
+        digest.update(repr(sorted(own.items())).encode("utf-8"))
         columns = {
             id(column): column for group in (rows.units, rows.index) for column in group.values()
         }
@@ -352,15 +384,6 @@ def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np
             f"the {what} {column!r} is not finite", where=f"row {row}", found=float(values[row])
         )
     return values
-
-
-def _having(frame: pd.DataFrame, labels: Mapping[str, str]) -> np.ndarray:
-    """Return which rows have all of some labels."""
-    out = np.ones(len(frame), dtype=bool)
-    for column, label in labels.items():
-        names, codes = labels_of(frame[column], column)
-        out &= np.array([name == label for name in names])[codes]
-    return out
 
 
 def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:

@@ -261,7 +261,7 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
 def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str, np.ndarray]:
     """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
     design = Design.of(spec, frame)
-    draws = level_draws(design, frame, design.prior_draws(_PRIOR_DRAWS, seed), "population")
+    draws = level_draws(design, design.prior_draws(_PRIOR_DRAWS, seed), "population")
     overall = chosen_rows(draws, level="overall")
     names = [name for (name,) in keys_of_rows(overall, "connection")]
     return dict(zip(names, overall.to_numpy()[0].T, strict=True))

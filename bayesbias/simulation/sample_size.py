@@ -165,7 +165,7 @@ def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
             where=scenario.model,
             hint="plan with default, or crossed",
         ) from None
-    rows = asked_rows(design, scenario.frame, "population", contrasted=True)
+    rows = asked_rows(design, "population", contrasted=True)
     theta = reduced.joined({name: given[name][None] for name in reduced.scales})
     variance = conditional_moments(reduced, theta, rows.linear)[1][0]
     return len(scenario.frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
@@ -176,7 +176,7 @@ def plan_reliability(
     target: float = 0.8,
     *,
     measure: str = "weat",
-    coefficient: str | None = None,
+    coefficient: str = "against_zero",
     prob: float = PROB,
     words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
     attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
@@ -188,10 +188,10 @@ def plan_reliability(
     fit : BiasFit
     target : float in (0, 1)
         The wanted coefficient.
-    measure : {"weat", "word", "class", "attribute_set", "mac"}
+    measure : {"weat", "word", "class", "attribute_set"}
         The score, see `BiasFit.reliability`.
-    coefficient : {"against_zero", "absolute", "relative"}, optional
-        By default against zero, for MAC relative.
+    coefficient : {"against_zero", "absolute", "relative"}
+        Of other scores than that of a word against zero alone.
     prob : float in (0, 1)
         Probability of the intervals.
     words, attributes : sequence of int
@@ -230,9 +230,8 @@ def plan_reliability(
     checks.between(target, "target", 0, 1)
     checks.probability(prob)
     kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]
-    usual = "against_zero" if "against_zero" in kinds else kinds[0]
-    kind = checks.choice(coefficient or usual, kinds, "coefficient", measure)
-    parts = reliability.score_components(fit.design, fit.table, fit.draws())[measure, kind]
+    kind = checks.choice(coefficient, kinds, "coefficient", measure)
+    parts = reliability.score_components(fit.design, fit.draws())[measure, kind]
     if not isinstance(parts, reliability.Components):
         what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"
         raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")

@@ -330,7 +330,7 @@ def true_contrasts(scenario: Scenario) -> dict[str, float]:
     """Return the true population contrasts of a scenario."""
     design, given = scenario.truth
     drawn = design.prior_draws(1, 0, given)
-    rows = mean_rows(design, scenario.frame, "population")
+    rows = mean_rows(design, "population")
     keys, means = rows.keys, rows.linear.draws(drawn)
     at = {name: means[0, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
     pairs = [(a, b) for a, b in CONTRASTS if a in at and b in at]

@@ -100,7 +100,7 @@ def test_ranks_of_the_truth_are_even():
     """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""
     frame = scenario_frame((3, 4), (3, 4), 3, 4)
     design = Design.of(load_model("default"), frame)
-    rows = asked_rows(design, frame, "population", contrasted=True)
+    rows = asked_rows(design, "population", contrasted=True)
     wanted = [
         place
         for place, key in enumerate(rows.keys)

@@ -44,7 +44,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     design = Design.of(load_model(model), table)
     reduced = collapse(design)
     theta = np.random.default_rng(2).normal(-2, 0.3, (1, reduced.n_theta))
-    rows = asked_rows(design, table, estimand, contrasted)
+    rows = asked_rows(design, estimand, contrasted)
     mean, variance = (values[0] for values in conditional_moments(reduced, theta, rows.linear))
     n = 3_000
     each = np.repeat(theta, n, axis=0)
@@ -69,8 +69,6 @@ def test_levels_follow_what_the_model_holds():
         ("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}),
         ("hierarchical", {"word_by_connection"}),
     ):
-        rows = asked_rows(
-            Design.of(load_model(model), table), table, "population", contrasted=False
-        )
+        rows = asked_rows(Design.of(load_model(model), table), "population", contrasted=False)
         of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
         assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names

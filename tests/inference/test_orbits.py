@@ -86,6 +86,6 @@ def test_repeats_of_a_pair_are_counted():
     design = Design.of(load_model("default"), grid()).ordered()
     order = np.sort(np.append(np.arange(len(design.y)), [0, 1, 2]))
     twice = {unit: codes[order] for unit, codes in design.units.items()}
-    repeated = factors_of(dataclasses.replace(design, units=twice, y=design.y[order]))
+    repeated = factors_of(dataclasses.replace(design, codes=twice, y=design.y[order]))
     assert len(factors_of(design)) == 2
     assert repeated[2].tolist() == [0, 1, 0, 1, 0, 1] + [0] * (len(design.y) - 3)

@@ -1,4 +1,4 @@
-"""Generalizability coefficients, held to Cronbach's alpha, to replications drawn from the model, and to WEAT and MAC."""
+"""Generalizability coefficients, held to Cronbach's alpha, to replications drawn from the model, and to WEAT."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_with_one_facet_it_is_cronbachs_alpha():
     design = Design.of(_spec("word_by_connection", "attribute_effect"), _grid(2, words, items))
     half = {"cs": of_words, "vs": of_items, "sigma": residual}
     draws = {name: np.full((1, *design.shape(name)), np.sqrt(v / 2)) for name, v in half.items()}
-    found = score_components(design, _grid(2, words, items), draws)
+    found = score_components(design, draws)
     assert _part(found, "word", "relative").coefficient(1, items)[0] == pytest.approx(
         _alpha(x), abs=1e-12
     )
@@ -170,7 +170,6 @@ def _scores_by_definition(tables: np.ndarray) -> dict[str, np.ndarray]:
         "class": of_words.mean(axis=2),
         "attribute_set": np.stack(lists, axis=1),
         "weat": np.stack(weats, axis=1),
-        "mac": t.mean(axis=2),
     }
 
 
@@ -187,7 +186,7 @@ def _replicated(keep: tuple[str, ...], constant: tuple[str, ...]) -> tuple[Any, 
         y = design.outcome_draws(drawn, shifted(seed + 10))
         out.append(_scores_by_definition(y.reshape(N, CLASSES, WORDS, CLASSES, ATTRIBUTES)))
     as_such = {name: first[name][:1] for name in ("d", "e", "f")}
-    return *out, score_components(design, frame, {**_one_draw(_spreads(design)), **as_such})
+    return *out, score_components(design, {**_one_draw(_spreads(design)), **as_such})
 
 
 def _assert_ratio(
@@ -199,20 +198,6 @@ def _assert_ratio(
     expected = part.coefficient(words, ATTRIBUTES)[0]
     assert 0.02 < expected < 0.98, label  # else nothing is compared
     mc.assert_near(mc.Estimate(np.array(ratio), np.array(error)), expected, label)
-
-
-@pytest.mark.slow
-def test_coefficients_of_classes_are_correlations_of_replications():
-    """Lists and connections as such are constants; how classes lie to lists is drawn anew for each pair of tables."""
-    one, two, found = _replicated(keep=("f",), constant=("d", "e"))
-    for measure in ("class", "attribute_set", "weat", "mac"):
-        a, b = (s[measure] - s[measure].mean(axis=0) for s in (one, two))
-        part = _part(found, measure, "absolute")
-        _assert_ratio((a * b).mean(axis=1), (a**2 + b**2).mean(axis=1) / 2, part, WORDS, measure)
-        if "relative" in MEASURES[measure]:
-            a, b = (x - x.mean(axis=1, keepdims=True) for x in (a, b))
-            part = _part(found, measure, "relative")
-            _assert_ratio((a * b).sum(axis=1), (a**2 + b**2).sum(axis=1) / 2, part, WORDS, measure)
 
 
 def test_coefficients_of_words_are_correlations_of_replications():
@@ -252,13 +237,13 @@ def test_coefficients_against_zero_are_what_is_left_of_the_mean_square():
 # -- the scores are those of the package -----------------------------------------------------------------
 
 
-def test_scores_are_weat_and_mac():
+def test_scores_are_weat_and_gaps():
     """Of a table without noise, each distance that of its class and list, a score is what it is with endless words."""
     frame = _grid(3, 3, 4)
     design = Design.of(_spec(), frame)
     f = np.random.default_rng(4).uniform(0.5, 1.1, (1, 3, 3))
     zeros = {name: np.zeros((1, *design.shape(name))) for name in ("d", "e")}
-    found = score_components(design, frame, {**_one_draw(_spreads(design)), **zeros, "f": f})
+    found = score_components(design, {**_one_draw(_spreads(design)), **zeros, "f": f})
     class_of, list_of = (
         frame[column].str[1].astype(int) for column in ("protected_class", "attribute_class")
     )
@@ -272,11 +257,6 @@ def test_scores_are_weat_and_mac():
     assert _part(found, "class", "against_zero").universe[0] == pytest.approx(
         (gaps**2).mean(), rel=1e-12
     )
-    # MAC is linear in the cells: its variance is that of a mean of three of them.
-    macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).value for c in range(3)]
-    assert macs == pytest.approx(f[0].mean(axis=1), rel=1e-12)
-    fs = float(_spreads(design)["fs"])
-    assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
 
 
 # -- the table of a fit ----------------------------------------------------------------------------------
@@ -321,35 +301,17 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     )
 
 
-def _two_by_two() -> tuple[Design, pd.DataFrame, dict[str, np.ndarray]]:
-    frame = _grid(2, 3, 4)
-    design = Design.of(_spec(), frame)
-    return design, frame, {name: values[:1] for name, values in design.prior_draws(1, 3).items()}
-
-
-def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
-    frame = crossed.reliability().set_index(["measure", "coefficient"])
-    for key in (
-        ("class", "relative"),
-        ("class", "absolute"),
-        ("weat", "absolute"),
-        ("mac", "relative"),
-    ):
-        assert frame.loc[key, "left_out"] == "no_classes"
-        assert np.isnan(frame.loc[key, "mean"])
+def test_what_a_model_lacks_is_left_out_with_its_reason():
     additive = made_up(pairs(), "additive").reliability().set_index(["measure", "coefficient"])
     assert (
         additive.loc[("word", "relative"), "left_out"] == "no_words"
     )  # a word is near to all or to none
-    assert additive.loc[("mac", "absolute"), "left_out"] == "fixed_words"
+    assert additive.loc[("attribute_set", "against_zero"), "left_out"] == "fixed_words"
+    assert np.isnan(additive.loc[("attribute_set", "against_zero"), "mean"])
     table = pairs()
     alone = made_up(table[table["protected_class"] == "x"]).reliability()
     assert set(alone.loc[alone["measure"] == "weat", "left_out"]) == {"one_class"}
     controls = made_up(table[table["connection"] == "neutral"]).reliability()
     assert set(controls["left_out"]) == {"one_class"}
-    few = score_components(*_two_by_two())
-    assert {key for key, parts in few.items() if parts == "few_classes"} == {
-        (measure, kind) for measure, kinds in MEASURES.items() for kind in kinds if measure != "word" and kind != "against_zero"
-    }  # fmt: skip
-    kinds = set(frame["left_out"]) | set(additive["left_out"]) | set(alone["left_out"])
+    kinds = set(additive["left_out"]) | set(alone["left_out"])
     assert kinds - {""} <= set(LEFT_OUT)

@@ -39,7 +39,7 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     spec = bb.load_model(name)
     table = pd.DataFrame(usual_pairs(spec))
     design = Design.of(spec, table)
-    rows = contrast_rows(mean_rows(design, table, "population"), [("associated", "different")])
+    rows = contrast_rows(mean_rows(design, "population"), [("associated", "different")])
     rng = np.random.default_rng(1)
     draws = {p: rng.uniform(0.5, 1.5, (3, *design.shape(p))) for p in spec.parameters}
     values = rows.linear.draws(draws)[:, [key[0] == "class" for key in rows.keys]]

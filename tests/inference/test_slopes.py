@@ -67,7 +67,7 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     design = Design.of(slopes_for(model, table, covariate), table)
     spec, reduced = design.spec, collapse(design)
     theta = np.random.default_rng(4).normal(-2, 0.4, (1, reduced.n_theta))
-    rows = slope_rows(design, table, covariate, contrasted, table)
+    rows = slope_rows(design, covariate, contrasted)
     assert rows.keys
     mean, variance = conditional_moments(reduced, theta, rows.linear)
 

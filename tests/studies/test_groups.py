@@ -238,7 +238,7 @@ def test_two_new_words_share_nothing_and_one_shares_itself(fit):
     draws = fit.draws()
     added = rows.linear.new_variance(draws)
     word, by_set = draws["word_sd"] ** 2, draws["word_by_set_sd"] ** 2
-    k = {name: i for i, name in enumerate(fit.in_order[0].coords["protected_class"])}
+    k = {name: i for i, name in enumerate(fit.ordered.coords["protected_class"])}
     two = [k["women"], k["men"]]
 
     def variance(*key):

@@ -368,7 +368,7 @@ class ResponsesResult:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
         fit = self._fitted()
         design, table, spec = fit.design, fit.table, fit.spec
-        labels, codes, held = levels_of(design, table, estimand)[level]
+        labels, codes, held = levels_of(design, estimand)[level]
         held = held | set(spec.results.fixed)
         draws = fit.draws()
         n = len(next(iter(draws.values())))
