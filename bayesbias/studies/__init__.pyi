@@ -5,13 +5,4 @@ from .responses.fitting import fit_responses as fit_responses
 from .responses.readers import load_responses as load_responses
 from .responses.table import response_sentences as response_sentences
 from .sentences.seat import leave_one_out as leave_one_out
-from .sentiment.fitting import (
-    classifier_contrasts as classifier_contrasts,
-    fit_sentiment as fit_sentiment,
-)
-from .sentiment.published import (
-    earnings_correlation as earnings_correlation,
-    noun_pair_differences as noun_pair_differences,
-    profession_sentiment as profession_sentiment,
-    top_bottom as top_bottom,
-)
+from .sentiment.analysis import fit_sentiment as fit_sentiment

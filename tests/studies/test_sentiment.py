@@ -42,7 +42,7 @@ def test_noun_pairs_as_units_take_the_certainty_away(analysis):
     np.testing.assert_allclose(pairs["f_minus_m"], [0.0345668, -0.0401956], atol=1e-7)
 
 
-def test_top_and_bottom_professions(analysis):
+def test_top_and_bottom_professions(analysis, published):
     # Source: table 2; scientist is third lowest of logreg, where the paper says "many".
     ends = {
         (name, end): part["professions"].tolist()
@@ -61,7 +61,7 @@ def test_top_and_bottom_professions(analysis):
     assert set(tied["profession"]) == {
         "lawyer", "nurse", "chef", "soldier", "dancer", "gym trainer", "mechanic", "bartender",
     }  # fmt: skip
-    fourth = bb.studies.top_bottom(analysis.table, 6)
+    fourth = bb.sentiment_analysis(*published, n=6).extremes
     last = fourth[(fourth["classifier"] == "logreg") & (fourth["end"] == "bottom")].iloc[-1]
     assert last["place"] == 4
     assert len(last["professions"]) == 8
@@ -131,7 +131,7 @@ def test_tests_are_those_of_scipy(published, analysis):
     )
 
 
-def test_correlation_with_earnings(analysis, gender):
+def test_correlation_with_earnings(analysis, gender, published):
     # Figure 2 gives no number; the values are computed here from the published plot data.
     data = pd.read_csv(gender / "plot_data.csv").dropna()
     rows = analysis.earnings[analysis.earnings["classifier"] == "bert"].set_index("method")
@@ -149,7 +149,7 @@ def test_correlation_with_earnings(analysis, gender):
     assert rows.loc["spearman", "low"] == pytest.approx(math.tanh(math.atanh(r) - half), rel=1e-9)
     assert rows.loc["spearman", "high"] == pytest.approx(math.tanh(math.atanh(r) + half), rel=1e-9)
     assert rows["n"].tolist() == [15, 15]
-    narrower = bb.studies.earnings_correlation(analysis.table, prob=0.5)
+    narrower = bb.sentiment_analysis(*published, prob=0.5).earnings
     assert (
         narrower["high"] - narrower["low"] < analysis.earnings["high"] - analysis.earnings["low"]
     ).all()
@@ -202,17 +202,11 @@ def test_bonferroni_counts_the_classifiers_unless_told():
 
 
 def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
-    table = bb.sentiment_table(bb.list_predictions("m1"))
-    studies = bb.studies
-    made = [
-        bb.paired_test,
-        lambda rows: bb.paired_test(rows, unit="noun_pair"),
-        studies.profession_sentiment,
-        studies.noun_pair_differences,
-        studies.top_bottom,
-        studies.earnings_correlation,
-    ]
+    frame = bb.list_predictions("m1").frame
+    expected = bb.sentiment_analysis(frame)
     for seed in range(3):
-        shuffled = table.sample(frac=1, random_state=seed).reset_index(drop=True)
-        for make in made:
-            pd.testing.assert_frame_equal(make(shuffled), make(table), check_exact=True)
+        found = bb.sentiment_analysis(frame.sample(frac=1, random_state=seed))
+        for name in ("tests", "professions", "noun_pairs", "extremes", "earnings", "control"):
+            pd.testing.assert_frame_equal(
+                getattr(found, name), getattr(expected, name), check_exact=True
+            )

@@ -255,15 +255,22 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
         lacking = max(lacking, int(value.isna().sum()))
         parts.append(own[value.notna()])
     out = pd.concat(parts, ignore_index=True)
-    same = ["item", "template", "word", "contrast"]
-    parts = [out]
-    for first, second in itertools.combinations(table.models, 2):
-        a, b = (out[out["model"] == model] for model in (first, second))
-        both = a.merge(b, on=same, suffixes=("", "_b"))
-        both["outcome"] -= both["outcome_b"]
-        parts.append(both[[*same, "outcome"]].assign(model=f"{first} - {second}"))
-    out = pd.concat(parts, ignore_index=True)
+    between = between_models(out, "model", ["item", "template", "word", "contrast"], "outcome")
+    out = pd.concat([out, between], ignore_index=True)
     return out.assign(series=arm_of(out["contrast"], out["model"])), lacking
+
+
+def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) -> pd.DataFrame:
+    """Return differences of an outcome between each two models, of rows that agree in some columns."""
+    import pandas as pd
+
+    parts = [frame.iloc[:0][[*same, outcome, by]]]
+    for pair in itertools.combinations(dict.fromkeys(frame[by]), 2):
+        a, b = (frame[frame[by] == name] for name in pair)
+        both = a.merge(b, on=same, suffixes=("", "_b"))
+        both[outcome] -= both[f"{outcome}_b"]
+        parts.append(both[[*same, outcome]].assign(**{by: " - ".join(map(str, pair))}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def group_contrasts(groups: list[str]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:

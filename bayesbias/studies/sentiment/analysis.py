@@ -1,34 +1,34 @@
-"""The published analysis of predicted sentiment, male against female, as one result.
+"""The published analysis of predicted sentiment, and the crossed model of the same pairs of sentences.
 
-`sentiment_analysis` computes what the paper reports of one or more classifiers; the hierarchical
-model, which keeps nouns and professions apart, is fitted to the same table.
+Sentiment is a case of `bayesbias.studies.responses` with its own words: groups are women and men, words
+pairs of nouns, items professions, and models classifiers. The paper treats all pairs of sentences as
+independent. They share nouns and professions, so that `paired_test` also tests the means of noun pairs
+or professions, and the model keeps both apart.
 
 Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender
-Stereotypes in Sentiment Analysis.
+Stereotypes in Sentiment Analysis, sections 3 and 4.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bayesbias.classifiers.predictions import Predictions
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.core.formatting import some
-from bayesbias.studies.sentiment.published import (
-    EARNINGS_COLUMNS,
-    UNITS,
-    earnings_correlation,
-    noun_pair_differences,
-    paired_test,
-    profession_sentiment,
-    top_bottom,
-)
-from bayesbias.tables.sentiment import CLIP, classifiers_in, only_labels, sentiment_table
+from bayesbias.inference.view import PROB, STANDARD_ROPE
+from bayesbias.studies.responses.published import one_sample
+from bayesbias.studies.responses.table import between_models
+from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations
 
 if TYPE_CHECKING:
@@ -36,8 +36,18 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["SentimentAnalysis", "sentiment_analysis"]
+__all__ = ["SentimentAnalysis", "fit_sentiment", "paired_test", "sentiment_analysis"]
 
+UNITS = ("sentence_pair", "noun_pair", "profession")
+SENTIMENT_ESTIMANDS = {
+    "population": "new nouns, new professions",
+    "new_nouns": "new nouns, these professions",
+    "new_professions": "these nouns, new professions",
+    "listed_words": "these sentences alone",
+}
+"""The estimands of the models of sentiment, and what they hold for."""
+_TIED = 1e-9  # sentiments this near to each other are one value, computed in another order
+_FLAT = 1e-12
 _ALIKE = 1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
 
 
@@ -51,13 +61,25 @@ class SentimentAnalysis:
         From `sentiment_table`.
     tests : pandas.DataFrame
         From `paired_test`, for each classifier and unit.
-    professions, noun_pairs, extremes : pandas.DataFrame
-        From `profession_sentiment`, `noun_pair_differences` and `top_bottom`.
+    professions : pandas.DataFrame
+        From the highest to the lowest sentiment for each classifier: ``classifier, profession,
+        category, sentiment`` (mean over both genders)``, low, high`` (its confidence interval over noun
+        pairs, after what these have in common is taken out; Morey 2008)``, p_male, p_female,
+        difference, t, df, p_value`` (paired t-test over the noun pairs)``, rank`` (1 for the highest;
+        those that tie share the best)``, tied`` (how many professions have this sentiment).
+    noun_pairs : pandas.DataFrame
+        From the lowest to the highest difference for each classifier: ``classifier, noun_pair,
+        p_male, p_female, difference, t, df, p_value`` (paired t-test over the professions).
+    extremes : pandas.DataFrame
+        Professions of highest and lowest sentiment: ``classifier, end`` (top or bottom)``, place`` (1
+        is the outermost)``, professions`` (a tuple; more than one where they tie)``, sentiment``. A
+        tie takes as many places as it has professions.
     control : pandas.DataFrame
         The paired t-test of the control sentences over the noun pairs, without Bonferroni's
         correction; empty where they were not predicted.
     earnings : pandas.DataFrame
-        From `earnings_correlation`; empty where fewer than four professions have earnings.
+        Correlation of sentiment with earnings: ``classifier, method`` (pearson or spearman)``, r, low,
+        high, prob, p_value, n``; empty where fewer than four professions have earnings.
     notes : tuple of str
         What could not be computed, or needs saying.
     provenance : dict
@@ -72,6 +94,8 @@ class SentimentAnalysis:
     >>> found = bb.sentiment_analysis(bb.list_predictions("m1"))
     >>> found.classifiers, len(found.noun_pairs)
     (('m1',), 20)
+    >>> found.professions["profession"].tolist()[:3]
+    ['secretary', 'teacher', 'writer']
     """
 
     study = "sentiment"  # whose sections show it, see bayesbias.output
@@ -92,6 +116,38 @@ class SentimentAnalysis:
         """The names of the classifiers."""
         return tuple(classifiers_in(self.table))
 
+    def contrasts(self, prob: float = PROB) -> pd.DataFrame:
+        """Compare classifiers with each other, sentence pair by sentence pair.
+
+        The model is fitted once more, to the differences between the classifiers' differences, in which
+        what they share cancels.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.89
+            Probability of the HPDIs.
+
+        Returns
+        -------
+        DataFrame
+            ``contrast, estimand``, and the columns of `bayesbias.inference.estimates`, for each two
+            classifiers that do not differ by the same everywhere; empty without a fit that converged.
+            The ROPE is 0.2 SD of the differences between classifiers.
+        """
+        import pandas as pd
+
+        fit = self.fit
+        between = None if fit is None else fit.once("between", lambda: _fit_between(fit))
+        if between is None or not between.diagnostics()["ok"]:
+            return pd.DataFrame(columns=["contrast", "estimand", "mean"])
+        rope = STANDARD_ROPE * float(between.table[between.spec.outcome].std())
+        frames = []
+        for estimand in SENTIMENT_ESTIMANDS:
+            rows = between.rows_of("overall", estimand, "classifier")
+            frames.append(between.describe(rows, estimand, "classifier", prob, rope))
+        frame = pd.concat(frames, ignore_index=True).drop(columns=["level", "name"])
+        return frame.rename(columns={"classifier": "contrast"})
+
     def __repr__(self) -> str:
         lines = []
         for row in self.tests.to_dict("records"):
@@ -101,10 +157,12 @@ class SentimentAnalysis:
                 else f"t({row['df']}) = {row['t']:.3f}, p = {row['p_value']:.3g}"
             )
             over = f"{test} over {row['n']} {row['unit'].replace('_', ' ')}s"
-            if row["unit"] == "sentence_pair":
-                lines.append(f"{row['classifier']}: F - M {row['f_minus_m']:+.4f}; {over}")
-            else:
-                lines.append(f"  {over}")
+            first = row["unit"] == "sentence_pair"
+            lines.append(
+                f"{row['classifier']}: F - M {row['f_minus_m']:+.4f}; {over}"
+                if first
+                else f"  {over}"
+            )
         return "<SentimentAnalysis " + "\n  ".join(lines) + ">"
 
 
@@ -124,14 +182,14 @@ def sentiment_analysis(
         As for `sentiment_table`.
     hypotheses : int, optional
         See `paired_test`.
-    n : int
-        Places at the top and the bottom, see `top_bottom`.
-    clip : float
+    n : int, default 3
+        Places at the top and the bottom of the professions.
+    clip : float, default 1e-6
         See `sentiment_table`.
-    prob : float in (0, 1)
+    prob : float in (0, 1), default 0.95
         Of the intervals of professions and of correlations.
     earnings : mapping, optional
-        See `earnings_correlation`; by default those of the predictions' own list of occupations.
+        Profession -> earnings; by default those of the predictions' own list of occupations.
 
     Returns
     -------
@@ -141,6 +199,13 @@ def sentiment_analysis(
     ------
     InputError
         As for `sentiment_table`.
+
+    Notes
+    -----
+    Intervals of correlations are Fisher's: tanh(artanh(r) ± z s), with s = sqrt(1 / (n - 3)) for Pearson's
+    r and, after Bonett and Wright (2000, Psychometrika 65, 23-28), s = sqrt((1 + r² / 2) / (n - 3)) for
+    Spearman's. They treat professions as a sample and their mean sentiment as known. Intervals of
+    professions are those of Morey (2008, Tutorials in Quantitative Methods for Psychology 4, 61-64).
 
     Examples
     --------
@@ -154,13 +219,9 @@ def sentiment_analysis(
     table = sentiment_table(*predictions, clip=clip)
     read = [each for each in predictions if isinstance(each, Predictions)]
     frames = [each.frame if isinstance(each, Predictions) else each for each in predictions]
-    with_control = [frame for frame in frames if frame["control"].any()]
-    control = None
-    if with_control:
-        pairs = sentiment_table(*with_control, control=True, clip=clip)
-        control = paired_test(pairs, unit="noun_pair").drop(columns=["unit", "p_bonferroni"])
-    if earnings is None and read:
-        earnings = {k: v for each in read for k, v in each.occupations.earnings.items()}
+    if earnings is None:
+        own = {k: v for each in read for k, v in each.occupations.earnings.items()}
+        earnings = own if read else load_occupations().earnings
     about: dict[str, Any] = {
         "classifiers": {name: dict(of) for each in read for name, of in each.provenance.items()}
     }
@@ -172,107 +233,312 @@ def sentiment_analysis(
             "source": listed.source,
             "sha256": listed.sha256,
         }
-    return analysis_of_table(
-        table,
-        control=control,
-        hypotheses=hypotheses,
-        n=n,
-        clip=clip,
-        prob=prob,
-        earnings=earnings,
-        notes=tuple(dict.fromkeys(note for each in read for note in each.notes)),
-        provenance=about,
-    )
-
-
-def analysis_of_table(
-    table: pd.DataFrame,
-    *,
-    control: pd.DataFrame | None = None,
-    hypotheses: int | None = None,
-    n: int = 3,
-    clip: float = CLIP,
-    prob: float = 0.95,
-    earnings: Mapping[str, float] | None = None,
-    notes: Sequence[str] = (),
-    provenance: Mapping[str, Any] | None = None,
-) -> SentimentAnalysis:
-    """Compute what the paper reports from the pairs alone; `control` has the tests of the control sentences."""
-    import pandas as pd
-
-    said = list(notes)
-    names = list(classifiers_in(table))
-    tests = pd.concat(
-        [paired_test(table, unit=unit, hypotheses=hypotheses) for unit in UNITS], ignore_index=True
-    )
-    tests = tests.sort_values(
-        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
-    )
-    for name in tests.loc[tests["t"].isna(), "classifier"].unique():
-        said.append(f"{name}: some differences do not vary, so that there is no t-test of them.")
-    if control is None:
-        control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
-    if earnings is None:
-        earnings = load_occupations().earnings
-    try:
-        correlations = earnings_correlation(table, earnings, prob=prob)
-    except InputError as error:
-        correlations = pd.DataFrame(columns=EARNINGS_COLUMNS)
-        if earnings:  # for words of one's own nobody states any
-            said.append(f"No correlation with earnings: {error}.")
-    labels = only_labels(table)
-    clipped = int(table.loc[~table["classifier"].isin(labels), "clipped"].sum())
-    if clipped:
-        said.append(
-            f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 for log odds."
-        )
-    said += [*_rated_alike(table), *_professions_alike(table, labels)]
-    about = {
-        "classifiers": {},
-        **(provenance or {}),
-        "n": n,
+    about |= {
+        "n": checks.count(n, "n"),
         "clip": clip,
-        "prob": prob,
-        "hypotheses": len(names) if hypotheses is None else hypotheses,
+        "prob": checks.probability(prob),
+        "hypotheses": table["classifier"].nunique() if hypotheses is None else hypotheses,
         "earnings": {
             name: float(of) for name, of in earnings.items() if name in set(table["profession"])
         },
     }
+    found = _published(table, about)
+    with_control = [frame for frame in frames if frame["control"].any()]
+    control = found["tests"].iloc[:0]
+    if with_control:
+        pairs = sentiment_table(*with_control, control=True, clip=clip)
+        control = paired_test(pairs, unit="noun_pair")
+    control = control.drop(columns=["unit", "p_bonferroni"])
+    notes = [*(note for each in read for note in each.notes), *found.pop("notes")]
     return SentimentAnalysis(
-        table,
-        tests,
-        profession_sentiment(table, prob=prob),
-        noun_pair_differences(table),
-        top_bottom(table, n),
-        control,
-        correlations,
-        tuple(said),
-        about,
+        **found, control=control, notes=tuple(dict.fromkeys(notes)), provenance=about
     )
 
 
-def _rated_alike(table: pd.DataFrame) -> list[str]:
-    """Name classifiers that rate all sentences alike; nothing is dropped."""
-    wide = table.pivot(
-        index=["noun_pair", "profession"], columns="classifier", values=["p_male", "p_female"]
+def fit_sentiment(
+    analysis: SentimentAnalysis,
+    model: Any = "sentiment",
+    *,
+    table: pd.DataFrame | None = None,
+    **sampling: Any,
+) -> SentimentAnalysis:
+    """Fit the crossed model to the pairs of a published analysis.
+
+    Parameters
+    ----------
+    analysis : SentimentAnalysis
+        From `sentiment_analysis`.
+    model : str, path or ModelSpec, default "sentiment"
+        A model of sentiment.
+    table : DataFrame, optional
+        ``analysis.table`` with covariates about professions added. Professions without a covariate
+        that the model needs are left out of the fit and of the tests.
+    **sampling
+        Options of `fit`: ``draws, tune, chains, seed, engine, progress``.
+
+    Returns
+    -------
+    SentimentAnalysis
+        With ``fit``.
+
+    Raises
+    ------
+    InputError
+        If the model is not one of sentiment.
+    FitError
+        If the differences leave nothing to fit.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> analysis = bb.sentiment_analysis(bb.list_predictions("m1"))
+    >>> found = bb.studies.fit_sentiment(analysis, seed=1, draws=200, tune=300, chains=2)
+    >>> found.fit.spec.name
+    'sentiment'
+    """
+    from bayesbias.inference.fitting import fit
+    from bayesbias.models.loading import load_model
+
+    spec = load_model(model)
+    if spec.results.group != "classifier":
+        raise InputError(
+            f"expected a model of sentiment, got {spec.name!r}",
+            where="model",
+            valid="sentiment, sentiment_logit",
+        )
+    fitted = fit(analysis.table if table is None else table, spec, pointwise=False, **sampling)
+    kept = analysis.table["profession"].isin(set(fitted.table["profession"]))
+    if not kept.all():
+        lost = ", ".join(dict.fromkeys(analysis.table.loc[~kept, "profession"]))
+        found = _published(analysis.table[kept].reset_index(drop=True), analysis.provenance)
+        needed = " or ".join(spec.covariates())
+        note = f"Left out of tests and fit, since they have no {needed}: {lost}."
+        analysis = replace(analysis, **{**found, "notes": (*found["notes"], note)})
+    name = analysis.provenance.get("occupations", {}).get("name", "sentences")
+    subject = f"{name} by {' and '.join(analysis.classifiers)}"
+    about = {**fitted.provenance.get("table", {}), "name": subject}
+    fitted = replace(fitted, provenance={**fitted.provenance, "table": about})
+    return replace(analysis, fit=fitted)
+
+
+def _fit_between(fit: BiasFit) -> BiasFit | None:
+    """Fit the model to the differences between classifiers; None where there are none."""
+    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
+
+    same = ["noun_pair", "profession", "category", *fit.spec.covariates()]
+    rows = between_models(fit.table, "classifier", same, fit.spec.outcome)
+    varies = rows.groupby("classifier")[fit.spec.outcome].transform("std") > _TIED
+    if not varies.any():
+        return None
+    how = settings_of_sampler(fit.provenance["sampler"])
+    how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
+    return fit_model(rows[varies], fit.spec, pointwise=False, progress=False, **how)
+
+
+def paired_test(
+    table: pd.DataFrame,
+    *,
+    unit: str = "sentence_pair",
+    hypotheses: int | None = None,
+    outcome: str = "difference",
+) -> pd.DataFrame:
+    """Test with the paired t-test whether male and female sentences are rated alike.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `sentiment_table`.
+    unit : {"sentence_pair", "noun_pair", "profession"}
+        What counts as one observation. The paper treats all pairs of sentences as independent; the
+        mean of each noun pair, or of each profession, lets either be what varies.
+    hypotheses : int, optional
+        How many tests Bonferroni's correction is for; by default one for each classifier in the
+        table.
+    outcome : {"difference", "logit_difference"}
+        What is tested: differences of probabilities, as in the paper, or of log odds.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a classifier: ``classifier, unit, n, p_male, p_female, f_minus_m, t, df, p_value,
+        p_bonferroni``. ``f_minus_m`` is female - male on the scale of the outcome, and ``t`` that
+        of male - female, both as in the paper: their signs are opposite. ``t`` and the p-values are
+        missing where the differences do not vary.
+
+    Raises
+    ------
+    InputError
+        If the unit or the outcome is unknown.
+
+    Notes
+    -----
+    Source: section 3 and table 1.
+
+    Examples
+    --------
+    >>> from bayesbias import score_sentences, sentiment_table
+    >>> made = score_sentences(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
+    >>> paired_test(sentiment_table(made)).round(6).iloc[0, 5:8].tolist()
+    [7.5e-05, -2.62536, 399.0]
+    """
+    checks.choice(unit, UNITS, "unit")
+    checks.choice(outcome, OUTCOMES, "outcome")
+    rows = _in_order(table)
+    tests = rows["classifier"].nunique() if hypotheses is None else hypotheses
+    if unit != "sentence_pair":
+        means = rows.groupby(["classifier", unit], sort=False, observed=True)
+        rows = means[["p_male", "p_female", outcome]].mean().reset_index()
+    out = _tests(rows, ["classifier"], outcome).rename(columns={outcome: "f_minus_m"})
+    out.insert(1, "unit", unit)
+    corrected = checks.count(tests, "hypotheses") * out["p_value"]
+    return out.assign(p_bonferroni=corrected.clip(upper=1.0))
+
+
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """Order rows by classifier and alphabet, so that sums are the same however a table is sorted."""
+    names = classifiers_in(table)
+    rows = table.sort_values(["profession", "noun_pair"], kind="stable")
+    return rows.sort_values("classifier", key=lambda of: of.map(names.index), kind="stable")
+
+
+def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd.DataFrame:
+    """Compute means and the paired t-test of male - female of each group of rows."""
+    import pandas as pd
+
+    found = []
+    for key, part in rows.groupby(by, sort=False, observed=True):
+        n, _, t, p = one_sample(-part[outcome])
+        found.append((*key, n, *part[["p_male", "p_female", outcome]].mean(), t, n - 1, p))
+    names = [*by, "n", "p_male", "p_female", outcome, "t", "df", "p_value"]
+    return pd.DataFrame(found, columns=names)
+
+
+def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute what the paper reports of pairs of sentences."""
+    import pandas as pd
+
+    rows = _in_order(table)
+    names = list(dict.fromkeys(rows["classifier"]))
+    tests = pd.concat(
+        [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
     )
-    out = []
-    for a, b in itertools.combinations(classifiers_in(table), 2):
-        away = (wide.xs(a, axis=1, level=1) - wide.xs(b, axis=1, level=1)).abs().to_numpy().max()
-        if away < _ALIKE:
-            out.append(f"{a} and {b} rate all sentences alike: are they the same classifier?")
-    return out
+    tests = tests.sort_values(
+        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
+    )
+    professions = _professions(rows, about["prob"])
+    pairs = _tests(rows, ["classifier", "noun_pair"]).drop(columns="n")
+    pairs = pairs.sort_values(["difference", "noun_pair"]).sort_values(
+        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
+    )
+    notes = [
+        f"{name}: some differences do not vary, so that there is no t-test of them."
+        for name in tests.loc[tests["t"].isna(), "classifier"].unique()
+    ]
+    earnings = _earnings(professions, about["earnings"], about["prob"])
+    if about["earnings"] and len(about["earnings"]) < 4:
+        notes.append("No correlation with earnings: fewer than four professions have earnings.")
+    labels = only_labels(table)
+    clipped = int(table.loc[~table["classifier"].isin(labels), "clipped"].sum())
+    if clipped:
+        notes.append(
+            f"{clipped} probabilities were clipped to within {about['clip']:g} of 0 or 1 for log odds."
+        )
+    grid = table.pivot(
+        index="profession", columns=["classifier", "noun_pair"], values=["p_male", "p_female"]
+    ).swaplevel(0, 1, axis=1)
+    for a, b in itertools.combinations(names, 2):
+        if np.abs(grid[a] - grid[b]).to_numpy().max() < _ALIKE:
+            notes.append(f"{a} and {b} rate all sentences alike: are they the same classifier?")
+    for name in (name for name in names if name not in labels):
+        rated = grid[name].dropna().round(12)
+        for _, alike in rated.groupby(list(rated.columns), sort=False):
+            if len(alike) > 1:  # as words that it does not know
+                which = "all professions" if len(alike) == len(rated) else some(sorted(alike.index))
+                notes.append(f"{name} does not tell these professions apart: {which}.")
+    return {
+        "table": table, "tests": tests, "professions": professions, "noun_pairs": pairs,
+        "extremes": _extremes(professions, about["n"]), "earnings": earnings, "notes": notes,
+    }  # fmt: skip
 
 
-def _professions_alike(table: pd.DataFrame, labels: Sequence[str]) -> list[str]:
-    """Name professions that a classifier rates alike with every noun, as it does words that it does not know."""
-    out = []
-    for name, part in table.groupby("classifier", sort=False, observed=True):
-        if name in labels:
-            continue
-        grid = part.pivot(index="profession", columns="noun_pair", values=["p_male", "p_female"])
-        for _, rows in grid.round(12).groupby(list(grid.columns), sort=False):
-            if len(rows) > 1:
-                which = "all professions" if len(rows) == len(grid) else some(sorted(rows.index))
-                out.append(f"{name} does not tell these professions apart: {which}.")
-    return out
+def _professions(rows: pd.DataFrame, prob: float) -> pd.DataFrame:
+    """Rank professions by sentiment, with confidence intervals after Morey (2008)."""
+    from scipy.special import stdtrit
+
+    out = _tests(rows, ["classifier", "profession", "category"]).drop(columns="n")
+    out["sentiment"] = (out["p_male"] + out["p_female"]) / 2
+    rows = rows.assign(own=(rows["p_male"] + rows["p_female"]) / 2)
+    whole, pairs = (
+        rows.groupby(by, observed=True)["own"].transform("mean")
+        for by in ("classifier", ["classifier", "noun_pair"])
+    )
+    groups = (rows["own"] - pairs + whole).groupby(
+        [rows["classifier"], rows["profession"]], sort=False, observed=True
+    )
+    n = groups.size()
+    k = n.groupby("classifier", observed=True).transform("size")
+    half = groups.std() * np.sqrt(k / (k - 1).clip(lower=1)) / np.sqrt(n)
+    half = (half * stdtrit(n - 1, 0.5 + prob / 2)).to_numpy()
+    out["low"] = (out["sentiment"] - half).clip(lower=0.0)
+    out["high"] = (out["sentiment"] + half).clip(upper=1.0)
+    names = list(dict.fromkeys(out["classifier"]))
+    out = out.sort_values(["sentiment", "profession"], ascending=[False, True]).sort_values(
+        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
+    )
+    by = out.groupby("classifier", observed=True, sort=False)
+    tier = (by["sentiment"].diff().fillna(-1) < -_TIED).cumsum()  # rounding alone makes no tier
+    out["rank"] = (by.cumcount() + 1).groupby(tier).transform("first")
+    out["tied"] = tier.groupby(tier).transform("size")
+    columns = [
+        "classifier", "profession", "category", "sentiment", "low", "high", "p_male",
+        "p_female", "difference", "t", "df", "p_value", "rank", "tied",
+    ]  # fmt: skip
+    return out[columns]
+
+
+def _extremes(professions: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return the professions at the top and the bottom, ties together (table 2)."""
+    import pandas as pd
+
+    by = ["classifier", "rank", "tied"]
+    tiers = professions.groupby(by, sort=False, observed=True).agg(
+        professions=("profession", tuple), sentiment=("sentiment", "first")
+    )
+    tiers = tiers.reset_index()
+    frames = []
+    for _, own in tiers.groupby("classifier", sort=False, observed=True):
+        top = own.assign(end="top", place=own["rank"])
+        bottom = own.assign(end="bottom", place=own["tied"].sum() + 2 - own["rank"] - own["tied"])
+        frames += [top, bottom[::-1]]
+    out = pd.concat(frames, ignore_index=True)
+    columns = ["classifier", "end", "place", "professions", "sentiment"]
+    return out.loc[out["place"] <= n, columns].reset_index(drop=True)
+
+
+def _earnings(
+    professions: pd.DataFrame, earnings: Mapping[str, float], prob: float
+) -> pd.DataFrame:
+    """Correlate the sentiment of professions with what they earn (section 4.1 and figure 2)."""
+    import pandas as pd
+    from scipy.special import ndtri
+    from scipy.stats import pearsonr, rankdata
+
+    rows = []
+    known = professions[professions["profession"].isin(list(earnings))]
+    for name, part in known.groupby("classifier", sort=False, observed=True):
+        n, y = len(part), part["sentiment"].to_numpy()
+        x = part["profession"].map(earnings).to_numpy(float)
+        ranks = rankdata(x), rankdata(np.round(y / _TIED))  # tied where they differ by rounding
+        for method, (a, b) in {"pearson": (x, y), "spearman": ranks}.items():
+            if n < 4 or np.ptp(a) < _FLAT or np.ptp(b) < _FLAT:
+                continue
+            test = pearsonr(a, b)  # of the ranks this is Spearman's
+            r = float(test.statistic)
+            if abs(r) > 1 - _FLAT:
+                continue
+            spread = math.sqrt((1.0 if method == "pearson" else 1 + r * r / 2) / (n - 3))
+            half = float(ndtri(0.5 + prob / 2)) * spread
+            low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
+            rows.append((name, method, r, low, high, float(prob), float(test.pvalue), n))
+    columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
+    return pd.DataFrame(rows, columns=columns)

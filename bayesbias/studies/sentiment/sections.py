@@ -12,7 +12,7 @@ import pandas as pd
 from bayesbias.core.files import records
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
-from bayesbias.inference.view import TOO_CLOSE, Verdict, View, verdict
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View
 from bayesbias.studies.common import (
     BELOW,
     HPDI,
@@ -25,12 +25,9 @@ from bayesbias.studies.common import (
     slope_sections,
     text,
     title_line,
+    verdict_of,
 )
-from bayesbias.studies.sentiment.fitting import (
-    SENTIMENT_ESTIMANDS,
-    contrasts_or_why_not,
-    little_of_ratings,
-)
+from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS
 from bayesbias.tables.sentiment import only_labels
 
 if TYPE_CHECKING:
@@ -66,7 +63,7 @@ def main_table(result: SentimentAnalysis, view: View) -> pd.DataFrame:
             "classifier": row.classifier,
             "label": f"t-test over {row.n} {UNITS[row.unit]}",
             "mean": row.f_minus_m,
-            "t": -row.t if row.t == row.t else None,
+            "t": -row.t,
             "p_value": row.p_value,
         }
         for row in result.tests.itertuples()
@@ -195,13 +192,12 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             show_on=("fold",),
         ),
     ]
-    contrasts, _ = contrasts_or_why_not(fit, view.prob)
-    if contrasts is not None:
+    if len(result.classifiers) > 1 and fit.diagnostics()["ok"]:
         out.append(
             Section(
                 "contrasts",
                 "Classifiers compared on the same sentence pairs",
-                lambda: contrasts,
+                partial(result.contrasts, view.prob),
                 (text("contrast"), text("estimand"), MEAN, HPDI, BELOW),
                 show_on=("terminal", "page", "files"),
             )
@@ -255,18 +251,17 @@ def _test(name: str, row: Any) -> str:
 
 
 def _model(result: SentimentAnalysis, name: str, view: View) -> str:
-    """Say what the model says for new nouns and professions."""
+    """Say what the model says for new nouns and professions; the standard ROPE is in SDs of sentence pairs."""
     fit = result.fit
     assert fit is not None
-    frame = fit.summary(view.prob)
+    rows = fit.rows_of("overall", "population", "classifier")
+    sd = fit.table.loc[fit.table["classifier"] == name, fit.spec.outcome].std()
+    rope = float(view.standard_rope * sd) or None
+    frame = fit.describe(rows, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
-    rope = little_of_ratings(fit)[name]
-    found = Verdict.INCONCLUSIVE.value
-    if rope:
-        found = verdict(row.hpdi_low, row.hpdi_high, rope, (row.mcse_low, row.mcse_high))
-    if found == TOO_CLOSE:
+    if rope is not None and row.verdict == TOO_CLOSE:
         return f"{name}: too close to call: raise --draws."
-    where = Verdict(found)
+    where = Verdict.INCONCLUSIVE if rope is None else verdict_of(row)
     if where is Verdict.INCONCLUSIVE:
         return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
     if where is Verdict.NEGLIGIBLE:
