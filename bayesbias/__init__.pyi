@@ -14,8 +14,7 @@ from . import sweeps as sweeps
 from . import plots as plots
 from . import output as output
 from .wordlists.wordlist import WordList as WordList
-from .wordlists.listfile import load_wordlist as load_wordlist
-from .wordlists.pairing import pairs as pairs
+from .wordlists.listfile import load_wordlist as load_wordlist, pairs as pairs
 from .wordlists.sentence_tests import sentence_test as sentence_test
 from .embeddings.embedding import Embedding as Embedding
 from .embeddings.loading import load_embedding as load_embedding

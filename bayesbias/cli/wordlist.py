@@ -12,6 +12,7 @@ import click
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     from bayesbias.wordlists.wordlist import WordList
@@ -32,7 +33,7 @@ def wordlist() -> None:
 def list_(**given: Any) -> None:
     """List shipped word lists and controls."""
     import bayesbias as bb
-    from bayesbias.wordlists.controls import list_controls
+    from bayesbias.wordlists.listfile import list_controls
 
     lists = {name: bb.load_wordlist(name).title for name in bb.wordlists.list_wordlists()}
     controls = [*list_controls(), "none"]
@@ -50,7 +51,7 @@ def list_(**given: Any) -> None:
 def show(name: str, **given: Any) -> None:
     """Show the words of a list."""
     import bayesbias as bb
-    from bayesbias.wordlists.controls import list_controls, load_controls
+    from bayesbias.wordlists.listfile import list_controls, load_controls
 
     if name == "occupations":
         file = data_dir("wordlists") / "sentiment" / "occupations.toml"
@@ -108,42 +109,28 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     """
     from bayesbias.wordlists.listfile import examined
 
-    problems, notes, words = examined(file)
-    found: dict[str, Any] | None = None
-    if words is not None and (embedding is not None or words.language == "en"):
-        vectors = shared.vectors_of(
-            {**given, "embedding": embedding or "minilm-static"}, words.words
-        )
-        own = {*words.protected_words, *words.attribute_words}
-        sets = {
-            name: {"listed": len(listed), "found": sum(word in vectors for word in listed)}
-            for name, listed in _sets_of(words)
-        }
-        found = {
-            "name": vectors.name,
-            "sets": sets,
-            "missing": list(vectors.missing),
-            "matched": dict(vectors.matched),
-            "composed": [word for word in vectors.composed if word in own],
-        }
-        if embedding is not None:
-            notes = [*notes, *vectors.notes]
-    if words is not None and not problems:
-        notes = [*notes, *words.thin]
-        if embedding is None and words.language != "en":
-            notes.append('spelling is checked for English lists only: add language = "en"')
-    lines = []
+    problems, words = examined(file)
     for problem in problems:
         click.echo(f"bayesbias: {problem}", err=True)
+    lines: list[str] = []
+    notes: list[str] = []
+    found: dict[str, Any] | None = None
     if words is not None and not problems:
+        notes = [*words.notes, *words.thin]
         sizes = (
             f"{len(words.protected_words)} protected words, {len(words.attribute_words)} attributes"
         )
         lines.append(f"{file}: no errors. {sizes}, {len(words.control_words)} controls.")
+        if embedding is not None or words.language == "en":
+            found, more = _found(words, {**given, "embedding": embedding or "minilm-static"})
+            notes += more if embedding is not None else []
+        else:
+            notes.append('spelling is checked for English lists only: add language = "en"')
     told = list(notes)
     if found is not None:
+        vectors = found["name"]
         if embedding is not None:
-            lines.append(f"Found in {found['name']}:")
+            lines.append(f"Found in {vectors}:")
             few = [n for n, size in found["sets"].items() if 2 * size["found"] < size["listed"]]
             for name, size in found["sets"].items():
                 end = " (more than half missing)" if name in few else ""
@@ -154,11 +141,10 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
             ("perhaps misspelled: built from subwords in", found["composed"]),
         ):
             if listed:
-                names = ", ".join(listed[:20])
-                told.append(f"{len(listed)} words {what} {found['name']}: {names}")
+                told.append(f"{len(listed)} words {what} {vectors}: {', '.join(listed[:20])}")
         if found["matched"]:
             spelt = ", ".join(f"{word} as {taken}" for word, taken in found["matched"].items())
-            told.append(f"Spelled differently in {found['name']}: {spelt}")
+            told.append(f"Spelled differently in {vectors}: {spelt}")
     answer = {
         "file": file,
         "ok": not problems,
@@ -171,18 +157,26 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     ctx.exit(2 if problems else 0)
 
 
-def _sets_of(words: WordList) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the sets of a word list, each with its name."""
-    sets = []
+def _found(words: WordList, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return which words of a list the vectors have, and the notes of the vectors."""
+    vectors = shared.vectors_of(given, words.words)
+    sets = {}
     for group in words.classes:
-        sets += [
-            (f"{group.name}, protected words", group.protected),
-            (f"{group.name}, attributes", group.attributes),
-        ]
-    sets += [(f"{name}, attributes", held) for name, held in words.attribute_sets.items()]
+        sets[f"{group.name}, protected words"] = group.protected
+        sets[f"{group.name}, attributes"] = group.attributes
+    sets |= {f"{name}, attributes": held for name, held in words.attribute_sets.items()}
     if words.controls is not None:
-        sets += [
-            ("human controls", words.controls.human),
-            ("neutral controls", words.controls.neutral),
-        ]
-    return [(name, listed) for name, listed in sets if listed]
+        sets |= {f"{kind} controls": getattr(words.controls, kind) for kind in CONTROLS}
+    own = {*words.protected_words, *words.attribute_words}
+    found = {
+        "name": vectors.name,
+        "sets": {
+            name: {"listed": len(listed), "found": sum(word in vectors for word in listed)}
+            for name, listed in sets.items()
+            if listed
+        },
+        "missing": list(vectors.missing),
+        "matched": dict(vectors.matched),
+        "composed": [word for word in vectors.composed if word in own],
+    }
+    return found, vectors.notes

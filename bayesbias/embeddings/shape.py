@@ -20,7 +20,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.listfile import load_controls
 
 __all__ = ["Cosines", "VectorShape", "describe_vectors"]
 

@@ -30,7 +30,7 @@ from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
 from bayesbias.tables.rows import with_repeats_noted
-from bayesbias.wordlists.pairing import SHARED
+from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
     import pymc as pm

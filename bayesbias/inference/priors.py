@@ -29,7 +29,7 @@ from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.listfile import pairs
 
 if TYPE_CHECKING:
     import xarray as xr

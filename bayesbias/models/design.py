@@ -17,7 +17,7 @@ import numpy as np
 from bayesbias.core.errors import FitError, InputError, nearest
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd

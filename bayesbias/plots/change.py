@@ -13,8 +13,7 @@ from bayesbias.core.formatting import as_percent, with_minus
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
-from bayesbias.wordlists.pairing import CONNECTIONS
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS
 
 __all__ = ["plot_changes", "plot_controls", "plot_corpora", "plot_ranking", "plot_raw_pairs"]
 

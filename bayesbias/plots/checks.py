@@ -25,7 +25,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 __all__ = ["plot_ppc", "plot_priors"]
 

@@ -14,7 +14,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 __all__ = ["plot_cosines", "plot_dimensions", "plot_words"]
 

@@ -18,8 +18,7 @@ from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
-from bayesbias.wordlists.pairing import SHARED
-from bayesbias.wordlists.wordlist import WordClass, WordList
+from bayesbias.wordlists.wordlist import SHARED, WordClass, WordList
 
 if TYPE_CHECKING:
     import pandas as pd

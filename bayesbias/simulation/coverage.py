@@ -30,7 +30,7 @@ from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import MOMENTS, Key
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
-from bayesbias.wordlists.pairing import SHARED
+from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ import numpy as np
 
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS, between_cells
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,7 @@ from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import SIMULATED
-from bayesbias.wordlists.pairing import CONNECTIONS
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,8 +27,7 @@ from bayesbias.embeddings.static import list_embeddings
 from bayesbias.models.loading import list_models, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.plan import SweepPlan
-from bayesbias.wordlists.controls import list_controls
-from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.listfile import list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")

@@ -15,8 +15,7 @@ from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, list_models
-from bayesbias.wordlists.controls import list_controls
-from bayesbias.wordlists.listfile import list_wordlists
+from bayesbias.wordlists.listfile import list_controls, list_wordlists
 
 __all__ = ["SweepPlan", "load_plan"]
 

@@ -16,7 +16,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
 
 __all__ = ["join_pairs"]
 

@@ -22,7 +22,7 @@ from bayesbias.embeddings.loading import ranks_of
 from bayesbias.embeddings.readers.common import is_number
 from bayesbias.embeddings.spelling import matched_spellings, with_keys
 from bayesbias.tables.covariates import covariates_given
-from bayesbias.wordlists.controls import load_controls
+from bayesbias.wordlists.listfile import load_controls
 from bayesbias.wordlists.wordlist import Controls, WordList
 
 __all__ = ["WordCounts", "load_counts", "matched_controls"]

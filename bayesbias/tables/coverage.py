@@ -12,8 +12,7 @@ import pandas as pd
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.tables.rows import labels_within
-from bayesbias.wordlists.pairing import SHARED
-from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS
+from bayesbias.wordlists.wordlist import CONTROLS, FEW_WORDS, SHARED
 
 __all__ = ["Coverage"]
 

@@ -29,9 +29,8 @@ from bayesbias.tables.coverage import (
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.rows import labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
-from bayesbias.wordlists.listfile import load_wordlist
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED, pairs
-from bayesbias.wordlists.wordlist import WordList
+from bayesbias.wordlists.listfile import load_wordlist, pairs
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
 
 __all__ = ["distance_table"]
 

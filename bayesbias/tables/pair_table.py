@@ -19,7 +19,7 @@ from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.rows import COLUMNS
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
 
 __all__ = ["COLUMNS", "PairTable"]
 

@@ -19,7 +19,7 @@ from bayesbias.tables import rows
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.rows import PAIR, REPEATS, TEMPLATES, Codes, Source
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 __all__ = ["load_distances"]
 

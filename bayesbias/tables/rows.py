@@ -14,8 +14,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 COLUMNS = (
     "protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "connection",

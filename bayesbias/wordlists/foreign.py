@@ -2,8 +2,9 @@
 
 Read are the queries of WEFE (``target_sets``, ``attribute_sets``), the tests of May et al. (2019;
 ``targ1`` to ``attr2``), the arguments and the tables of R's PsychWordVec (``T1`` to ``A2``;
-``Target, Attrib, T_word, A_word``), the arguments of R's sweater (``S_words`` to ``B_words``), and
-plain tables, with one column a set or one row a word.
+``Target, Attrib, T_word, A_word``), the arguments of R's sweater (``S_words`` to ``B_words``), plain
+tables, with one column a set or one row a word, and two published collections: the vocabularies of
+Manzini, Lim, Tsvetkov and Black (2019), and WEATHub (Mukherjee et al., 2023, 24 languages).
 
 The first set of targets goes with the first set of attributes and so on, unless their names say
 otherwise. Where their numbers differ, and in queries of WEFE with more than two of either, sets of
@@ -18,15 +19,15 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import guarded, read_json, read_text
+from bayesbias.core.files import guarded, parse_json, read_json, read_text
 from bayesbias.core.formatting import join_words, number_of, some
-from bayesbias.wordlists.published import list_of_manzini, read_weathub
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-FORMS = (
+_FORMS = (
     "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or "
     ".tsv table with the columns word, class, kind, or one column a set"
 )
+_TEST = ("targ1", "targ2", "attr1", "attr2")
 _CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d{0,4})")
 _NAMED = re.compile(
     r"(.*[^ _.:-])[ _.:-]+(?:(protected|targets?|words?)|(attributes?|attribs?|stereotypes?))",
@@ -43,33 +44,38 @@ _KINDS = {
     "neutral": "neutral",
 }
 _QUERY = "a WEFE query"
-_SWEATER = {
-    "S_words": "target",
-    "T_words": "target",
-    "A_words": "attribute",
-    "B_words": "attribute",
-}
 _MOST_BLANKS = 2  # in a word; a sentence has more
 
+# Role, name and words of each set.
+type _Sets = list[tuple[str, Any, Any]]
 
-# What the sets are read as, and role, name and words of each.
-type _Sets = tuple[str, list[tuple[str, Any, Any]]]
+
+def split_list(text: str) -> tuple[str, str]:
+    """Split ``weathub.parquet:de/WEAT7`` into file and list.
+
+    Examples
+    --------
+    >>> split_list("weathub.parquet:de/WEAT7"), split_list("mine.toml")
+    (('weathub.parquet', 'de/WEAT7'), ('mine.toml', ''))
+    """
+    found = re.fullmatch(r"(.+\.(?:parquet|jsonl?|csv|tsv)):([^/\\]+/[^/\\]+)", text)
+    return (found[1], found[2]) if found else (text, "")
 
 
-def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str, ...]]:
+def foreign_file(path: Path, which: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Read a word list that is not a TOML file; return mapping and notes.
 
     `which` names a list in a file of several.
     """
-    if (test := read_weathub(path, which)) is not None:
+    if (test := _read_weathub(path, which)) is not None:
         about = {key: test.pop(key) for key in ("name", "language", "source")}
-        read, notes = _as_mapping(_sets_of_test(test, str(path)), str(path))
+        read, notes = _as_mapping(*_sets_of_test(test, str(path)), str(path))
         return {**read, **about}, notes
     if path.suffix.lower() not in (".json", ".jsonl"):
-        return _as_mapping(_sets_of_table(path), str(path))
+        return _as_mapping(*_sets_of_table(path), str(path))
     data = read_json(path)
     if not isinstance(data, Mapping):
-        raise InputError("expected a word list", where=path, found=data, valid=FORMS)
+        raise InputError("expected a word list", where=path, found=data, valid=_FORMS)
     if sets := foreign_mapping(data, str(path)):
         return sets
     if _is_ours(data):
@@ -78,10 +84,8 @@ def foreign_file(path: Path, which: str = "") -> tuple[dict[str, Any], tuple[str
         "expected sets of targets and their attributes",
         where=path,
         found=some(map(str, data)),
-        valid=(
-            "target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with "
-            "protected and attributes"
-        ),
+        valid="target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with "
+        "protected and attributes",
     )
 
 
@@ -92,27 +96,25 @@ def foreign_mapping(
     if _is_ours(data):
         return None
     if "analogy_templates" in data and "definite_sets" in data:
-        vocabulary = list_of_manzini(data, where)
+        vocabulary = _list_of_manzini(data, where)
         classes = join_words(c["name"] for c in vocabulary["class"])
         return vocabulary, (f"Read as a vocabulary of Manzini et al.: {classes}.",)
-    forms = (
+    for first, second, read in (
         ("target_sets", "attribute_sets", _sets_of_query),
         ("targ1", "attr1", _sets_of_test),
         ("T1", "A1", _sets_of_arguments),
         ("S_words", "A_words", _sets_of_sweater),
-    )
-    for first, second, read in forms:
+    ):
         if first in data and second in data:
-            mapping, notes = _as_mapping(read(data, where), where)
+            mapping, notes = _as_mapping(*read(data, where), where)
             ours = ("name", "language", "source", "controls")
             given = {key: data[key] for key in ours if isinstance(data.get(key), str)}
             return {**mapping, **given}, notes
         if first in data or second in data:
-            lacking = second if first in data else first
-            hint = nearest(lacking, map(str, data))
-            raise InputError(
-                f"the key {lacking!r} is missing", where=where, found=some(data), hint=hint
-            )
+            missing = second if first in data else first
+            hint = nearest(missing, map(str, data))
+            problem = f"expected the key {missing!r} too"
+            raise InputError(problem, where=where, found=some(data), hint=hint)
     return None
 
 
@@ -121,7 +123,7 @@ def _is_ours(data: Mapping[Any, Any]) -> bool:
     return "class" in data or classes
 
 
-def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
+def _sets_of_query(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     """Return the sets of a query of WEFE."""
     out = []
     for role in ("target", "attribute"):
@@ -133,19 +135,19 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> _Sets:
             raise InputError("expected a list of lists of words", where=place, found=sets)
         names = names or [f"{role} set {i}" for i in range(1, len(sets) + 1)]
         if not isinstance(names, list | tuple) or len(names) != len(sets):
-            problem = f"must be {number_of(len(sets), 'name')}, one a set"
+            problem = f"expected {number_of(len(sets), 'name')}, one for each set"
             raise InputError(problem, where=f"{where}, {role}_sets_names", found=names)
         out += [(role, name, words) for name, words in zip(names, sets, strict=True)]
     return _QUERY, out
 
 
-def _sets_of_test(data: Mapping[Any, Any], where: str) -> _Sets:
+def _sets_of_test(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     """Return the sets of a test in the form of May et al. (2019)."""
     out = []
     for key in sorted(map(str, data), key=_place):
         here, keys = f"{where}, {key}", ("category", "examples", "words", "templates")
         if not re.fullmatch(r"(targ|attr)\d+", key):
-            raise checks.unknown(key, ("targ1", "targ2", "attr1", "attr2"), "key", where)
+            raise checks.unknown(key, _TEST, "key", where)
         part = checks.table(data[key], here)
         checks.known_keys(part, keys, here, needed=keys[:2])
         words = list(dict.fromkeys(part["words"])) if "words" in part else part["examples"]
@@ -153,7 +155,7 @@ def _sets_of_test(data: Mapping[Any, Any], where: str) -> _Sets:
     return "a test with targ1 to attr2", out
 
 
-def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> _Sets:
+def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
     out = []
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
@@ -167,12 +169,12 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> _Sets:
     return "the arguments of PsychWordVec", out
 
 
-def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> _Sets:
+def _sets_of_sweater(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     """Return the sets that the functions of sweater take."""
-    for key in data:
-        if key not in _SWEATER:
-            raise checks.unknown(str(key), tuple(_SWEATER), "key", where)
-    sets = [(role, key[0], data[key]) for key, role in _SWEATER.items() if key in data]
+    roles = dict.fromkeys(("S_words", "T_words"), "target")
+    roles |= dict.fromkeys(("A_words", "B_words"), "attribute")
+    checks.known_keys(data, roles, where)
+    sets = [(role, key[0], data[key]) for key, role in roles.items() if key in data]
     return "the arguments of sweater", sets
 
 
@@ -182,8 +184,7 @@ def _place(name: str) -> tuple[str, int]:
     return ((coded[1] or coded[2])[0], int(coded[3] or 0)) if coded else ("", 0)
 
 
-def _separated_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return headings, and rows, each with its line."""
+def _sets_of_table(path: Path) -> tuple[str, _Sets]:
     import pandas as pd
 
     text = read_text(path)
@@ -191,15 +192,10 @@ def _separated_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]
     with guarded(path, "expected a table"):
         frame = pd.read_csv(
             io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
-        )
+        ).fillna("")
     names = ["" if name.startswith("Unnamed: ") else name.strip() for name in frame.columns]
-    cells = frame.fillna("").to_numpy(str).tolist()
-    rows = [(line, [cell.strip() for cell in row]) for line, row in enumerate(cells, start=2)]
-    return names, [(line, row) for line, row in rows if any(row)]
-
-
-def _sets_of_table(path: Path) -> _Sets:
-    names, rows = _separated_rows(path)
+    cells = [[cell.strip() for cell in row] for row in frame.to_numpy(str).tolist()]
+    rows = [(line, row) for line, row in enumerate(cells, start=2) if any(row)]
     if names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
         names, rows = names[1:], [(line, row[1:]) for line, row in rows]
     lower = [name.casefold() for name in names]
@@ -214,11 +210,11 @@ def _sets_of_table(path: Path) -> _Sets:
         )
         return "a table of PsychWordVec", _grouped(words)
     if any(name in _WORD for name in lower):
-        return _sets_of_rows(lower, rows, path)
+        return "a table with one row a word", _sets_of_rows(lower, rows, path)
     return _sets_of_columns(names, rows, path)
 
 
-def _grouped(words: Iterable[tuple[str, str, str]]) -> list[tuple[str, Any, Any]]:
+def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
     """Return sets of (role, name, word), each set where its first word is."""
     sets: dict[tuple[str, str], list[str]] = {}
     for role, name, word in words:
@@ -236,7 +232,8 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
         problem = "expected a column of classes"
         raise InputError(problem, where=path, found=names, valid="word, class, kind")
     if "study" in names and len({row[names.index("study")] for _, row in rows}) > 1:
-        raise InputError("expected the rows of one list", where=path, found="study")
+        problem = "expected the rows of one list, got several in the column study"
+        raise InputError(problem, where=path)
     out = []
     for line, row in rows:
         here, name = f"{path}, line {line}", row[group]
@@ -246,16 +243,18 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
             role = "target" if coded[1] else "attribute"
         else:
             valid = "a column kind with protected or attribute; or T1, T2, A1, A2 as classes"
-            problem = "does not say whether the word is protected or an attribute"
+            problem = "expected to read whether the word is protected or an attribute"
             raise InputError(problem, where=here, found=name, valid=valid)
         name = role if role in ("human", "neutral") else name
         if not row[word] or not name:
             raise InputError("expected a word and a class", where=here, found=row)
         out.append((role, name, row[word]))
-    return "a table with one row a word", _grouped(out)
+    return _grouped(out)
 
 
-def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> _Sets:
+def _sets_of_columns(
+    names: list[str], rows: list[tuple[int, list[str]]], path: Path
+) -> tuple[str, _Sets]:
     """Return the sets of a table with one column a set."""
     form = "a table with one column a set"
     roles: list[tuple[str, str]] = []
@@ -269,13 +268,11 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
     if len(roles) < len(names):
         if len(names) != 4 or not all(names):
             raise InputError(
-                "the headings do not say which columns are protected words and which attributes",
+                "expected headings that say which columns are protected words and which attributes",
                 where=path,
                 found=some(map(repr, names)),
-                valid=(
-                    "T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, "
-                    "B; or columns word, class, kind"
-                ),
+                valid="T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, "
+                "B; or columns word, class, kind",
             )
         form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
@@ -283,9 +280,8 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
     return form, [(*role, words) for role, words in zip(roles, columns, strict=True)]
 
 
-def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return sets as the mapping that `load_wordlist` takes, and notes."""
-    form, sets = read
     by_role: dict[str, dict[str, Sequence[Any]]] = {
         role: {} for role in ("target", "attribute", "set", "control")
     }
@@ -294,8 +290,7 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
     for role, name, words in sets:
         name = checks.text(name, f"{where}, name of a set").strip()
         if not isinstance(words, list | tuple):
-            problem = "expected a list of words"
-            raise InputError(problem, where=f"{where}, {name}", found=words)
+            raise InputError("expected a list of words", where=f"{where}, {name}", found=words)
         into = by_role["control" if role in ("human", "neutral") else role]
         if name in into:
             raise InputError("expected different names of sets", where=where, found=name)
@@ -303,15 +298,15 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
         again += checks.repeated(words)
         every += words
     targets, attributes = list(by_role["target"]), list(by_role["attribute"])
-    shared: dict[str, Sequence[Any]] = dict(by_role["set"])
+    shared = by_role["set"]
     if not targets or not (attributes or shared):
-        found = f"{some(targets) or 'no targets'} | {some(attributes) or 'no attributes'}"
-        problem = "each set of targets needs its own set of attributes"
-        raise InputError(problem, where=where, found=found)
+        got = f"{some(targets) or 'no targets'} and {some(attributes) or 'no attributes'}"
+        problem = f"expected sets of targets and of attributes, got {got}"
+        raise InputError(problem, where=where)
     long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
     if len(long) > len(every) / 2:
         hint = "a test of sentences is for `bayesbias seat`"
-        raise InputError("holds sentences, not words", where=where, found=long[0], hint=hint)
+        raise InputError("expected words", where=where, found=long[0], hint=hint)
     if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
         targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
     if by_name := set(targets) == set(attributes):
@@ -328,16 +323,80 @@ def _as_mapping(read: _Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...
             own = owned[target]
             classes[-1] |= {"attribute_class": own, "attributes": shared.pop(own)}
     pairs = [f"{target} with {other}" for target, other in owned.items()]
+    how = f"{join_words(pairs)}, in their order" if pairs else ""
     if by_name:
         how = "attributes by the name of their class"
-    else:
-        how = f"{join_words(pairs)}, in their order" if pairs else ""
     if shared:
         own = f" ({how})" if how else ""
         how = f"{join_words(targets)}{own}; attribute sets of no class: {join_words(shared)}"
     notes = [f"Read as {form}: {how}."]
     if again:
         notes.append(f"Listed more than once in a set, and counted once: {some(again)}.")
-    controls = {"controls": by_role["control"]} if by_role["control"] else {}
-    without_owner = {"attribute_sets": shared} if shared else {}
-    return {"schema": 1, "class": classes, **without_owner, **controls}, tuple(notes)
+    more = {"attribute_sets": shared, "controls": by_role["control"]}
+    given = {key: value for key, value in more.items() if value}
+    return {"schema": 1, "class": classes, **given}, tuple(notes)
+
+
+def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
+    """Return one test of WEATHub; None for a file of another form."""
+    import pandas as pd
+
+    ending = path.suffix.lower()
+    with guarded(path, "expected a table"):
+        if ending == ".parquet":
+            frame = pd.read_parquet(path)
+        elif "targ1.examples" not in (text := read_text(path)):
+            return None
+        elif ending in (".csv", ".tsv"):
+            frame = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
+        elif text.lstrip().startswith("["):
+            frame = pd.DataFrame(parse_json(text, path))
+        else:
+            lines = [line for line in text.splitlines() if line.strip()]
+            frame = pd.DataFrame([parse_json(line, path) for line in lines])
+    needed = [f"{name}.{key}" for name in _TEST for key in ("category", "examples")]
+    valid = "the columns of WEATHub: language, weat, targ1.examples ..."
+    checks.columns(frame, ["language", "weat", *needed], path, valid)
+    titles = frame["language"] + "/" + frame["weat"]
+    names = titles.str.casefold()
+    if not which and len(frame) > 1:
+        found = f"{number_of(len(frame), 'list')}, {some(titles, 3)}"
+        hint = f"name one, as in {path.name}:{titles.iloc[0]}"
+        raise InputError("expected one word list", where=path, found=found, hint=hint)
+    chosen = checks.choice(which.casefold() or names.iloc[0], names, "list of WEATHub", path)
+    row = frame[names == chosen].iloc[0]
+    sets = {
+        name: {"category": row[f"{name}.category"], "examples": _cell(row[f"{name}.examples"])}
+        for name in _TEST
+    }
+    about = {"language": row["language"], "name": f"{row['weat']} ({row['language']})"}
+    return {**about, "source": "WEATHub, Mukherjee et al. (2023)", **sets}
+
+
+def _cell(cell: Any) -> list[str]:
+    """Return the words of a cell: a list, or one that was written as text."""
+    if not isinstance(cell, str):
+        return [str(word).strip() for word in cell]
+    quoted = re.findall(r"'([^']*)'|\"([^\"]*)\"", cell)
+    words = ["".join(each) for each in quoted] or cell.strip("[]").split(",")
+    return [word.strip() for word in words if word.strip()]
+
+
+def _list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
+    """Return a vocabulary of Manzini et al. as a word list."""
+    with guarded(where, "expected a vocabulary of Manzini et al."):
+        sets = [list(map(str, group)) for group in data["definite_sets"]]
+        columns = [list(dict.fromkeys(column)) for column in zip(*sets, strict=True)]
+        groups = {
+            k: list(v) for each in data["analogy_templates"].values() for k, v in each.items()
+        }
+        if len(groups) != len(columns):
+            raise InputError("expected a list of attributes for each class", found=some(groups))
+        own = {name: column for name in groups for column in columns if name in column}
+        free = (column for column in columns if column not in own.values())
+        classes = [
+            {"name": name, "protected": own.get(name) or next(free), "attributes": attributes}
+            for name, attributes in groups.items()
+        ]
+    more = {"definitional_sets": sets, "evaluation_sets": data.get("eval_targets", sets)}
+    return {"schema": 1, "class": classes, "source": "Manzini et al. (2019)", **more}

@@ -1,44 +1,69 @@
-"""Word lists from files and mappings: found, read, checked, and made into a `WordList`."""
+"""Word lists and control words from files and mappings: found, read, checked and paired.
+
+A check adds what is wrong to a list of problems and goes on, so that all are reported at once.
+"""
 
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bayesbias.core import checks
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import (
-    data_dir,
-    find_toml,
-    list_names,
-    plain,
-    read_toml,
-    sha256_file,
-    sha256_of,
-)
 from bayesbias.core.formatting import join_words, number_of, some
-from bayesbias.wordlists import listchecks
-from bayesbias.wordlists.controls import resolved_controls, settled_controls
-from bayesbias.wordlists.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
-from bayesbias.wordlists.listchecks import LIST_SCHEMA, Problems
-from bayesbias.wordlists.published import split_list
-from bayesbias.wordlists.wordlist import CONTROLS, Controls, WordClass, WordList
+from bayesbias.wordlists import foreign
+from bayesbias.wordlists.wordlist import (
+    CONTROLS,
+    NOT_STATED,
+    SHARED,
+    Controls,
+    WordClass,
+    WordList,
+)
 
-__all__ = ["check_wordlist", "list_wordlists", "load_wordlist", "wordlist_template"]
+__all__ = [
+    "check_wordlist",
+    "list_controls",
+    "list_wordlists",
+    "load_controls",
+    "load_wordlist",
+    "pairs",
+    "wordlist_template",
+]
 
-_LIST_KEYS = (
-    *(*listchecks.ABOUT_KEYS, "controls", "definitional_sets", "evaluation_sets"),
-    *(
-        "published_spellings",
-        "covariates",
-        "attribute_sets",
-        "kinds",
-        "class",
-    ),  # sentence tests check the kinds
+_CONTROL_FOLDER = "wordlists/controls"
+_SCHEMA = 1
+_ABOUT = ("schema", "name", "title", "language", "source", "edits", "disagreements")
+_KEYS = (
+    *(*_ABOUT, "controls", "definitional_sets", "evaluation_sets", "published_spellings"),
+    *("covariates", "attribute_sets", "kinds", "class"),  # sentence tests check the kinds
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
+# In TOML a key belongs to the last table above it.
+_MISPLACED = {
+    key: f"move {key!r} above the first [[class]] or [controls]"
+    for key in (*_ABOUT, "controls", "definitional_sets", "evaluation_sets")
+}
+_MISPLACED["attribute_sets"] = "write [attribute_sets] as a table of its own, below the classes"
+
+
+class Problems(list[InputError]):
+    """What is wrong with a file of words."""
+
+    def add(self, problem: str, where: str, found: Any = None, **more: Any) -> None:
+        """Add one problem."""
+        self.append(InputError(problem, where=where, found=found, **more))
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Add the error of a block, and go on after it."""
+        try:
+            yield
+        except InputError as error:
+            self.append(error)
 
 
 def list_wordlists() -> list[str]:
@@ -49,25 +74,29 @@ def list_wordlists() -> list[str]:
     >>> [name for name in list_wordlists() if not name.startswith("weat")]  # doctest: +ELLIPSIS
     ['angry_black_woman', 'angry_black_woman_b', 'double_bind_competent', ..., 'race', 'religion', 'wefat']
     """
-    return list_names("wordlists")
+    return files.list_names("wordlists")
+
+
+def list_controls() -> list[str]:
+    """Return the names of the shipped control lists, sorted.
+
+    Examples
+    --------
+    >>> list_controls()
+    ['2021', '2022']
+    """
+    return files.list_names(_CONTROL_FOLDER)
 
 
 def wordlist_template() -> str:
-    """Return a commented word list to fill in.
-
-    :func:`check_wordlist` names what is still to be filled in.
-
-    Returns
-    -------
-    str
-        TOML.
+    """Return a commented word list to fill in, as TOML.
 
     Examples
     --------
     >>> print(wordlist_template().splitlines()[0])
     # A word list of your own. Fill in what stands between quotation marks and brackets, save it as
     """
-    return (data_dir("wordlists") / "template" / "wordlist.toml").read_text(encoding="utf-8")
+    return (files.data_dir("wordlists") / "template/wordlist.toml").read_text(encoding="utf-8")
 
 
 def load_wordlist(
@@ -116,12 +145,11 @@ def load_wordlist(
     """
     problems = Problems()
     wordlist = _build(x, controls, problems)
+    if len(problems) > 1:
+        more = number_of(len(problems) - 1, "more problem")
+        raise InputError(f"{problems[0]}; and {more}, which `bayesbias wordlist check` lists")
     if problems:
-        first, rest = problems[0], len(problems) - 1
-        if rest:
-            more = number_of(rest, "more problem")
-            raise InputError(f"{first}; and {more}, which `bayesbias wordlist check` lists")
-        raise first
+        raise problems[0]
     assert wordlist is not None  # nothing built means at least one problem
     return wordlist
 
@@ -151,110 +179,207 @@ def check_wordlist(
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
     mapping, class 'young': unknown key, got 'atributes'. Valid: protected, attribute_class, attributes.
         Did you mean 'attributes'?
-    mapping, class 'young', protected: the word is listed 2 times, got 'young'. Valid: each word once
-    mapping, class 'young', attributes: is missing. Valid: a list of at least two words.
+    mapping, class 'young', protected: expected each word once, got 'young' 2 times
+    mapping, class 'young', attributes: expected a list of two words or more, got none.
         To compare groups, add [attribute_sets]
     """
     return examined(x, controls)[0]
 
 
-def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordList | None]:
-    """Return the problems of a word list, its notes, and the list."""
+def examined(x: Any, controls: Any = None) -> tuple[list[str], WordList | None]:
+    """Return the problems of a word list, and the list."""
     problems = Problems()
     words = _build(x, controls, problems)
-    notes = list(words.notes) if words and not problems else []
-    return [str(problem) for problem in problems], notes, words
+    return [str(problem) for problem in problems], words
+
+
+def load_controls(
+    x: str | os.PathLike[str] | Mapping[str, Any] | Controls | None,
+) -> Controls | None:
+    """Read and check a control list.
+
+    Parameters
+    ----------
+    x : str, path, mapping, Controls or None
+        ``"2021"``, ``"2022"``, the path of a TOML file, ``{"human": [...], "neutral": [...]}``, or
+        ``"none"``.
+
+    Returns
+    -------
+    Controls or None
+        None for ``"none"`` and None.
+
+    Raises
+    ------
+    InputError
+        If there is no such list, or it cannot be used.
+
+    Examples
+    --------
+    >>> load_controls("2022")
+    <Controls 2022: 85 human, 226 neutral>
+    """
+    problems = Problems()
+    controls, _ = _controls(x, "controls", problems)
+    if problems:
+        raise problems[0]
+    return controls
+
+
+def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> dict[str, list[str]]:
+    """Derive every pair of a word list, with its connection.
+
+    The rules, and why:
+
+    * One row for each distinct protected word and attribute. A pair of words has one distance, so a
+      second row for it would be the same observation counted twice.
+    * A pair with an attribute of a set that belongs to no class is ``shared``.
+    * Otherwise a pair is ``associated`` if the attribute is a stereotype of the protected word's
+      own class, else ``different`` if it is one of another class, else ``human`` or ``neutral``.
+      The own class comes first: whoever else a stereotype is told of, for this word it is its own.
+    * An attribute listed for two classes is one word. It has one row with each protected word; its
+      `attribute_class` there is the class that gives the connection: the word's own where the
+      pair is associated, else the first that lists it.
+    * A stereotype that is also a control word stays a stereotype, and a word in both control lists
+      stays human: the control groups answer "near for a reason other than the stereotype?", which
+      a stereotype cannot answer, nor a word about people the question of neutral ones. Both are
+      dropped when the list is loaded, and noted there.
+    * A protected word that is itself an attribute or control is not paired with itself: that
+      distance is 0 whatever the embedding. Its pairs with other words stay. Noted when the list is
+      loaded.
+
+    Parameters
+    ----------
+    wordlist : WordList, or what `load_wordlist` takes
+
+    Returns
+    -------
+    dict of str to list of str
+        Columns of equal length, ready for ``pandas.DataFrame``: ``protected_word``,
+        ``protected_class``, ``attribute``, ``attribute_class`` (``human`` and ``neutral`` for
+        control words), ``attribute_kind`` (``stereotype``, ``shared``, ``human``, ``neutral``) and
+        ``connection`` (``associated``, ``different``, ``shared``, ``human``, ``neutral``). Rows run
+        over the protected words in the order of the list; within one, over stereotypes, sets of no
+        class, human and neutral words in the order of the list.
+
+    Examples
+    --------
+    >>> table = pairs("religion")
+    >>> len(table["connection"])  # 15 protected words with 11 + 85 + 226
+    4830
+    >>> [column[0] for column in table.values()]
+    ['judaism', 'judaism', 'greedy', 'judaism', 'stereotype', 'associated']
+    """
+    wordlist = load_wordlist(wordlist)
+    first_class: dict[str, str] = {}
+    for c in wordlist.classes:
+        for word in c.attributes:
+            first_class.setdefault(word, c.attribute_class)
+    # Word, attribute class and kind of the attributes of no class.
+    others = [(w, name, SHARED) for name, words in wordlist.attribute_sets.items() for w in words]
+    for kind in CONTROLS:
+        others += [(word, kind, kind) for word in getattr(wordlist.controls, kind, ())]
+    names = ("protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind")
+    columns: dict[str, list[str]] = {name: [] for name in (*names, "connection")}
+    attributes = {*wordlist.attribute_words, *wordlist.control_words}
+    for c in wordlist.classes:
+        # Everything but the protected word is the same for all words of a class.
+        own = set(c.attributes)
+        rows = [
+            (word, c.attribute_class, "stereotype", "associated")
+            if word in own
+            else (word, first, "stereotype", "different")
+            for word, first in first_class.items()
+        ]
+        rows += [(word, name, kind, kind) for word, name, kind in others]
+        for word in c.protected:
+            kept = [row for row in rows if row[0] != word] if word in attributes else rows
+            values = ([word] * len(kept), [c.name] * len(kept), *zip(*kept, strict=True))
+            for column, value in zip(columns.values(), values, strict=True):
+                column.extend(value)
+    return columns
 
 
 def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
     """Build a list as far as it can be read; add what is wrong."""
+    remarks: tuple[str, ...] = ()
     if isinstance(x, WordList):
         if controls is None:
             return x
         words, own_digest = x, x.digests[0]
-        remarks: tuple[str, ...] = ()
-        settled, digest = resolved_controls(controls, Path(), "controls", problems)
+        settled, digest = _controls(controls, "controls", problems)
     else:
         read = _read(x, problems)
         if read is None:
             return None
         data, where, origin, short_form, remarks = read
-        folder = Path(where).parent if origin != "mapping" else Path()
-        checks.known_keys(data, _LIST_KEYS, where, problems=problems)
-        name = Path(where).stem if origin != "mapping" else "custom"
-        about = listchecks.read_about(data, name, where, problems)
-        shared = data.get("attribute_sets", {})
-        classes = _read_classes(data.get("class"), where, problems, short_form, bool(shared))
-        key = f"{where}, attribute_sets"
-        shared = listchecks.checked_attribute_sets(shared, classes, key, problems)
-        key, value = f"{where}, published_spellings", data.get("published_spellings", {})
-        spellings = listchecks.checked_spellings(value, key, problems)
-        key, value = f"{where}, covariates", data.get("covariates", {})
+        is_file = origin != "mapping"
+        checks.known_keys(data, _KEYS, where, problems=problems)
+        about = _about(data, Path(where).stem if is_file else "custom", where, problems)
+        classes = _classes(data, where, problems, short_form)
+        tables: dict[str, Mapping[str, Any]] = {}
+        for key, line in (
+            ("attribute_sets", 'warm = ["kind", "friendly"]'),
+            ("published_spellings", 'bluebell = "blue-bell"'),
+            ("covariates", "year = {nurse = 90.4}"),
+        ):
+            tables[key] = {}
+            with problems.kept():
+                valid = f"lines such as {line}"
+                tables[key] = checks.table(data.get(key, {}), f"{where}, {key}", valid)
+        taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
+        for name in tables["attribute_sets"]:
+            if name in taken:
+                problem = "expected another name than those of classes and controls"
+                problems.add(problem, f"{where}, attribute_sets", name)
         words = WordList(
             **about,
             classes=classes,
             controls=None,
-            definitional_sets=listchecks.checked_sets(data, "definitional_sets", where, problems),
-            evaluation_sets=listchecks.checked_sets(data, "evaluation_sets", where, problems),
-            published_spellings=spellings,
+            definitional_sets=_sets(data, "definitional_sets", where, problems),
+            evaluation_sets=_sets(data, "evaluation_sets", where, problems),
+            published_spellings=dict(tables["published_spellings"]),
             sha256="",
             origin=origin,
             digests=(),
             notes=(),
-            covariates=listchecks.checked_covariates(value, classes, shared, key, problems),
-            attribute_sets=shared,
+            attribute_sets={
+                str(name): _words(held, f"{where}, attribute_sets, {name}", problems)
+                for name, held in tables["attribute_sets"].items()
+            },
         )
-        written = json.dumps(plain(data), ensure_ascii=False, default=repr)
-        own_digest = (origin, sha256_of(written) if origin == "mapping" else sha256_file(where))
+        known = {*words.protected_words, *words.attribute_words}
+        covariates = _covariates(tables["covariates"], known, f"{where}, covariates", problems)
+        words = dataclasses.replace(words, covariates=covariates)
+        written = json.dumps(files.plain(data), ensure_ascii=False, default=repr)
+        own_digest = (
+            origin, files.sha256_file(where) if is_file else files.sha256_of(written)
+        )  # fmt: skip
         if controls is None:
-            key = f"{where}, controls"
-            settled, digest = resolved_controls(data.get("controls"), folder, key, problems, "own")
-            digest = None if isinstance(data.get("controls"), Mapping) else digest
+            own, folder = data.get("controls"), Path(where).parent if is_file else Path()
+            settled, digest = _controls(own, f"{where}, controls", problems, folder, "own")
+            digest = None if isinstance(own, Mapping) else digest
         else:
-            settled, digest = resolved_controls(controls, Path(), "controls", problems)
-        known = {*words.words, *((*settled.human, *settled.neutral) if settled else ())}
-        for word in spellings:
-            if word not in known:
-                here, hint = f"{where}, published_spellings", nearest(word, known)
-                problems.add("is not a word of this list", here, word, hint=hint)
+            settled, digest = _controls(controls, "controls", problems)
+        known |= {*settled.human, *settled.neutral} if settled else set()
+        _check_known(words.published_spellings, known, f"{where}, published_spellings", problems)
     words, more = _settled_sets(words, problems)
     sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
     if len(words.classes) == 1 and settled is None and sets < 2:
-        problem = "one class and no controls leave nothing to compare its words with"
-        problems.add(problem, words.origin, valid="two or more classes, or control words")
+        problem = "expected two classes or more, or control words, got one class alone"
+        problems.add(problem, words.origin)
     if problems:
         return dataclasses.replace(words, controls=settled)
-    kept, notes = settled_controls(words, settled)
+    kept, notes = _settled_controls(words, settled)
     digests = (own_digest,) if digest is None else (own_digest, digest)
-    joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
+    joined = "".join(each for _, each in digests)
     return dataclasses.replace(
-        words, controls=kept, notes=(*remarks, *more, *notes), digests=digests, sha256=joined
+        words,
+        controls=kept,
+        notes=(*remarks, *more, *notes),
+        digests=digests,
+        sha256=joined if digest is None else files.sha256_of(joined),
     )
-
-
-def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, tuple[str, ...]]:
-    """Drop from sets of no class the words that others hold, and note it."""
-    sets = words.attribute_sets
-    owned = {word for c in words.classes for word in c.attributes}
-    several = checks.repeated(word for held in sets.values() for word in held)
-    mine = dict.fromkeys(word for held in sets.values() for word in held if word in owned)
-    kept = {
-        name: tuple(word for word in held if word not in (*several, *mine))
-        for name, held in sets.items()
-    }
-    for name, held in kept.items():
-        if len(held) < 2 <= len(sets[name]):
-            problem = "too few words are left of the set, since other sets hold the rest"
-            problems.add(problem, f"{words.origin}, attribute_sets, {name}", list(held))
-    notes = [
-        f"{said}: {some(words_of, 20)}."
-        for said, words_of in (
-            ("In several attribute sets, and left out of all", several),
-            ("Left out of the attribute sets, because they are stereotypes of a class", mine),
-        )
-        if words_of
-    ]
-    return dataclasses.replace(words, attribute_sets=kept), tuple(notes)
 
 
 def _read(
@@ -262,102 +387,282 @@ def _read(
 ) -> tuple[dict[str, Any], str, str, bool, tuple[str, ...]] | None:
     """Return data, place, origin, form and remarks; None if unreadable."""
     remarks: tuple[str, ...] = ()
+    where = origin = "mapping"
+    has_schema = False
     try:
         if isinstance(x, Mapping):
-            where = origin = "mapping"
             data = dict(checks.tree(x, where))
-            data, remarks = foreign_mapping(data) or (data, remarks)
-            has_schema = False
-        elif isinstance(x, str | os.PathLike):
-            text, which = split_list(os.fspath(x))
-            path = find_toml(text, "wordlists", "word list", others=FOREIGN_ENDINGS)
-            foreign = path.suffix.lower() in FOREIGN_ENDINGS
-            data, remarks = foreign_file(path, which) if foreign else (read_toml(path), remarks)
-            where = str(path)
-            origin = f"wordlists/{path.name}" if path.parent == data_dir("wordlists") else where
-            has_schema = not foreign
+            data, remarks = foreign.foreign_mapping(data) or (data, remarks)
         else:
             valid = "the name of a shipped list, a path, a mapping or a WordList"
-            problems.add("cannot be read as a word list", "x", type(x).__name__, valid=valid)
-            return None
+            text, which = foreign.split_list(checks.path(x, "word list", valid))
+            path = files.find_toml(text, "wordlists", "word list", foreign.FOREIGN_ENDINGS)
+            if path.suffix.lower() in foreign.FOREIGN_ENDINGS:
+                data, remarks = foreign.foreign_file(path, which)
+            else:
+                data, has_schema = files.read_toml(path), True
+            shipped = path.parent == files.data_dir("wordlists")
+            where, origin = str(path), f"wordlists/{path.name}" if shipped else str(path)
     except InputError as error:
-        exchanged = isinstance(x, str) and (data_dir("embeddings") / x / "MODEL.toml").is_file()
+        exchanged = (
+            isinstance(x, str) and (files.data_dir("embeddings") / x / "MODEL.toml").is_file()
+        )
         hint = "these are word vectors: are the two exchanged?" if exchanged else None
         problems.append(error.retold(hint=hint))
         return None
     short_form = not has_schema and "schema" not in data and "class" not in data
     if short_form:  # {class: {"protected": ..., "attributes": ...}}
+        shared = {"attribute_sets": data.pop("attribute_sets")} if "attribute_sets" in data else {}
         classes = []
-        shared = data.pop("attribute_sets", {})
         for name, words in data.items():
-            if isinstance(words, Mapping):
-                classes.append({**words, "name": name})
-            else:
-                problem = "must be a mapping with the keys 'protected' and 'attributes'"
-                problems.add(problem, f"mapping, class {name!r}", words)
-        data = {"class": classes, **({"attribute_sets": shared} if shared else {})}
-    if not has_schema:
-        data = {"schema": LIST_SCHEMA, **data}
-    return data, where, origin, short_form, remarks
+            with problems.kept():
+                valid = "a mapping with the keys 'protected' and 'attributes'"
+                table = checks.table(words, f"mapping, class {name!r}", valid)
+                classes.append({**table, "name": name})
+        data = {"class": classes, **shared}
+    return data if has_schema else {"schema": _SCHEMA, **data}, where, origin, short_form, remarks
 
 
-def _read_classes(
-    tables: Any, where: str, problems: Problems, short_form: bool, shared: bool
-) -> tuple[WordClass, ...]:
-    if not tables:
-        problems.add("expected a class", f"{where}, class", valid="one [[class]] or more")
+def _about(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> dict[str, Any]:
+    """Read what a list says about itself."""
+    about: dict[str, Any] = {"name": name, "title": None}
+    with problems.kept():
+        checks.schema(data, _SCHEMA, where)
+    for key in ("name", "title", "language", "source"):
+        about.setdefault(key, NOT_STATED)
+        with problems.kept():
+            if key in data:
+                here = f"{where}, {key}"
+                about[key] = checks.label(checks.text(data[key], here).strip(), here)
+    about["title"] = about["title"] or about["name"]
+    for key in ("edits", "disagreements"):
+        about[key] = ()
+        with problems.kept():
+            texts = checks.texts(data.get(key, ()), f"{where}, {key}")
+            about[key] = tuple(text.strip() for text in texts)
+    return about
+
+
+def _words(value: Any, where: str, problems: Problems, hint: str | None = None) -> tuple[str, ...]:
+    """Check one list of words."""
+    if not isinstance(value, list | tuple):
+        got = "none" if value is None else repr(value)
+        problems.add(f"expected a list of two words or more, got {got}", where, hint=hint)
         return ()
-    if not isinstance(tables, list | tuple):
-        problems.add("expected a list of tables, written [[class]]", f"{where}, class", tables)
+    good = []
+    for number, word in enumerate(value, start=1):
+        if checks.is_text(word) and word == word.strip() and word.isprintable():
+            good.append(word)
+        else:
+            problem = "expected a text of visible characters, without blanks around it"
+            problems.add(problem, f"{where}, word number {number}", word)
+    for word in checks.repeated(good):
+        problems.add(f"expected each word once, got {word!r} {good.count(word)} times", where)
+    if len(value) < 2:
+        hint = "one word says nothing about how words vary"
+        problems.add("expected two words or more", where, list(value), hint=hint if value else None)
+    return tuple(good)
+
+
+def _sets(
+    data: Mapping[str, Any], key: str, where: str, problems: Problems
+) -> tuple[tuple[str, ...], ...]:
+    """Check a list of sets of words."""
+    value = data.get(key, ())
+    if not isinstance(value, list | tuple):
+        problems.add("expected a list of lists of words", f"{where}, {key}", value)
+        return ()
+    return tuple(
+        _words(words, f"{where}, {key}, set number {i}", problems)
+        for i, words in enumerate(value, start=1)
+    )
+
+
+def _check_known(
+    words: Iterable[Any], known: Iterable[str], where: str, problems: Problems
+) -> None:
+    for word in words:
+        if word not in known:
+            problem, hint = "expected a word of this list", nearest(str(word), known)
+            problems.add(problem, where, word, hint=hint)
+
+
+def _covariates(
+    tables: Mapping[str, Any], known: Iterable[str], where: str, problems: Problems
+) -> dict[str, dict[str, float | str]]:
+    """Check the covariates of the words of a list."""
+    out: dict[str, dict[str, float | str]] = {}
+    for name, values in tables.items():
+        here = f"{where}.{name}"
+        with problems.kept():
+            checks.table(values, here, "lines such as nurse = 90.4")
+            _check_known(values, known, here, problems)
+            kept = {
+                word: value if isinstance(value, str) else checks.finite(value, f"{here}, {word}")
+                for word, value in values.items()
+            }
+            if len(set(map(type, kept.values()))) > 1:
+                problems.add("expected numbers or texts, got both", here)
+            out[str(name)] = kept
+    return out
+
+
+def _classes(
+    data: Mapping[str, Any], where: str, problems: Problems, short_form: bool
+) -> tuple[WordClass, ...]:
+    tables, shared = data.get("class"), data.get("attribute_sets")
+    if not tables or not isinstance(tables, list | tuple):
+        problems.add(
+            "expected one class or more, each a table [[class]]", f"{where}, class", tables
+        )
         return ()
     classes: list[WordClass] = []
     for number, table in enumerate(tables, start=1):
+        here, name = f"{where}, class number {number}", f"class number {number}"
         if not isinstance(table, Mapping):
-            problems.add("expected a table", f"{where}, class number {number}", table)
+            problems.add("expected a table", here, table)
             continue
-        name = table.get("name")
-        named = listchecks.is_line(name)
-        here = f"{where}, class {name!r}" if named else f"{where}, class number {number}"
-        if not named:
-            problem = "is missing" if name is None else "must be a text of one line"
-            problems.add(problem, f"{here}, name", name)
-            name = f"class number {number}"
+        with problems.kept():
+            name = checks.label(checks.text(table.get("name"), f"{here}, name"), f"{here}, name")
+            here = f"{where}, class {name!r}"
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
-        valid, hints = _CLASS_KEYS[short_form:], listchecks.MISPLACED
-        checks.known_keys(stated, valid, here, problems=problems, hints=hints)
-        protected, attributes = (
-            ()
-            if shared and key == "attributes" and key not in table
-            else listchecks.checked_words(
-                table.get(key), f"{here}, {key}", problems, "a class", noun
-            )
-            for key, noun in (("protected", "protected words"), ("attributes", "attributes"))
-        )
-        attribute_class = table.get("attribute_class", name)
-        if not listchecks.is_line(attribute_class):
-            problems.add("must be a text of one line", f"{here}, attribute_class", attribute_class)
-        elif attribute_class in CONTROLS:
-            problem = "is the name of a control group"
-            problems.add(problem, f"{here}, attribute_class", attribute_class)
-        classes.append(WordClass(str(name), protected, str(attribute_class), attributes))
-    _check_across_classes(classes, where, problems)
-    return tuple(classes)
-
-
-def _check_across_classes(classes: list[WordClass], where: str, problems: Problems) -> None:
-    """Check what concerns several classes."""
+        valid = _CLASS_KEYS[short_form:]
+        checks.known_keys(stated, valid, here, problems=problems, hints=_MISPLACED)
+        protected = _words(table.get("protected"), f"{here}, protected", problems)
+        attributes: tuple[str, ...] = ()
+        if "attributes" in table or not shared:
+            key, hint = f"{here}, attributes", "to compare groups, add [attribute_sets]"
+            attributes = _words(table.get("attributes"), key, problems, hint)
+        attribute_class, key = table.get("attribute_class", name), f"{here}, attribute_class"
+        with problems.kept():
+            checks.label(checks.text(attribute_class, key), key)
+        if attribute_class in CONTROLS:
+            problems.add("expected another name than that of controls", key, attribute_class)
+        classes.append(WordClass(name, protected, str(attribute_class), attributes))
     for name in checks.repeated(c.name for c in classes):
-        problems.add("two classes have one name", f"{where}, class", name)
+        problems.add("expected one class of each name", f"{where}, class", name)
     for word in checks.repeated(w for c in classes for w in dict.fromkeys(c.protected)):
         owners = join_words(repr(c.name) for c in classes if word in c.protected)
-        problem = "a protected word is in two classes"
-        valid = "each protected word in one class"
-        problems.add(problem, f"{where}, classes {owners}, protected", word, valid=valid)
+        problem = f"expected each protected word in one class, got {word!r} in {owners}"
+        problems.add(problem, f"{where}, class")
     first: dict[str, WordClass] = {}
     for c in classes:
         other = first.setdefault(c.attribute_class, c)
         if set(other.attributes) != set(c.attributes) and other.name != c.name and c.attributes:
-            both = f"the classes {other.name!r} and {c.name!r}"
-            problem = f"{both} give one name to two sets of attributes"
-            problems.add(problem, f"{where}, class {c.name!r}, attribute_class", c.attribute_class)
+            problem = f"expected another name than for the attributes of {other.name!r}"
+            key = f"{where}, class {c.name!r}, attribute_class"
+            problems.add(problem, key, c.attribute_class)
+    return tuple(classes)
+
+
+def _settled_sets(words: WordList, problems: Problems) -> tuple[WordList, list[str]]:
+    """Drop from sets of no class the words that others hold, and note it."""
+    sets = words.attribute_sets
+    owned = {word for c in words.classes for word in c.attributes}
+    several = checks.repeated(word for held in sets.values() for word in held)
+    mine = [word for held in sets.values() for word in held if word in owned]
+    kept = {
+        name: tuple(word for word in held if word not in (*several, *mine))
+        for name, held in sets.items()
+    }
+    for name, held in kept.items():
+        if len(held) < 2 <= len(sets[name]):
+            problem = "expected two words or more that no other set holds"
+            problems.add(problem, f"{words.origin}, attribute_sets, {name}", list(held))
+    notes = [
+        f"{said}: {some(dropped, 20)}."
+        for said, dropped in (
+            ("In several attribute sets, and left out of all", several),
+            ("Left out of the attribute sets, because they are stereotypes of a class", mine),
+        )
+        if dropped
+    ]
+    return dataclasses.replace(words, attribute_sets=kept), notes
+
+
+def _controls(
+    x: Any, where: str, problems: Problems, folder: Path = Path(), name: str = "custom"
+) -> tuple[Controls | None, tuple[str, str] | None]:
+    """Return the control words, with their origin and digest."""
+    if x is None or (isinstance(x, str) and x == "none"):
+        return None, None
+    if isinstance(x, Controls | Mapping):
+        controls = x if isinstance(x, Controls) else None
+        if controls is None:
+            data = {"schema": _SCHEMA, **checks.tree(x, where)}
+            controls = _read_controls(data, name, where, problems)
+        digest = files.sha256_of(json.dumps([controls.human, controls.neutral]))
+        return controls, (f"controls {controls.name}", digest)
+    try:
+        text = checks.path(x, where, "a name, a path, or a table with human and neutral")
+        if text not in list_controls() and (
+            os.path.lexists(folder / text) or text.endswith(".toml")
+        ):
+            text = os.fspath(folder / text)
+        path = files.find_toml(text, _CONTROL_FOLDER, "control list")
+        data = files.read_toml(path)
+    except InputError as error:
+        problems.append(error if where == "controls" else error.retold(where))
+        return None, None
+    shipped = path.parent == files.data_dir(_CONTROL_FOLDER)
+    origin = f"{_CONTROL_FOLDER}/{path.name}" if shipped else str(path)
+    return _read_controls(data, path.stem, str(path), problems), (origin, files.sha256_file(path))
+
+
+def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: Problems) -> Controls:
+    keys = (*_ABOUT, *CONTROLS)
+    checks.known_keys(data, keys, where, problems=problems, hints=_MISPLACED)
+    about = _about(data, name, where, problems)
+    lists = {
+        kind: _words(data[kind], f"{where}, {kind}", problems) if kind in data else ()
+        for kind in CONTROLS
+    }
+    if not any(kind in data for kind in CONTROLS):
+        problems.add("expected human or neutral control words, got none", where)
+    return Controls(human=lists["human"], neutral=lists["neutral"], **about)
+
+
+def _settled_controls(
+    words: WordList, controls: Controls | None
+) -> tuple[Controls | None, list[str]]:
+    """Drop control words that are something else already, and note it."""
+    owners: dict[str, list[str]] = {}
+    for c in words.classes:
+        for word in c.attributes:
+            owners.setdefault(word, []).append(c.name)
+    several = [word for word, names in owners.items() if len(names) > 1]
+    has_stereotypes = bool(owners)
+    owners |= {word: [name] for name, listed in words.attribute_sets.items() for word in listed}
+    notes = []
+    if several:
+        notes.append(f"Stereotypes of several classes, associated with each: {some(several)}.")
+    if len(words.classes) == 1 and has_stereotypes:
+        notes.append("The list has one class, so no pair is 'different'.")
+    elif several and all(len(names) == len(words.classes) for names in owners.values()):
+        notes.append("All classes have the same attributes, so no pair is 'different'.")
+
+    others = dict.fromkeys(owners, "an attribute")
+    if controls is None and has_stereotypes:
+        notes.append("There are no control words: stereotypes cannot be compared with others.")
+    elif controls is not None:
+        if taken := [w for w in (*controls.human, *controls.neutral) if w in owners]:
+            dropped = some(taken, 20)
+            notes.append(f"Dropped from the controls, because they are attributes here: {dropped}.")
+        human = tuple(w for w in controls.human if w not in owners)
+        if both := [w for w in controls.neutral if w in human]:
+            notes.append(f"Human and neutral at once, kept as human: {some(both, 20)}.")
+        neutral = tuple(w for w in controls.neutral if w not in {*owners, *human})
+        for kind, left in (("human", human), ("neutral", neutral)):
+            others |= dict.fromkeys(left, f"a {kind} control word")
+            if len(left) < 2:
+                count = number_of(len(left), f"{kind} control word")
+                notes.append(f"{count} in use: that group says little.")
+        if len({words.language, controls.language} - {NOT_STATED}) > 1:
+            theirs = f"the controls {controls.name} in {controls.language!r}"
+            notes.append(f"The word list is in language {words.language!r}, {theirs}.")
+        controls = dataclasses.replace(controls, human=human, neutral=neutral)
+    if twofold := [word for word in words.protected_words if word in others]:
+        named = some(f"{word!r} (also {others[word]})" for word in twofold)
+        notes.append(f"The pair of a protected word with itself is left out: {named}.")
+    return controls, notes

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, find_toml, read_toml, sha256_of
 from bayesbias.core.formatting import number_of
 from bayesbias.wordlists.sentence_tests import article_of, fields_of
 
@@ -92,7 +91,7 @@ class Occupations:
     @property
     def sha256(self) -> str:
         """SHA-256 of all sentences, the control sentences included."""
-        return sha256_of("\n".join(self.sentences(control=True)["sentence"]))
+        return files.sha256_of("\n".join(self.sentences(control=True)["sentence"]))
 
     @property
     def earnings(self) -> dict[str, float]:
@@ -160,10 +159,10 @@ def load_occupations(
     if isinstance(source, Mapping):
         data, where, name = dict(checks.tree(source, "occupations")), "occupations", "own"
     else:
-        path = find_toml(source, "wordlists/sentiment", "list of occupations")
-        shipped = path.parent == data_dir("wordlists/sentiment")
+        path = files.find_toml(source, "wordlists/sentiment", "list of occupations")
+        shipped = path.parent == files.data_dir("wordlists/sentiment")
         where = f"wordlists/sentiment/{path.name}" if shipped else str(path)
-        data, name = read_toml(path), path.stem
+        data, name = files.read_toml(path), path.stem
     checks.known_keys(data, _KEYS, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
@@ -201,7 +200,7 @@ def load_occupations(
     sentences = out.sentences(control=True)["sentence"]
     if sentences.duplicated().any():
         found = sentences[sentences.duplicated()].iloc[0]
-        raise InputError("a sentence is made twice", where=where, found=found)
+        raise InputError("expected each sentence to be made once", where=where, found=found)
     return out
 
 
@@ -254,6 +253,6 @@ def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Ma
 def _template(value: Any, where: str) -> str:
     text = checks.text(value, where).strip()
     if fields_of(text) - {"a"} != {"noun", "profession"}:
-        valid = "{noun} and {profession}, and perhaps {a}"
-        raise InputError("expected the fields of a sentence", where=where, found=text, valid=valid)
+        problem = "expected the fields {noun} and {profession}, and perhaps {a}"
+        raise InputError(problem, where=where, found=text)
     return text

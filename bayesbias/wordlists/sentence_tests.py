@@ -10,7 +10,6 @@ Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the t
 with it.
 """
 
-import dataclasses
 import functools
 import json
 import os
@@ -21,11 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
+from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import data_dir, read_json, read_toml, sha256_of, whole_file
 from bayesbias.core.formatting import some
-from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
@@ -94,7 +91,7 @@ class SentenceTest:
     @property
     def sha256(self) -> str:
         """SHA-256 of the test in the published format."""
-        return sha256_of(published_json(self))
+        return files.sha256_of(published_json(self))
 
     def sentences(self, name: str) -> list[str]:
         """Return the examples of one set, in order.
@@ -154,40 +151,36 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
     """
     path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
-    data = read_json(path)
+    data = files.read_json(path)
     checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
     categories, stated = [], {}
     for name in SETS:
         where, part = f"{path}, {name}", data[name]
         keys = ("category", "examples", "words", "templates")
         checks.known_keys(checks.table(part, where), keys, where, needed=keys[:2])
-        checks.text(part["category"], f"{where}, category")
-        stated_keys = [key for key in ("words", "templates", "examples") if key in part]
-        columns = [checks.texts(part[key], f"{where}, {key}", least=1) for key in stated_keys]
-        if len(columns) == 2 or len(set(map(len, columns))) > 1:
+        categories.append(checks.text(part["category"], f"{where}, category"))
+        columns = {k: checks.texts(part[k], f"{where}, {k}", 1) for k in keys[1:] if k in part}
+        if len(columns) == 2 or len(set(map(len, columns.values()))) > 1:
             problem = "expected a word and a template for each example, or neither"
-            raise InputError(problem, where=where, found=[*map(len, columns)])
-        categories.append(part["category"])
+            raise InputError(problem, where=where, found=[*map(len, columns.values())])
         if len(columns) == 3:
-            stated[name] = list(zip(*columns, strict=True))
+            stated[name] = list(zip(*(columns[k] for k in (*keys[2:], "examples")), strict=True))
     rows: list[list[tuple[str, str, str]]] = []
     unstated = []
-    for side, (first, second) in SIDES.items():
-        if (first in stated) != (second in stated):
+    for side, names in SIDES.items():
+        known = [stated[name] for name in names if name in stated]
+        if len(known) == 1:
             problem = f"expected words and templates for both sets of {side} or for neither"
             raise InputError(problem, where=path, found=list(stated))
-        if first in stated:
-            rows += [stated[first], stated[second]]
-            continue
         # Both sets or none: a template that only one of them has could not be told from the list.
-        lists = [data[name]["examples"] for name in (first, second)]
-        known, every = _sentences_of_published_words(), [*lists[0], *lists[1]]
-        if all(sentence in known for sentence in every):
-            rows += [[(*known[sentence], sentence) for sentence in each] for each in lists]
-            continue
-        rows += [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
-        if any(map(is_sentence, every)):
-            unstated.append(side)
+        lists = [data[name]["examples"] for name in names]
+        published, every = _sentences_of_published_words(), [*lists[0], *lists[1]]
+        if not known and all(sentence in published for sentence in every):
+            known = [[(*published[sentence], sentence) for sentence in each] for each in lists]
+        elif not known:
+            known = [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
+            unstated += [side] * any(map(_is_sentence, every))
+        rows += known
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
 
@@ -222,9 +215,8 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
-        problem = "expected a name that ends in .jsonl or .json"
-        raise InputError(problem, where=path, valid="a .jsonl or .json file")
-    with whole_file(path) as temporary:
+        raise InputError("expected a file that ends in .jsonl or .json", where=path)
+    with files.whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)
 
@@ -271,12 +263,7 @@ def list_tests() -> list[str]:
     >>> len(names), names[:4], names[-1]
     (40, ['weat1', 'sent-weat1', 'weat2', 'sent-weat2'], 'heilman_double_bind_likable_one_sentence')
     """
-    return [
-        _level_name(name, level)
-        for name, test in seat_data("tests")["tests"].items()
-        for level in LEVELS
-        if level != "unbleached" or "unbleached" in test
-    ]
+    return list(published_tests())
 
 
 def sentence_test(
@@ -348,29 +335,28 @@ def sentence_test(
     >>> test.sentences("targ1")[-2:]
     ['The midwives are there.', 'Midwives are people.']
     """
-    if level is not None:
-        checks.choice(level, LEVELS, "level")
+    checks.choice(level or "word", LEVELS, "level")
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     elif isinstance(source, WordList) and source.origin == f"wordlists/{source.name}.toml":
         source = source.name
     if isinstance(source, str) and Path(source).suffix in (".json", ".jsonl"):
         if level is not None or kinds is not None or templates is not None:
-            problem = "a test is taken from its file as it stands: no level, kinds or templates"
-            raise InputError(problem, where=source)
+            problem = "expected a test as it stands in its file, got a level, kinds or templates"
+            raise InputError(problem, where=source, hint="leave them out")
         return read_test(source)
-
-    base, implied = _published_name(source)
+    base, implied = _published_name(source) if isinstance(source, str) else (None, None)
     if implied and level not in (None, implied):
-        problem = "the test has a level of its own"
-        raise InputError(problem, where=source, found=level, valid=implied)
+        problem = f"expected its level, {implied}, got {level}"
+        raise InputError(problem, where=source, hint="leave the level out")
     level = level or implied or "word"
     if templates is not None and level != "unbleached":
-        raise InputError("are for level='unbleached'", where="templates", found=f"level={level!r}")
+        raise InputError(f"expected level='unbleached', got {level!r}", where="templates")
 
     own: KindsOfWords = {}
     if base is None:
-        words, own = _own_list(source)
+        words = load_wordlist(source, controls="none")
+        own = _own_kinds(source)
         categories = [c.name for c in words.classes] + [c.attribute_class for c in words.classes]
         published = None
     else:
@@ -385,21 +371,17 @@ def sentence_test(
     name, changed = _level_name(base or words.name, level), False
     if level == "sentence":
         known = {**published_kinds(), **own, **stated_kinds(kinds)}
-        needed = [word for each in sets for word in each]
-        if unknown := [word for word in dict.fromkeys(needed) if word not in known]:
+        needed = dict.fromkeys(word for each in sets for word in each)
+        if unknown := [word for word in needed if word not in known]:
             raise InputError(
-                f"the kind is not known of {some(map(repr, unknown), 8)}",
+                f"expected the kind of each word, got none of {some(map(repr, unknown), 8)}",
                 where=words.origin,
                 valid=", ".join(seat_data("templates")["templates"]),
-                hint=(
-                    f"state it in a table [kinds] of the word list, or as kinds={{'person': "
-                    f"[{unknown[0]!r}]}}"
-                ),
+                hint=f"state it in a table [kinds] of the word list, or as kinds={{'person': "
+                f"[{unknown[0]!r}]}}",
             )
-        theirs = {word: published_kinds().get(word, known[word]) for word in needed}
-        sentences_of = {word: bleached_sentences(word, *known[word]) for word in needed}
-        changed = sentences_of != {w: bleached_sentences(w, *theirs[w]) for w in needed}
-        rows = [[row for word in each for row in sentences_of[word]] for each in sets]
+        changed = any(known[word] != published_kinds().get(word) for word in needed)
+        rows = [[row for w in each for row in bleached_sentences(w, *known[w])] for each in sets]
     elif level == "unbleached":
         target, attribute = _check_templates(templates or published, words.origin)
         changed = [target, attribute] != published
@@ -418,20 +400,15 @@ def sentence_test(
     return assembled_test(name, categories, rows, words.origin)
 
 
-def _published_name(source: Any) -> tuple[str | None, str | None]:
-    """Return the published test of a name, and the level it implies."""
-    if not isinstance(source, str):
-        return None, None
-    tests = seat_data("tests")["tests"]
-    for base, test in tests.items():
-        if source in (base, test["wordlist"]):
-            return base, None
-        for level in LEVELS[1:]:
-            if source == _level_name(base, level) and (level == "sentence" or "unbleached" in test):
-                return base, level
-    if source in list_wordlists() or Path(source).suffix == ".toml" or Path(source).exists():
-        return None, None
-    raise checks.unknown(source, [*list_tests(), *list_wordlists()], "test")
+@functools.cache
+def published_tests() -> dict[str, tuple[str, str]]:
+    """Return the word test and the level of each test that can be made without a file."""
+    return {
+        _level_name(base, level): (base, level)
+        for base, test in seat_data("tests")["tests"].items()
+        for level in LEVELS
+        if level != "unbleached" or "unbleached" in test
+    }
 
 
 def _level_name(base: str, level: str) -> str:
@@ -440,29 +417,30 @@ def _level_name(base: str, level: str) -> str:
     return f"sent-{base}" if level == "sentence" else base
 
 
-def _own_list(source: Any) -> tuple[WordList, KindsOfWords]:
-    """Load a word list of the user, and its table [kinds]."""
-    path = Path(source) if isinstance(source, str | os.PathLike) else None
-    if path is None and isinstance(source, Mapping) and "class" in source:
-        data, where = dict(source), "mapping"
-    elif path and path.suffix.lower() not in FOREIGN_ENDINGS and path.is_file():
-        data, where = {"name": path.stem, **read_toml(path)}, str(path)
-    else:
-        data, where = {}, ""
-    if "kinds" not in data:
-        return load_wordlist(source), {}
-    own = read_kinds(data.pop("kinds"), f"{where}, kinds")
-    try:
-        words = load_wordlist(data, controls="none")
-    except InputError as error:
-        raise error.retold(where) from None
-    return dataclasses.replace(words, origin=where), own
+def _published_name(source: str) -> tuple[str | None, str | None]:
+    """Return the published test of a name, and the level it implies."""
+    bases = {test["wordlist"]: base for base, test in seat_data("tests")["tests"].items()}
+    base, level = published_tests().get(source, (bases.get(source), "word"))
+    if base is not None:
+        return base, None if level == "word" else level
+    if source in list_wordlists() or Path(source).suffix == ".toml" or Path(source).exists():
+        return None, None
+    raise checks.unknown(source, [*list_tests(), *list_wordlists()], "test")
+
+
+def _own_kinds(source: Any) -> KindsOfWords:
+    """Return the kinds that a word list of one's own states."""
+    data, where = source, "mapping"
+    if isinstance(source, str) and Path(source).suffix == ".toml":
+        data, where = files.read_toml(Path(source)), source
+    has_kinds = isinstance(data, Mapping) and "class" in data and "kinds" in data
+    return read_kinds(data["kinds"], f"{where}, kinds") if has_kinds else {}
 
 
 def _check_templates(templates: Any, where: str) -> tuple[str, str]:
     if templates is None:
         valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
-        raise InputError("the test has no unbleached sentences", where=where, valid=valid)
+        raise InputError("expected unbleached sentences, got none", where=where, valid=valid)
     if len(templates) != 2 or any(fields_of(template) != {"word"} for template in templates):
         problem = "expected two sentences, each with {word} and no other field"
         raise InputError(problem, where="templates", found=templates)
@@ -520,24 +498,15 @@ def _plural_of(singular: str) -> str:
     return f"{before}{blank}{noun}{of}{rest}"
 
 
-def is_sentence(text: str) -> bool:
-    """Whether a text looks like a sentence rather than a word.
-
-    Examples
-    --------
-    >>> [
-    ...     is_sentence(text)
-    ...     for text in ("woman of color", "She is.", "The engineer is competent", "这是爱。")
-    ... ]
-    [False, True, True, True]
-    """
+def _is_sentence(text: str) -> bool:
+    """Whether a text looks like a sentence rather than a word."""
     return len(text.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(text) is not None
 
 
 @functools.cache
 def seat_data(name: str) -> dict[str, Any]:
     """Read one of the shipped files on sentence tests."""
-    return read_toml(data_dir("wordlists") / "seat" / f"{name}.toml")
+    return files.read_toml(files.data_dir("wordlists") / "seat" / f"{name}.toml")
 
 
 @functools.cache
@@ -560,33 +529,26 @@ def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
 
 def stated_kinds(kinds: Any) -> KindsOfWords:
     """Read the argument `kinds`."""
-    if isinstance(kinds, str | os.PathLike):
-        table = read_toml(Path(kinds))
-        checks.known_keys(table, table, kinds, needed=("kinds",))
-        return read_kinds(table["kinds"], f"{os.fspath(kinds)}, kinds")
-    return read_kinds(kinds or {}, "kinds")
+    if not isinstance(kinds, str | os.PathLike):
+        return read_kinds(kinds or {}, "kinds")
+    table = files.read_toml(Path(kinds))
+    checks.known_keys(table, table, kinds, needed=("kinds",))
+    return read_kinds(table["kinds"], f"{os.fspath(kinds)}, kinds")
 
 
 def read_kinds(table: Any, where: str) -> KindsOfWords:
     """Check a table of kinds and their words, with own forms."""
     known = seat_data("templates")["templates"]
-    checks.table(table, where, "kinds, each with a list of words")
     out: KindsOfWords = {}
-    for kind, words in table.items():
+    for kind, words in checks.table(table, where, "kinds, each with a list of words").items():
         checks.choice(kind, known, "kind", where)
-        if not isinstance(words, list | tuple):
-            raise InputError("expected a list of words", where=f"{where}, {kind}", found=words)
-        for i, item in enumerate(words, start=1):
+        for i, item in enumerate(checks.several(words, "word", f"{where}, {kind}"), start=1):
             here = f"{where}, {kind}, number {i}"
             forms = dict(item) if isinstance(item, Mapping) else {"word": item}
-            checks.known_keys(forms, _FORMS, here, needed=("word",))
-            for value in forms.values():
-                checks.text(value, here)
-            if len(forms) > 1 and kind not in _COUNT_NOUNS:
-                raise InputError("only count nouns have forms", where=here, found=item)
-            checks.choice(forms.get("article", "a"), ("a", "an"), "article", here)
-            word = forms.pop("word")
+            known_forms = _FORMS if kind in _COUNT_NOUNS else _FORMS[:1]
+            checks.known_keys(forms, known_forms, here, needed=_FORMS[:1])
+            word = checks.text(forms.pop("word"), here)
             if word in out:
-                raise InputError("the word is listed before", where=here, found=word)
+                raise InputError("expected each word once", where=here, found=word)
             out[word] = (kind, forms)
     return out

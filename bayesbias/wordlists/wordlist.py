@@ -2,10 +2,9 @@
 
 A word list says which words stand for a protected class and which attributes are stereotypes of
 it. Nothing else is typed in: the connection of a pair follows from the list
-(`bayesbias.wordlists.pairing`).
+(`bayesbias.wordlists.listfile.pairs`).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bayesbias.core.formatting import join_words, number_of
@@ -13,6 +12,9 @@ from bayesbias.core.formatting import join_words, number_of
 __all__ = ["Controls", "WordClass", "WordList"]
 
 CONTROLS = ("human", "neutral")
+CONNECTIONS = ("associated", "different", *CONTROLS)
+SHARED = "shared"
+"""Connection and kind of attributes that belong to no class."""
 NOT_STATED = "not stated"
 # Below this many words a class still counts, but it is noted that its own spread is weakly known.
 # Two words is the hard limit; the shortest published stereotype list has three.
@@ -147,7 +149,7 @@ class WordList:
     def attribute_words(self) -> tuple[str, ...]:
         """All attributes, each once: stereotypes, then those of no class."""
         sets = (*(c.attributes for c in self.classes), *self.attribute_sets.values())
-        return distinct_words(word for words in sets for word in words)
+        return tuple(dict.fromkeys(word for words in sets for word in words))
 
     @property
     def control_words(self) -> tuple[str, ...]:
@@ -157,7 +159,9 @@ class WordList:
     @property
     def words(self) -> tuple[str, ...]:
         """Every word an embedding is asked for, each once."""
-        return distinct_words((*self.protected_words, *self.attribute_words, *self.control_words))
+        return tuple(
+            dict.fromkeys((*self.protected_words, *self.attribute_words, *self.control_words))
+        )
 
     @property
     def thin(self) -> tuple[str, ...]:
@@ -185,8 +189,3 @@ class WordList:
             number_of(len(self.attribute_words), "attribute"),
         )
         return f"<WordList {self.name}: {', '.join(counts)}, {controls}>"
-
-
-def distinct_words(words: Iterable[str]) -> tuple[str, ...]:
-    """Return words, each once."""
-    return tuple(dict.fromkeys(words))

@@ -82,8 +82,7 @@ def test_any_vectors_may_have_an_open_vocabulary():
 
 @pytest.mark.parametrize("name", ["religion", "gender", "race"])
 def test_static_embedding_orders_the_connections(name):
-    from bayesbias.wordlists.listfile import load_wordlist
-    from bayesbias.wordlists.pairing import pairs
+    from bayesbias.wordlists.listfile import load_wordlist, pairs
 
     words = load_wordlist(name)
     e = load_embedding("minilm-static", words.words)

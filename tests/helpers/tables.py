@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 
 def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> pd.DataFrame:

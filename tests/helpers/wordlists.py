@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.listfile import pairs
 from bayesbias.wordlists.wordlist import WordList
 
 AGE = {

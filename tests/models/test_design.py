@@ -13,7 +13,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 
 @pytest.mark.parametrize("name", MODELS)

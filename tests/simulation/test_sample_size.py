@@ -7,7 +7,7 @@ from scipy import stats
 
 from bayesbias.simulation.sample_size import plan_reliability, sample_size
 from bayesbias.simulation.scenario import RELIGION_REDDIT, Scenario
-from bayesbias.wordlists.pairing import CONNECTIONS
+from bayesbias.wordlists.wordlist import CONNECTIONS
 
 MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = (
     RELIGION_REDDIT  # the names of the parameters of the model crossed

@@ -69,7 +69,7 @@ def test_a_pool_holds_no_word_of_the_list():
         "clock",
         "grass",
     ]
-    assert pool_of(words(), "2021") == [*bb.wordlists.controls.load_controls("2021").neutral]
+    assert pool_of(words(), "2021") == [*bb.wordlists.listfile.load_controls("2021").neutral]
     with pytest.raises(InputError, match="neutral words to choose from"):
         pool_of(bb.load_wordlist(LIST, controls="none"))
 

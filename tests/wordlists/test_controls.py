@@ -10,8 +10,7 @@ import pytest
 from helpers.wordlists import GOOD, write
 
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists.controls import load_controls
-from bayesbias.wordlists.listfile import load_wordlist
+from bayesbias.wordlists.listfile import load_controls, load_wordlist
 from bayesbias.wordlists.wordlist import Controls
 
 

@@ -14,16 +14,20 @@ from bayesbias.wordlists.listfile import check_wordlist, load_wordlist
 BAD = [
     ("schema = 1", "schema = 2", "schema: unknown schema, got 2"),
     ("language", "langage", "unknown key, got 'langage'.*Did you mean 'language'"),
-    ('name = "old"', 'name = "young"', "two classes have one name, got 'young'"),
-    ('["old", "elderly"]', '["old"]', "class 'old', protected: a class needs at least two"),
-    ('"wise"]', '"wise", "frail"]', "class 'old', attributes: the word is listed 2 times"),
-    ('"elderly"]', '"youth"]', "a protected word is in two classes, got 'youth'"),
+    ('name = "old"', 'name = "young"', "one class of each name, got 'young'"),
+    ('["old", "elderly"]', '["old"]', "class 'old', protected: expected two words"),
+    (
+        '"wise"]',
+        '"wise", "frail"]',
+        "class 'old', attributes: expected each word once, got 'frail' 2",
+    ),
+    ('"elderly"]', '"youth"]', "each protected word in one class, got 'youth'"),
     ('"elderly"', "65", "class 'old', protected, word number 2: .*got 65"),
-    ('["clock", "grass"]', '["clock"]', "controls, neutral: a neutral control list needs"),
+    ('["clock", "grass"]', '["clock"]', "controls, neutral: expected two words"),
     (
         "[controls]",
         '[published_spellings]\nelderley = "aged"\n[controls]',
-        "is not a word of this list.*Did you mean 'elderly'",
+        "expected a word of this list.*Did you mean 'elderly'",
     ),
 ]
 
@@ -50,9 +54,9 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
         ("religon", "Did you mean 'religion'"),
         ("nowhere/mine.toml", "no such word list file"),
         ("minilm-static", "are the two exchanged"),
-        ({}, "class: expected a class"),
-        ({"man": ["he", "him"]}, "class 'man': must be a mapping"),
-        (None, "cannot be read as a word list"),
+        ({}, "class: expected one class"),
+        ({"man": ["he", "him"]}, "class 'man': expected a table"),
+        (None, "word list: expected a path, got None"),
     ],
 )
 def test_what_is_no_word_list(x: object, message: str) -> None:

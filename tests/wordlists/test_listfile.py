@@ -12,8 +12,7 @@ from pathlib import Path
 from helpers.places import ROOT
 from helpers.wordlists import AGE, GOOD, write
 
-from bayesbias.wordlists.listfile import check_wordlist, load_wordlist, wordlist_template
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.listfile import check_wordlist, load_wordlist, pairs, wordlist_template
 
 
 # Ways to hand a list over -------------------------------------------------------------------------

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesbias.wordlists.controls import load_controls
-from bayesbias.wordlists.listfile import check_wordlist, load_wordlist
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.listfile import check_wordlist, load_controls, load_wordlist, pairs
 
 WEAT = [*(f"weat{i}" for i in range(1, 11)), "weat3b", "weat5b", "weat6b", "weat7b", "weat8b"]
 

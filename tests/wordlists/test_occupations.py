@@ -103,14 +103,14 @@ def test_own_occupations(tmp_path):
         ({"professions": []}, "professions: expected a list that is not empty"),
         (
             {"professions": ["nurse", "person"]},
-            "a sentence is made twice, got 'He is a person.'",
+            "each sentence to be made once, got 'He is a person.'",
         ),
         (
             {"professions": [{"name": "nurse", "female_share": 101}]},
             "female_share: must lie from 0",
         ),
         ({"noun_pairs": [{"male": "He"}]}, "noun_pairs, number 1: lacks the key 'female'"),
-        ({"template": "{noun} is a {job}."}, "template: expected the fields of a sentence"),
+        ({"template": "{noun} is a {job}."}, "template: expected the fields"),
     ],
 )
 def test_faults_in_a_list_of_occupations_are_named(change, message):

@@ -6,8 +6,7 @@ import copy
 
 from helpers.wordlists import AGE, rows
 
-from bayesbias.wordlists.listfile import load_wordlist
-from bayesbias.wordlists.pairing import pairs
+from bayesbias.wordlists.listfile import load_wordlist, pairs
 
 
 def test_pairs_of_a_small_list_in_full() -> None:

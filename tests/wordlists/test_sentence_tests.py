@@ -248,7 +248,7 @@ def test_articles_and_plurals(singular, article, plural):
     [
         (("sent-weat11",), r"unknown test.*'sent-weat11'.*Did you mean 'sent-weat1"),
         (("weat6", "sentences"), r"unknown level.*'sentences'.*Did you mean 'sentence'"),
-        (("sent-weat6", "word"), "level of its own.*Valid: sentence"),
+        (("sent-weat6", "word"), "expected its level, sentence, got word"),
         (("religion", "word"), "two classes.*'judaism', 'christianity', 'islam'"),
     ],
 )
@@ -260,7 +260,7 @@ def test_an_unknown_test_or_level_is_named(arguments, message):
 @pytest.mark.parametrize(
     ("kinds", "message"),
     [
-        (None, r"the kind is not known of 'nurse', 'cook', 'warm', 'Zen'.*\[kinds\]"),
+        (None, r"the kind of each word, got none of 'nurse', 'cook', 'warm', 'Zen'.*\[kinds\]"),
         ({"persons": ["nurse"]}, "unknown kind.*'persons'.*Did you mean 'person'"),
     ],
 )
@@ -283,7 +283,7 @@ def test_an_own_test_runs_by_path_with_its_words_and_templates(tmp_path):
     assert set(plain.frame["template"]) == {"{word}"}
     full = sentence_test(str(write_test(own, tmp_path / "full.json", parts=True)))
     assert full.frame.equals(own.frame)
-    with pytest.raises(InputError, match="from its file as it stands"):
+    with pytest.raises(InputError, match="as it stands in its file"):
         sentence_test(tmp_path / "plain.jsonl", level="sentence")
 
 

@@ -32,7 +32,7 @@ def test_one_class_needs_controls_and_says_what_it_lacks() -> None:
     assert load_wordlist(one, "2022").notes == (
         "The list has one class, so no pair is 'different'.",
     )
-    with pytest.raises(InputError, match="one class and no controls leave nothing to compare"):
+    with pytest.raises(InputError, match="expected two classes or more, or control words"):
         load_wordlist(one)
 
 

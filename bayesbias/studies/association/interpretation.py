@@ -26,7 +26,7 @@ from bayesbias.studies.common import (
     plural,
     verdict_of,
 )
-from bayesbias.wordlists.pairing import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,7 @@ from bayesbias.studies.common import (
     texts,
     title_line,
 )
-from bayesbias.wordlists.pairing import SHARED
+from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd

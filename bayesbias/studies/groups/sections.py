@@ -37,8 +37,7 @@ from bayesbias.studies.common import (
     title_line,
     verdict_of,
 )
-from bayesbias.wordlists.pairing import SHARED
-from bayesbias.wordlists.wordlist import CONTROLS
+from bayesbias.wordlists.wordlist import CONTROLS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd

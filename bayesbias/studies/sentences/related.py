@@ -10,7 +10,13 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.wordlists.sentence_tests import SentenceTest, list_tests, sentence_test
+from bayesbias.wordlists.sentence_tests import (
+    LEVELS,
+    SentenceTest,
+    list_tests,
+    published_tests,
+    sentence_test,
+)
 
 # The tests of Table 4 of the paper, in its order and by its names; then the others, named in its
 # manner.
@@ -84,19 +90,14 @@ def _own_name(test: SentenceTest) -> SentenceTest:
 
 def base_of_test(name: str) -> tuple[str, int]:
     """Return the word test that a published name belongs to, and the place of its level."""
-    base, place = name, 0
-    if name.startswith("sent-"):
-        base, place = name.removeprefix("sent-"), 1
-    for ending, level in (("_one_word", place), ("_one_sentence", 2)):
-        if base.endswith(ending):
-            return base.removesuffix(ending), level
-    return base, place
+    base, level = published_tests().get(name, (name, "word"))
+    return base.removesuffix("_one_word"), LEVELS.index(level)
 
 
 def level_of_test(test: SentenceTest) -> str:
     """Return the level of a test: of a shipped one by its name, of any other by its templates."""
-    if test.name in list_tests():
-        return ("word", "sentence", "unbleached")[base_of_test(test.name)[1]]
+    if test.name in published_tests():
+        return published_tests()[test.name][1]
     words = test.frame.groupby(["set", "word"], observed=True).size()
     if (test.frame["template"] == "{word}").all():
         return "text" if test.unstated else "word"
