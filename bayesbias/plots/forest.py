@@ -16,7 +16,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
 from bayesbias.plots import style
-from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, pt, styled
+from bayesbias.plots.style import COLOR, FAINT, INK, MARKER, styled
 
 __all__ = [
     "plot_connections",
@@ -44,8 +44,26 @@ _LEVELS = {
     "attribute_set": ", per attribute set",
     "word": ", per protected word",
 }
-type Groups = Mapping[str, Sequence[tuple[Hashable, str]]]
+type Groups = Mapping[str, list[tuple[Hashable, str]]]
 """Heading -> rows under it, each a key and a label. The heading ``""`` is not drawn."""
+
+
+def grouped(rows: Iterable[tuple[str, Hashable, str]]) -> Groups:
+    """Put rows (heading, key, label) under their headings."""
+    groups: dict[str, list[tuple[Hashable, str]]] = {}
+    for head, key, label in rows:
+        groups.setdefault(head, []).append((key, label))
+    return groups
+
+
+def rows_in(groups: Groups) -> float:
+    """Return the height of groups in rows."""
+    return sum(len(members) + HEAD * bool(name) for name, members in groups.items())
+
+
+def lanes(n: int, apart: float) -> list[float]:
+    """Return how far each of several series stands from the middle of a row."""
+    return [(i - (n - 1) / 2) * apart for i in range(n)]
 
 
 @dataclass(frozen=True)
@@ -133,8 +151,7 @@ def forest(
     rope : float, optional
         Half-width of the region of practical equivalence.
     """
-    n = sum(len(members) + HEAD * bool(name) for name, members in groups.items())
-    (ax,) = style.axes_for(ax, height or style.rows_height(n, roomy, tight))
+    (ax,) = style.axes_for(ax, height or style.rows_height(rows_in(groups), roomy, tight))
     draw_rows(ax, groups, series, rope=rope, **rest)
     ax.set_xlabel(xlabel)
     entries = [*handle_series(series), *handles]
@@ -191,9 +208,9 @@ def draw_rows(
     labels: list[tuple[float, str]] = []
     edge = 0.0
     for name, members in groups.items():
-        if name and edge:
-            ax.axhline(edge, color=FAINT, linewidth=0.6, zorder=0.5)
         if name:
+            if edge:
+                ax.axhline(edge, color=FAINT, linewidth=0.6, zorder=0.5)
             heads.append((edge + HEAD / 2, name))
             edge += HEAD
         for number, (key, label) in enumerate(members):
@@ -206,20 +223,19 @@ def draw_rows(
     size = float(np.clip(0.88 * points, 3.0, 8.5))
     ax.set_ylim(edge, 0)
     named = labels if inside else sorted([*labels, *heads])
-    style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size)
+    style.name_rows(ax, *zip(*named, strict=True), size)
     for text, tick in zip(ax.get_yticklabels(), named, strict=True):
         text.set_fontweight("bold" if tick in heads else "normal")
-    box = {"facecolor": "white", "linewidth": 0, "pad": 1}
-    look: dict[str, Any] = {"fontsize": pt(size), "fontweight": "bold", "bbox": box}
     for at, name in heads if inside else ():
-        place = (0, at), (pt(4), 0), ax.get_yaxis_transform(), "offset points"
-        ax.annotate(style.plain(name, 40), *place, va="center", **look)
-    lanes = len({each.shift for each in series})
-    scale = points * (0.3 if lanes < 3 else 0.5 / lanes)
+        box = {"facecolor": "white", "linewidth": 0, "pad": 1}
+        look: dict[str, Any] = {"x": 0, "shift": 4, "fontweight": "bold", "bbox": box}
+        style.write_aside(ax, at, style.plain(name, 40), size, **look)
+    different = len({each.shift for each in series})
+    scale = points * (0.3 if different < 3 else 0.5 / different)
     for each in series:
         y = each.rows["key"].map(rows).to_numpy(dtype=float) + each.shift
         if "hpdi_low" in each.rows:
-            ends = (each.rows[end].to_numpy(dtype=float) for end in ("hpdi_low", "hpdi_high"))
+            ends = each.rows[["hpdi_low", "hpdi_high"]].to_numpy(dtype=float).T
             width = min(each.width, max(0.9, 0.4 * scale))
             ax.hlines(y, *ends, color=each.color, linewidth=width, zorder=3, label="_interval")
         means = each.rows["mean"].to_numpy(dtype=float)
@@ -235,8 +251,7 @@ def draw_rows(
         aside: dict[str, Any] = {"shift": column.shift, "color": column.color, "ha": column.ha}
         for key, text in column.texts.items():
             style.write_aside(ax, rows[key], text, min(8.0, 0.75 * points), **aside)
-        if column.title:
-            style.write_aside(ax, None, column.title, 7.5, **aside)
+        style.write_aside(ax, None, column.title, 7.5, **aside)
     return rows
 
 
@@ -251,13 +266,21 @@ def p_text(p: float) -> str:
     return format_value(p, "probability")
 
 
-def by_class(table: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
+def class_of(table: pd.DataFrame) -> dict[str, str]:
+    """Return the class of each word, in the order of the table."""
+    first = table.drop_duplicates("protected_word").astype(str)
+    return dict(zip(first["protected_word"], first["protected_class"], strict=True))
+
+
+def by_class(table: pd.DataFrame) -> Groups:
     """Return the words of each class, both in the order of the table."""
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    first = table.drop_duplicates("protected_word")[["protected_class", "protected_word"]]
-    for name, word in first.astype(str).itertuples(index=False):
-        groups.setdefault(name, []).append((word, word))
-    return groups
+    return grouped((name, word, word) for word, name in class_of(table).items())
+
+
+def connection_handles(connections: Iterable[str], linewidth: float = 0) -> list[Any]:
+    """Return the entries of the legend for connections."""
+    looks = [(COLOR[name], name, MARKER[name]) for name in connections]
+    return [style.line_handle(*look, linewidth=linewidth) for look in looks]
 
 
 def rope_handle(rope: float) -> Any:
@@ -347,9 +370,8 @@ def plot_connections(
         Series(part, COLOR.get(str(name), FAINT), MARKER.get(str(name), "o"), width=2.4, size=7)
         for name, part in frame.groupby("key", sort=False)
     ]
-    distance = fit.spec.outcome == "distance"
-    look: Any = {"linewidth": 2.4, "markersize": 6}
-    handles = [style.line_handle(INK, mean_and_interval(prob, estimand), "o", **look)]
+    distance, said = fit.spec.outcome == "distance", mean_and_interval(prob, estimand)
+    handle = style.line_handle(INK, said, "o", linewidth=2.4, markersize=6)
     return forest(
         ax,
         {"": [(key, key) for key in frame["key"]]},
@@ -357,7 +379,7 @@ def plot_connections(
         height=1.35 + 0.42 * len(frame),
         zero=1.0 if distance else None,
         beside=[Beside(by_key(frame, style.estimate))],
-        handles=handles + ([one_handle()] if distance else []),
+        handles=[handle, one_handle()] if distance else [handle],
         title="Mean distance per connection",
         note=f"{source_of(fit)}; {estimand_label(fit.spec, 'overall', estimand)}",
         xlabel=outcome_label(fit.spec),
@@ -427,73 +449,65 @@ def plot_contrasts(
     ['religion', 'gender', 'ROPE ±0.02']
     """
     fits = _named_fits(fit)
-    spec, several = next(iter(fits.values())).spec, len(fits) > 1
+    first, several = next(iter(fits.values())), len(fits) > 1
+    spec = first.spec
     frames = []
     for name, each in fits.items():
         frame = each.contrasts(prob, rope)
-        set_rows = frame["level"] == "attribute_set"
-        frame = frame[~set_rows | (frame["contrast"] == "associated - different")]
         levels = [own for own in _LEVELS if own in set(frame["level"])]
         checks.choice(level, levels, "level", each.spec.label)
         frames.append(frame[frame["level"] == level].assign(fit=name))
     frame = pd.concat(frames, ignore_index=True)
     known = list(dict.fromkeys(frame["contrast"]))
-    names = known[:1] if level == "word" else known
+    names = known[:1] if level in ("word", "attribute_set") else known
     if contrasts is not None:
         given = [contrasts] if isinstance(contrasts, str) else contrasts
         names = [checks.choice(name, known, "contrast of this fit") for name in given]
     frame = frame[frame["contrast"].isin(names)]
     frame = frame.assign(key=list(zip(frame["contrast"], frame["name"], strict=True)))
     alone = level == "word" and len(names) == 1
-    class_of = {
-        word: name
-        for each in fits.values()
-        for name, words in by_class(each.table).items()
-        for word, _ in words
-    }
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for contrast, name in dict.fromkeys(frame["key"]):
-        head, label = with_minus(contrast), with_minus(str(name))
+    classes = class_of(pd.concat([each.table for each in fits.values()]))
+
+    def placed(contrast: str, name: str) -> tuple[str, Hashable, str]:
+        head, label = with_minus(contrast), with_minus(name)
         if level == "overall":
             head, label = "", head
         elif level == "word":
-            head = class_of[name] if alone else f"{head}, {class_of[name]}"
-        groups.setdefault(head, []).append(((contrast, name), label))
-    series, columns = [], []
+            head = classes[name] if alone else f"{head}, {classes[name]}"
+        return head, (contrast, name), label
+
+    estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
     looks: dict[str, tuple[str, str, str, dict[str, Any]]]
     if several:
-        estimand = next(each for each in ESTIMANDS if each in set(frame["estimand"]))
         frame = frame[frame["estimand"] == estimand]
-        looks = {name: (name, *_FITS[i % len(_FITS)], {}) for i, name in enumerate(fits)}
+        looks = {name: ("", *_FITS[i % len(_FITS)], {}) for i, name in enumerate(fits)}
     else:
         open_ = {"width": 1.1, "size": 5, "hollow": True}
         looks = {
             "population": ("pop.", POPULATION, "o", {}),
             "listed_words": ("these", LISTED, "D", open_),
         }
+    series, columns = [], []
+    shifts = lanes(len(looks), 0.4 * min(1, 2 / len(looks)))
     for place, (which, (short, color, marker, look)) in enumerate(looks.items()):
         part = frame[frame["fit" if several else "estimand"] == which]
-        legend = which if several else estimand_label(spec, level, which)
-        shift = 0.4 * (place - (len(looks) - 1) / 2) * min(1, 2 / len(looks))
-        series.append(Series(part, color, marker, shift, label=f"_{which}", legend=legend, **look))
-        at = 32.0 + 30 * place
+        look |= {"legend": which if several else estimand_label(spec, level, which)}
+        series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
         texts = by_key(part, p_text, "p_below_zero")
-        columns.append(Beside(texts, "" if several else short, at, color, "right"))
+        columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
     title = f"Contrasts between {'attribute sets' if spec.results.between else 'connections'}"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     nearer = "lies nearer" if distance else "is smaller"
-    source, said = f"{source_of(next(iter(fits.values())))}.", as_percent(prob)
-    note = f"{source} Posterior mean (these words: observed mean) and {said} HPDI"
+    note = f"{source_of(first)}. Posterior mean (these words: observed mean) and {as_percent(prob)} HPDI"
     if several:
         scope, mean = estimand_label(spec, level, estimand), mean_and_interval(prob, estimand)
         note = f"{number_of(len(fits), 'fit')}; {scope}; {mean}"
-    roomy = (0.34 if level == "overall" else 0.27) * max(1, len(looks) / 2)
     ax = forest(
         ax,
-        groups,
+        grouped(placed(*key) for key in dict.fromkeys(frame["key"])),
         series,
-        roomy=roomy,
+        roomy=(0.34 if level == "overall" else 0.27) * max(1, len(looks) / 2),
         tight=0.12,
         rope=rope,
         beside=columns,
@@ -544,51 +558,34 @@ def plot_replicates(
     frame, sets = result.contrasts(prob, rope), result.by_set(prob, rope)
     labels = [name for name in ("estimand", "change", "level", "name", "contrast") if name in frame]
     frame, sets = (
-        own.assign(key=list(zip(*(own[name] for name in labels), strict=True)))
+        own.assign(key=list(own[labels].itertuples(index=False, name=None)))
         for own in (frame, sets)
     )
     first = frame["contrast"] == frame["contrast"].iloc[0]
     shown = frame["level"].isin(["class", "attribute_set", "between"]) & first
     frame = frame[(frame["level"] == "overall") | shown]
     sets = sets[sets["key"].isin(frame["key"]) & (sets["set"] != "center")]
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
     heads = {"population": "New words", "listed_words": "Listed words"}
-    for row in frame.to_dict("records"):
+
+    def placed(row: dict[str, Any]) -> tuple[str, Hashable, str]:
         head = heads[row["estimand"]] + (f", {row['change']}" if "change" in row else "")
         kinds = {"overall": row["contrast"], "attribute_set": f"set {row['name']}"}
-        label = with_minus(kinds.get(row["level"], row["name"]))
-        groups.setdefault(head, []).append((row["key"], label))
-    m = len(result.results)
-    series = [
-        Series(frame, POPULATION, shift=-0.15, label="_pooled", legend="pooled, with interval"),
-        Series(
-            sets[["key", "mean"]],
-            INK,
-            shift=0.25,
-            size=3.2,
-            hollow=True,
-            label="_sets",
-            legend="each set",
-        ),
-    ]
-    said = as_percent(prob)
+        return head, row["key"], with_minus(kinds.get(row["level"], row["name"]))
+
+    look: dict[str, Any] = {"shift": 0.25, "size": 3.2, "hollow": True}
     return forest(
         ax,
-        groups,
-        series,
+        grouped(map(placed, frame.to_dict("records"))),
+        [
+            Series(frame, POPULATION, shift=-0.15, label="_pooled", legend="pooled, with interval"),
+            Series(sets[["key", "mean"]], INK, label="_sets", legend="each set", **look),
+        ],
         tight=0.16,
         rope=rope,
-        beside=[
-            Beside(
-                by_key(frame, percent, "share_between"),
-                "between",
-                34.0,
-                ha="right",
-            )
-        ],
-        title=f"Pooled over {number_of(m, 'set')} of vectors",
-        note=f"{result.provenance['name']}. Pooled mean and {said} interval (Rubin's rules); "
-        "between: share of the variance between sets",
+        beside=[Beside(by_key(frame, percent, "share_between"), "between", 34.0, ha="right")],
+        title=f"Pooled over {number_of(len(result.results), 'set')} of vectors",
+        note=f"{result.provenance['name']}. Pooled mean and {as_percent(prob)} interval (Rubin's "
+        "rules); between: share of the variance between sets",
         xlabel="difference of mean cosine distances (below 0: the first of the two lies nearer)",
         data=frame.drop(columns="key"),
     )
@@ -665,49 +662,45 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     if not has:
         valid = "a model with slopes: bayesbias.models.slopes_for"
         raise InputError("expected a result with slopes", where="result", valid=valid)
-    source, unit = "Changes of distances", "change of the cosine distance"
-    if spec is not None:
+    if not callable(slopes):
+        prob = float(result.provenance["prob"])
+        frame, source, unit = slopes, "Sentence tests", "cosine distance"
+    elif spec is None:
+        frame, source, unit = slopes(prob), "Changes of distances", "change of the cosine distance"
+    else:
         units = {
             "distance": "cosine distance",
             "difference": "female − male, in probability",
             "logit_difference": "female − male, in log odds",
         }
+        frame, source = slopes(prob), source_of(result)
         unit = units.get(spec.outcome, spec.outcome.replace("_", " "))
-        source = source_of(result)
-    frame = slopes(prob) if callable(slopes) else slopes
-    if not callable(slopes):
-        prob = float(result.provenance["prob"])
-        source, unit = "Sentence tests", "cosine distance"
     frame = frame[~frame["level"].isin(["word", "profession", "noun_pair", "template"])]
     if "test" in frame:
         frame = frame[frame["level"] == "overall"]
     owners = [c for c in ("test", "model", "options", "method") if c in frame]
     told = [c for c in owners if c == "test" or frame[c].nunique() > 1]
     frame = frame.assign(key=range(len(frame)))
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for row in frame.to_dict("records"):
+
+    def placed(row: dict[str, Any]) -> tuple[str, Hashable, str]:
         owner = ", ".join(str(row[c]) for c in told if row[c])
         label = with_minus(row["of"]) + (f", {row['name']}" if row["level"] != "overall" else "")
-        head = ": ".join(filter(None, [owner, row["covariate"]]))
-        groups.setdefault(head, []).append((row["key"], label))
+        return ": ".join(filter(None, [owner, row["covariate"]])), row["key"], label
+
     contrast = frame["of"].str.contains(" - ", regex=False)
-    series = [
-        Series(part, color, marker, width=1.4, size=4.5, label="_slope", legend=legend)
-        for part, color, marker, legend in (
-            (
-                frame[~contrast],
-                COLOR["different"],
-                "o",
-                f"slope of a mean, {as_percent(prob)} HPDI",
-            ),
-            (frame[contrast], INK, "D", "of a difference of means"),
-        )
-        if len(part)
-    ]
+    mean = f"slope of a mean, {as_percent(prob)} HPDI"
+    looks = (
+        (frame[~contrast], COLOR["different"], "o", mean),
+        (frame[contrast], INK, "D", "of a difference of means"),
+    )
     return forest(
         ax,
-        groups,
-        series,
+        grouped(map(placed, frame.to_dict("records"))),
+        [
+            Series(*look, width=1.4, size=4.5, label="_slope", legend=legend)
+            for *look, legend in looks
+            if len(look[0])
+        ],
         roomy=0.3,
         beside=[Beside(by_key(frame, p_text, "p_below_zero"), "P(< 0)")],
         title="Slopes on covariates",
@@ -774,17 +767,16 @@ def plot_sweep(
     # Marked are cells in another unit than most (*), and those without most words or with warnings
     # (†).
     cells = result.cells.set_index("cell").loc[frame["cell"]]
-    doubt = cells["warnings"].notna()
-    for side in ("protected", "stereotypes"):
-        doubt |= (cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]).fillna(False)
+    few = [
+        cells[f"{side}_found"] < 0.5 * cells[f"{side}_listed"]
+        for side in ("protected", "stereotypes")
+    ]
+    doubt = (cells["warnings"].notna() | few[0].fillna(False) | few[1].fillna(False)).to_numpy()
     other = frame["unit"] != frame["unit"].mode().iloc[0]
-    frame = frame.assign(
-        mark=["*" * int(a) + "†" * int(b) for a, b in zip(other, doubt, strict=True)]
-    )
+    frame = frame.assign(mark=np.where(other, "*", "") + np.where(doubt, "†", ""))
     names = {"cell": "key", "standardized": "mean"}
     names |= {f"standardized_{end}": f"hpdi_{end}" for end in ("low", "high")}
     rows = frame.drop(columns="name").rename(columns=names)
-    rope, prob = float(frame["rope"].iloc[0]), float(frame["prob"].iloc[0])
     population = estimand == "population"
     look: dict[str, Any] = {"color": POPULATION} if population else {"color": LISTED, "marker": "D"}
     trusted = frame["trusted"].fillna(False).astype(bool)
@@ -799,9 +791,11 @@ def plot_sweep(
     ]
     superiority = by_key(rows, lambda value: style.number(value, 2), "probability_of_superiority")
     distance = by_key(rows, lambda value: style.number(value, signed=True), "distance")
-    units = frame["unit"].unique()
-    unit = units[0].replace("sd of", "standard deviations of") if len(units) == 1 else ""
-    note = f"{number_of(len(frame), 'cell')} of a sweep; {mean_and_interval(prob, estimand)}"
+    unit = "standard deviations of pairs"
+    if frame["unit"].nunique() == 1:
+        unit = frame["unit"].iloc[0].replace("sd of", "standard deviations of")
+    mean = mean_and_interval(float(frame["prob"].iloc[0]), estimand)
+    note = f"{number_of(len(frame), 'cell')} of a sweep; {mean}"
     if other.any():
         note += ". * in another unit, not to be compared with the others"
     if doubt.any():
@@ -811,36 +805,32 @@ def plot_sweep(
         _sweep_groups(frame),
         series,
         roomy=0.3,
-        rope=rope,
+        rope=float(frame["rope"].iloc[0]),
         beside=[
             Beside(superiority, "superiority", 44.0, ha="right"),
             Beside(distance, "distance", 92.0, ha="right"),
         ],
         title=f"{with_minus(frame['contrast'].iloc[0])} in every cell",
         note=note,
-        xlabel=f"difference in {unit or 'standard deviations of pairs'} "
-        "(below 0: the first of the two lies nearer)",
+        xlabel=f"difference in {unit} (below 0: the first of the two lies nearer)",
         data=frame,
     )
 
 
-def _sweep_groups(frame: pd.DataFrame) -> dict[str, list[tuple[Hashable, str]]]:
+def _sweep_groups(frame: pd.DataFrame) -> Groups:
     """Name cells by the labels that differ, those of each word list under its name."""
     labels = ["embedding", "distances", "controls", "model", "seed"]
     told = [c for c in labels if frame[c].nunique(dropna=False) > 1]
     told = told or [c for c in labels if frame[c].notna().any()]
-    lists = frame["wordlist"].nunique(dropna=False) > 1
     short = frame[told].astype("string").fillna("")
     for column in told:
         last = short[column].str.split(r"[/\\]", regex=True).str[-1]
         if last.nunique() == short[column].nunique():
             short[column] = last
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for row, parts in zip(frame.itertuples(), short.itertuples(index=False), strict=True):
-        name = ", ".join(filter(None, parts)) + row.mark
-        head = str(row.wordlist) if lists and row.wordlist == row.wordlist else ""
-        groups.setdefault(head, []).append((row.cell, name))
-    return groups
+    lists = frame["wordlist"].nunique(dropna=False) > 1
+    heads = frame["wordlist"].fillna("") if lists else [""] * len(frame)
+    names = [", ".join(filter(None, parts)) for parts in short.itertuples(index=False)]
+    return grouped(zip(heads, frame["cell"], names + frame["mark"], strict=True))
 
 
 @styled
@@ -885,19 +875,21 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
         "attribute": ("Attributes", "an attribute", COLOR["different"], "s"),
     }
     each = words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"]
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for key in sorted((key for key, _ in each), key=lambda key: [*sides].index(key[0])):
-        groups.setdefault(sides[key[0]][0], []).append((key, str(key[1])))
-    n = sum(HEAD + len(members) for members in groups.values())
-    (ax,) = style.axes_for(ax, style.rows_height(n, 0.34, 0.2))
+    groups = grouped(
+        (head, (side, name), str(name))
+        for side, (head, *_) in sides.items()
+        for name in words.loc[words["side"] == side, "group"].unique()
+    )
+    (ax,) = style.axes_for(ax, style.rows_height(rows_in(groups), 0.34, 0.2))
     rows = draw_rows(ax, groups, zero=None)
     for key, values in each:
-        x, row = values.to_numpy(dtype=float), rows[key]
+        _, _, color, marker = sides[key[0]]
         # The same heights each time, so that words of one frequency are seen.
-        y = row + (0.3 * np.sin(2.4 * np.arange(len(x))) if len(x) > 1 else np.zeros(1))
-        look: dict[str, Any] = {"color": sides[key[0]][2], "alpha": 0.45, "label": "_words"}
-        ax.plot(x, y, sides[key[0]][3], markersize=3, markeredgewidth=0, **look)
-        ax.plot([x.mean()], [row], "|", markersize=15, markeredgewidth=2, color=INK, label="_mean")
+        y = rows[key] + 0.3 * np.sin(2.4 * np.arange(len(values)))
+        look: dict[str, Any] = {"markeredgewidth": 0, "alpha": 0.45, "label": "_words"}
+        ax.plot(values, y, marker, color=color, markersize=3, **look)
+        look = {"markeredgewidth": 2, "color": INK, "label": "_mean"}
+        ax.plot([values.mean()], [rows[key]], "|", markersize=15, **look)
     style.show_x(ax)
     ax.set_xlabel("log frequency, in powers of ten")
     handles = [style.line_handle(INK, "mean", "|", linewidth=0, markersize=9)]
@@ -947,22 +939,18 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     ['associated − different', 'all']
     """
     frame, about = _frequency(fit, "contrasts")
-    keys = list(zip(frame["contrast"], frame["level"], frame["name"], strict=True))
+    keys = list(frame[["contrast", "level", "name"]].itertuples(index=False, name=None))
     titles = {"overall": "all", "class": "{}", "attribute_set": "list {}"}
-    groups: dict[str, list[tuple[Hashable, str]]] = {}
-    for key in keys:
-        label = titles[key[1]].format(key[2])
-        groups.setdefault(with_minus(key[0]), []).append((key, label))
+    groups = grouped((with_minus(key[0]), key, titles[key[1]].format(key[2])) for key in keys)
     series = []
     for which, color, marker, shift, legend in (
         ("without", INK, "o", -0.18, f"as it is, {as_percent(about['prob'])} HPDI"),
         ("with", COLOR["different"], "D", 0.18, "at equal frequency"),
     ):
-        ends = {"mean": "mean", "low": "hpdi_low", "high": "hpdi_high"}
-        part = frame.rename(columns={f"{which}_{a}": b for a, b in ends.items()}).assign(key=keys)
-        series.append(
-            Series(part, color, marker, shift, 1.4, 4.5, label=f"_{which}", legend=legend)
-        )
+        names = [f"{which}_{end}" for end in ("mean", "low", "high")]
+        part = frame[names].set_axis(["mean", "hpdi_low", "hpdi_high"], axis=1).assign(key=keys)
+        look = {"width": 1.4, "size": 4.5}
+        series.append(Series(part, color, marker, shift, label=f"_{which}", legend=legend, **look))
     return forest(
         ax,
         groups,

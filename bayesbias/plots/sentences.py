@@ -110,7 +110,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     for i, (title, _) in enumerate(rows):
         if i == 0 or title != rows[i - 1][0]:
             ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
-            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "xy": 0}
+            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "x": 0}
             style.write_aside(ax, i + 0.5, style.plain(title), size, **aside)
     label = 7.5 if len(models) <= 6 else 6.5
     letters = max(8, int(room / (0.55 * label)))  # that fit into a column

@@ -10,7 +10,6 @@ import contextvars
 import dataclasses
 import functools
 import io
-import itertools
 import math
 import os
 import textwrap
@@ -26,6 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.path import Path as MplPath
 from matplotlib.ticker import AutoLocator
 from matplotlib.transforms import Bbox, ScaledTranslation
 
@@ -57,7 +57,6 @@ class FigureStyle:
 
     Attributes
     ----------
-    name : str
     width : float
         Millimeters.
     text : float
@@ -66,16 +65,15 @@ class FigureStyle:
         Whether title and source stand above the figure. In a journal they belong in the caption.
     """
 
-    name: str
     width: float
     text: float
     titled: bool
 
 
 STYLES = {
-    "report": FigureStyle("report", 177.8, 8.0, True),
+    "report": FigureStyle(177.8, 8.0, True),
     # One column of Nature: 89 mm wide, text of 5 to 7 points.
-    "journal": FigureStyle("journal", 89.0, 7.0, False),
+    "journal": FigureStyle(89.0, 7.0, False),
 }
 _NOW = contextvars.ContextVar("figure_style", default=STYLES["report"])
 
@@ -144,12 +142,12 @@ def across() -> float:
 def settings() -> dict[str, Any]:
     """Return matplotlib's settings for the style in force."""
     known = set(font_manager.get_font_names())
+    sizes = ("font.size", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
+    inks = ("text", "xtick", "ytick", "axes.title", "axes.label", "axes.edge")
     return {
         "font.family": [*mpl.rcParams["font.family"], *(f for f in _FALLBACKS if f in known)],
-        **dict.fromkeys(("font.size", "legend.fontsize"), pt(8)),
-        **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), pt(8)),
-        **dict.fromkeys(("axes.titlecolor", "axes.labelcolor", "axes.edgecolor"), INK),
-        **dict.fromkeys(("text.color", "xtick.color", "ytick.color"), INK),
+        **dict.fromkeys(sizes, pt(8)),
+        **{f"{of}{'' if '.' in of else '.'}color": INK for of in inks},
         **dict.fromkeys(("axes.facecolor", "figure.facecolor"), "white"),
         **dict.fromkeys(("axes.grid", "axes.spines.top", "axes.spines.right"), False),
         "axes.titlesize": pt(9.5),
@@ -329,23 +327,28 @@ def estimate(row: Any, digits: int = 3, *, signed: bool = False, between: str = 
 
 
 def write_aside(
-    ax: Axes, row: float | None, text: str, size: float = 8.0, *, shift: float = 6.0, **style: Any
+    ax: Axes,
+    row: float | None,
+    text: str,
+    size: float = 8.0,
+    *,
+    x: float = 1.0,
+    shift: float = 6.0,
+    up: float = 4.0,
+    **look: Any,
 ) -> None:
-    """Write beside the Axes, some points from the edge ``xy`` (1: right).
-
-    At a row, or (``row=None``) above.
-    """
-    up, edge = style.pop("up", 4.0), style.pop("xy", 1)
+    """Write beside the Axes, some points from an edge (1: right), at a row or above (None)."""
+    above = row is None
     ax.annotate(
         text,
-        (edge, 1 if row is None else row),
-        (pt(shift), 0 if row is not None else pt(up)),
-        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(),
+        (x, 1 if row is None else row),
+        (pt(shift), pt(up) if above else 0),
+        xycoords="axes fraction" if above else ax.get_yaxis_transform(),
         textcoords="offset points",
-        va="bottom" if row is None else "center",
+        va="bottom" if above else "center",
         fontsize=pt(size),
         annotation_clip=False,
-        **{"ha": "left"} | style,
+        **{"ha": "left"} | look,
     )
 
 
@@ -357,50 +360,47 @@ def finish(
     They stand above the Axes of a figure that was made here. On the caller's Axes the title is
     matplotlib's own, so that ``ax.set_title`` replaces it, and the legend stands below.
     """
-    first = axes[0]
+    first, titled, alone = axes[0], style_now().titled, len(axes) == 1
     figure: Any = first.get_figure(root=True)
+    ours = isinstance(first, TitledAxes)
     data = data.reset_index(drop=True)
     data.attrs = {"title": title, "note": note}
     room = _room(axes)
-    each, few = room / len(axes), 250 if isinstance(first, TitledAxes) else 330
+    each = room / len(axes)
+
+    def wrapped(text: str, width: float, letter: float = 4.3) -> str:
+        return "\n".join(textwrap.wrap(plain(text, len(text)), max(20, int(width / letter))))
+
     for ax in axes:
         ax.data = data
-        if isinstance(ax.xaxis.get_major_locator(), AutoLocator) and each < few:
+        automatic = isinstance(ax.xaxis.get_major_locator(), AutoLocator)
+        if automatic and each < (250 if ours else 330):
             ax.locator_params(axis="x", nbins=max(2, int(each / 45)))
-
-    def wrapped(text: str, width: float, letter: float) -> list[str]:
-        return textwrap.wrap(plain(text, len(text)), max(20, int(width / letter)))
-
-    below = 0
-    for ax in axes:
-        named = wrapped(ax.get_xlabel().replace(r"\$", "$"), each, 4.3)
-        ax.set_xlabel("\n".join(named))
-        below = max(below, len(named))
-    titled = wrapped(title, room, 5.4)
+        ax.set_xlabel(wrapped(ax.get_xlabel().replace(r"\$", "$"), each))
+    title = wrapped(title, room, 5.4)
+    legend, lines = _legend(first, handles, room, below=not ours)
     if not isinstance(first, TitledAxes):
-        first.set_title("\n".join(titled))
-        _legend(first, handles, room, below=True)
+        first.set_title(title)
         return first
-    legend, lines = _legend(first, handles, room)
     above = 4 + 12.5 * lines
-    if style_now().titled:
-        lines_of_note = wrapped(note, room, 4.3) or [""]
-        look: Any = {"annotation_clip": False, "textcoords": "offset points", "va": "bottom"}
-        place = (0, 1), (0, pt(above + 3)), "axes fraction"
-        source = first.annotate("\n".join(lines_of_note), *place, linespacing=1.25, **look)
-        source.set_in_layout(len(axes) == 1)
-        above += 6 + 11.5 * len(lines_of_note)
+    if titled:
+        note = wrapped(note, room)
+        place = (0, 1), (0, pt(above + 3)), "axes fraction", "offset points"
+        source = first.annotate(note, *place, va="bottom", linespacing=1.25, annotation_clip=False)
+        source.set_in_layout(alone)
+        above += 17.5 + 11.5 * note.count("\n")
     first.above = pt(above)
-    if style_now().titled:
-        first.set_title("\n".join(titled))
-        above += 13 * len(titled)
-    legend.set_in_layout(len(axes) == 1)  # or the layout would push the neighbors away
+    if titled:
+        first.set_title(title)
+        above += 13 * (title.count("\n") + 1)
+    legend.set_in_layout(alone)  # or the layout would push the neighbors away
     width, height = figure.get_size_inches()
-    grow = above - 66 + 11.5 * (below - 1)  # sizes of figures reckon with 66 points
-    if grow > 0 or not style_now().titled:
+    below = max(ax.get_xlabel().count("\n") for ax in axes)
+    grow = above - 66 + 11.5 * below  # sizes of figures reckon with 66 points
+    if grow > 0 or not titled:
         height += pt(grow) / 72
         figure.set_size_inches(width, height)
-    if len(axes) > 1 and not style_now().titled:  # nothing else keeps room for the legend
+    if not (alone or titled):  # nothing else keeps room for the legend
         figure.get_layout_engine().set(rect=(0, 0, 1, 1 - pt(above) / 72 / height))
     return first
 
@@ -469,38 +469,36 @@ def label_points(
     figure.draw_without_rendering()  # names are placed where the points will be
     dot = pt(figure.dpi / 72)
     points = ax.transData.transform(np.column_stack([x, y]))
-
-    def around(at: Any, half: float) -> Bbox:
-        return Bbox.from_extents(at[0] - half, at[1] - half, at[0] + half, at[1] + half)
-
-    taken = [around(at, 4 * dot) for at in points]
-    for line in lines:
-        path = ax.transData.transform(np.column_stack(line))
-        for a, b in itertools.pairwise(path):
-            steps = np.linspace(a, b, 1 + math.ceil(math.dist(a, b) / (3 * dot)))
-            taken += [around(step, 1.5 * dot) for step in steps]
-    groups: dict[tuple[float, float], list[int]] = {}
-    for i, at in enumerate(zip(np.round(x, 9), np.round(y, 9), strict=True)):
-        groups.setdefault(at, []).append(i)
-    leading = [False] * len(names) if lead is None else list(lead)
-    for members in sorted(groups.values(), key=lambda of: not leading[of[0]]):
-        first, bold = members[0], leading[members[0]]
-        more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        look: dict[str, Any] = {"fontsize": pt(7.5), "textcoords": "offset points", "zorder": 4}
-        look |= {"color": INK if lead is None or bold else FAINT}
-        look |= {"fontweight": "bold" if bold else "normal"}
-        at = (x[first], y[first])
-        label = ax.annotate(plain(names[first] + more, 60), at, (0, 0), **look)
+    taken = [Bbox([at, at]).padded(4 * dot) for at in points]
+    paths = [MplPath(ax.transData.transform(np.column_stack(line))) for line in lines]
+    frame = pd.DataFrame({"x": x, "y": y, "name": names, "bold": lead is not None and lead})
+    place = [frame["x"].round(9), frame["y"].round(9)]
+    frame["more"] = frame.groupby(place)["name"].transform("size") - 1
+    frame = frame[~pd.DataFrame(place).T.duplicated()]
+    for point in frame.sort_values("bold", ascending=False, kind="stable").itertuples():
+        more = f" and {point.more} more" if point.more else ""
+        label = ax.annotate(
+            plain(f"{point.name}{more}", 60),
+            (point.x, point.y),
+            (0, 0),
+            textcoords="offset points",
+            fontsize=pt(7.5),
+            fontweight="bold" if point.bold else "normal",
+            color=INK if lead is None or point.bold else FAINT,
+            zorder=4,
+        )
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)):
             label.set_position((pt(6) * dx, pt(6) * dy * (1 if dx == 0 else 0.75)))
-            label.set_ha({1: "left", 0: "center", -1: "right"}[dx])
-            label.set_va({1: "bottom", 0: "center", -1: "top"}[dy])
+            label.set_ha(("center", "left", "right")[dx])
+            label.set_va(("center", "bottom", "top")[dy])
             box = label.get_window_extent().padded(0.5 * dot)
             inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
             inside &= ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
-            if inside and not box.count_overlaps(taken):
+            near = box.padded(1.5 * dot)
+            crossed = any(path.intersects_bbox(near, filled=False) for path in paths)
+            if inside and not crossed and not box.count_overlaps(taken):
                 taken.append(box)
                 break
         else:
-            if not bold:
+            if not point.bold:
                 label.remove()
