@@ -13,7 +13,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.core.errors import AsWritten, InputError, nearest
@@ -22,7 +22,6 @@ MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
 MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
-MOST_RESAMPLES = 100_000  # of a bootstrap, whose ends hardly move beyond
 LEAST_SHRINKAGE, MOST_SHRINKAGE = 1e-6, 1e6  # of a logistic regression
 MOST_TABLES = 1_000_000  # of a calibration: some hours
 MOST_PAIRS = 2_000_000  # of a simulated table
@@ -82,34 +81,33 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def _number(value: Any, where: object, expected: str, holds: Callable[[Any], bool]) -> float:
+    if not (is_number(value) and holds(value)):
+        raise InputError(f"expected {expected}", where=where, found=value)
+    return float(value)
+
+
 def finite(value: Any, where: object) -> float:
     """Return a finite number."""
-    if not is_number(value):
-        raise InputError("expected a finite number", where=where, found=value)
-    return float(value)
+    return _number(value, where, "a finite number", lambda number: True)
 
 
 def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
-    if not (is_number(value) and value > 0):
-        raise InputError("expected a finite number above 0", where=where, found=value)
-    return within(value, where, 1 / LARGEST, LARGEST)  # single precision holds neither limit
+    expected = "a finite number above 0"
+    return _number(value, where, expected, lambda number: 1 / LARGEST <= number <= LARGEST)
 
 
 def within(value: Any, where: object, low: float, high: float) -> float:
     """Return a number from one to another, both included."""
-    if not (is_number(value) and low <= value <= high):
-        limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"at {low:g} or above"
-        raise InputError(f"must lie {limits}", where=where, found=value)
-    return float(value)
+    limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
+    return _number(value, where, f"a number {limits}", lambda number: low <= number <= high)
 
 
 def between(value: Any, where: object, low: float, high: float) -> float:
     """Return a number strictly between two others."""
-    if not (is_number(value) and low < value < high):
-        limits = f"must lie between {low:g} and {high:g}"
-        raise InputError(limits, where=where, found=value)
-    return float(value)
+    expected = f"a number between {low:g} and {high:g}"
+    return _number(value, where, expected, lambda number: low < number < high)
 
 
 def probability(value: Any, where: object = "prob") -> float:
@@ -120,7 +118,7 @@ def probability(value: Any, where: object = "prob") -> float:
     >>> probability(1, "alpha")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: alpha: must lie between 0 and 1, got 1
+    bayesbias.InputError: alpha: expected a number between 0 and 1, got 1
     """
     return between(value, where, 0, 1)
 
@@ -182,16 +180,19 @@ def known_keys(
     """
     known = list(known)
     valid, wrong = ", ".join(known), []
-    for key in (key for key in data if key not in known):
+    for key in [key for key in data if key not in known]:
         hint = (hints or {}).get(str(key)) or nearest(str(key), known)
         wrong.append(InputError("unknown key", where=where, found=key, valid=valid, hint=hint))
     if lacking := [key for key in needed if key not in data]:
-        keys = f"lacks the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
-        wrong.append(InputError(keys, where=where, found=list(data), valid=valid))
+        wrong.append(InputError(_lacks("key", lacking), where=where, found=list(data), valid=valid))
     if problems is not None:
         problems += wrong
     elif wrong:
         raise wrong[0]
+
+
+def _lacks(noun: str, names: list[str]) -> str:
+    return f"lacks the {noun}{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
 
 
 def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
@@ -223,16 +224,15 @@ def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> Non
     if found is None or not hasattr(frame, "groupby"):
         raise wrong_kind(frame, where, valid)
     if lacking := [name for name in needed if name not in found]:
-        names = f"the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
-        raise InputError(f"lacks {names}", where=where, found=list(found), valid=valid)
+        problem = _lacks("column", lacking)
+        raise InputError(problem, where=where, found=list(found), valid=valid)
 
 
 def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
     version = data.get("schema")
     if isinstance(version, bool) or version != expected:
-        found, valid = version, f"schema = {expected}"
-        raise InputError("unknown schema", where=f"{where}, schema", found=found, valid=valid)
+        raise InputError(f"expected {expected}", where=f"{where}, schema", found=version)
 
 
 def is_text(value: Any) -> bool:
@@ -244,11 +244,6 @@ def text(value: Any, where: object) -> str:
     """Return a text with more than blanks in it."""
     if not is_text(value):
         raise InputError("expected a non-empty string", where=where, found=_described(value))
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        problem = "holds half of a surrogate pair"
-        raise InputError(problem, where=where, found=value) from None
     return value
 
 
@@ -301,29 +296,24 @@ def names(given: Iterable[Any], noun: str) -> list[str]:
     return named
 
 
-def tree(value: Any, where: object) -> Any:
+def tree(value: Any) -> Any:
     r"""Return a mapping from memory as a file would give it.
 
     Plain lists, texts in composed form (NFC).
 
     Examples
     --------
-    >>> tree({"words": ("Ko\u0308nig", 1)}, "list")
+    >>> tree({"words": ("Ko\u0308nig", 1)})
     {'words': ['König', 1]}
     """
     if isinstance(value, str):
         return unicodedata.normalize("NFC", str(value))
     if isinstance(value, Mapping):
-        return {tree(key, where): tree(item, f"{where}, {key}") for key, item in value.items()}
-    if hasattr(value, "tolist") and getattr(value, "ndim", None) == 1:
+        return {tree(key): tree(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
         value = value.tolist()
-    if isinstance(value, list | tuple) or (
-        isinstance(value, Iterable) and isinstance(value, Collection)
-    ):
-        if isinstance(value, set | frozenset | bytes):
-            return value
-        return [tree(item, f"{where}, {i}") for i, item in enumerate(value, start=1)]
-    return value
+    ordered = isinstance(value, Collection) and not isinstance(value, set | frozenset | bytes)
+    return [tree(item) for item in value] if ordered else value
 
 
 def path(

@@ -1,17 +1,19 @@
 """The errors a user can cause, worded so that the message is enough to fix them."""
 
+import difflib
 import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from bayesbias.core.formatting import closest, literal, some
+from bayesbias.core.formatting import literal, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
 _SHOWN = 100  # characters of what was found
+_COMPARED = 50_000  # options of which the nearest is sought
 
 
 class BayesbiasError(Exception):
@@ -157,5 +159,8 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     >>> nearest("xyz", ["gender"]) is None
     True
     """
-    match = closest(name, options)
-    return f"did you mean {match!r}?" if match else None
+    spelled = {option.lower(): option for option in reversed(list(options))}
+    if len(spelled) > _COMPARED:
+        return None
+    close = difflib.get_close_matches(name.lower(), spelled, n=1)
+    return f"did you mean {spelled[close[0]]!r}?" if close else None

@@ -16,9 +16,9 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import tomllib
 import unicodedata
+import uuid
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -110,24 +110,15 @@ def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.
     try:
         state = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        raise absent(path, noun, valid) from None
+        near = nearest(path.name, [each.name for each in path.parent.glob("*")])
+        hint = near if path.parent.is_dir() else f"there is no folder {path.parent}"
+        raise InputError(f"no such {noun}", where=path, valid=valid, hint=hint) from None
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
     if not stat.S_ISREG(state.st_mode):
         kind = "a folder" if stat.S_ISDIR(state.st_mode) else "a device or a pipe"
         raise InputError(f"is {kind}, not a {noun}", where=path, valid=valid)
     return state
-
-
-def absent(path: Path, noun: str, valid: str | None) -> InputError:
-    """Return the error for a path at which there is nothing; a file of nearly its name is named."""
-    try:
-        hint = nearest(path.name, os.listdir(path.parent))
-    except (FileNotFoundError, NotADirectoryError):
-        hint = f"there is no folder {path.parent}"
-    except OSError:  # a folder that is closed
-        hint = None
-    return InputError(f"no such {noun}", where=path, valid=valid, hint=hint)
 
 
 @contextlib.contextmanager
@@ -219,7 +210,7 @@ def read_bytes(
 
 
 def blocks_of_lines(
-    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK
+    stream: BinaryIO, where: object, *, most: int = MOST_LINE
 ) -> Iterator[list[bytes]]:
     r"""Yield the lines of a stream, some megabytes of them at a time, without their newlines.
 
@@ -230,8 +221,6 @@ def blocks_of_lines(
         The file, for messages.
     most : int
         Bytes that a line may have.
-    chunk : int
-        Bytes that are read at a time.
 
     Examples
     --------
@@ -240,7 +229,7 @@ def blocks_of_lines(
     [[b'a', b'b']]
     """
     left, number = b"", 0
-    while part := stream.read(chunk):
+    while part := stream.read(_CHUNK):
         lines = (left + part).split(b"\n")
         left = lines.pop()
         if max(len(left), max(map(len, lines), default=0)) > most:
@@ -254,23 +243,11 @@ def blocks_of_lines(
         yield [left]
 
 
-def kind_of(start: bytes) -> tuple[str, str] | None:
-    r"""Say what a file is that is no text in UTF-8, from its first bytes, and what to do.
-
-    None where they do not tell.
-
-    Examples
-    --------
-    >>> kind_of(b"PK\x03\x04")
-    ('a zip archive (such as .xlsx or .npz)', 'save it as text')
-    """
-    return next((kind for magic, kind in _BINARY.items() if start.startswith(magic)), None)
-
-
 def decoded(content: bytes, where: object) -> str:
     """Return the text of bytes in UTF-8, in composed form (NFC), without a byte-order mark."""
-    if (kind := kind_of(content[:8])) is not None:
-        raise InputError(f"is {kind[0]}", where=where, valid="UTF-8", hint=kind[1])
+    for magic, (kind, hint) in _BINARY.items():
+        if content.startswith(magic):
+            raise InputError(f"is {kind}", where=where, valid="UTF-8", hint=hint)
     try:
         return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -279,9 +256,9 @@ def decoded(content: bytes, where: object) -> str:
         raise InputError("is not valid UTF-8", where=place, found=found, hint=hint) from None
 
 
-def read_text(path: Path, most: int = MOST_TEXT) -> str:
+def read_text(path: Path) -> str:
     """Return the text of a file in UTF-8."""
-    return decoded(read_bytes(path, most), path)
+    return decoded(read_bytes(path, MOST_TEXT), path)
 
 
 def lines_of(text: str) -> list[str]:
@@ -298,12 +275,8 @@ def lines_of(text: str) -> list[str]:
 
 def parse_toml(content: bytes, where: object) -> dict[str, Any]:
     """Parse TOML; what is wrong with it is said with file and line."""
-    try:
+    with guarded(where, "is not valid TOML"):
         return tomllib.loads(decoded(content, where))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is not valid TOML: {error}", where=where) from None
-    except RecursionError:
-        raise InputError("is nested too deeply", where=where) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -356,16 +329,12 @@ def parse_json(content: str | bytes, where: object) -> Any:
         return dict(pairs)
 
     with guarded(where, "is not valid JSON"):
-        try:
-            return json.loads(text, object_pairs_hook=as_dict)
-        except json.JSONDecodeError as error:
-            place = f"{where}, line {error.lineno}, column {error.colno}"
-            raise InputError(f"is not valid JSON: {error.msg}", where=place) from None
+        return json.loads(text, object_pairs_hook=as_dict)
 
 
-def read_json(path: Path, most: int = MOST_TEXT) -> Any:
+def read_json(path: Path) -> Any:
     """Read and parse a JSON file."""
-    return parse_json(read_bytes(path, most), path)
+    return parse_json(read_bytes(path, MOST_TEXT), path)
 
 
 def delimiter_of(path: Path) -> str:
@@ -398,16 +367,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(os.path.realpath(given := checks.path(path, "path")))
     if path.exists() and not path.is_file():
         raise InputError("expected a file that can be written", where=given)
-    with guarded(given, "cannot be written"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".bayesbias-", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-    temporary = Path(name)
+    temporary = path.with_name(f".bayesbias-{uuid.uuid4().hex}{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
         if isinstance(error, FileNotFoundError):  # of a file that the block reads
@@ -505,9 +468,7 @@ def cache_dir() -> Path:
     ``BAYESBIAS_CACHE``, or the user's cache folder.
     """
     if chosen := os.environ.get("BAYESBIAS_CACHE"):
-        return Path(os.path.expanduser(chosen))
+        return Path(chosen).expanduser()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bayesbias" / "Cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "bayesbias"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bayesbias"

@@ -1,6 +1,5 @@
 """Words and numbers as people read them: lists, counts, intervals, probabilities."""
 
-import difflib
 import math
 import re
 import unicodedata
@@ -8,22 +7,15 @@ from collections.abc import Iterable
 from typing import Any
 
 UNKNOWN = "-"  # what does not exist
-_COMPARED, _MOST_COMPARED = 255, 50_000  # characters, and options, of which the nearest is sought
 
 
 # Words
 
 
-def literal(text: str, *, lines: bool = False) -> str:
+def literal(text: str) -> str:
     r"""Return a text with control characters written as their codes.
 
     They would act on a terminal, a page or a figure.
-
-    Parameters
-    ----------
-    text : str
-    lines : bool
-        Whether tabs and line feeds stay.
 
     Examples
     --------
@@ -32,7 +24,7 @@ def literal(text: str, *, lines: bool = False) -> str:
     """
     if text.isprintable():
         return text
-    kept = "\u200c\u200d" + "\t\n" * lines  # joiners of Persian, Indic scripts and emoji
+    kept = "\u200c\u200d"  # joiners of Persian, Indic scripts and emoji
     return "".join(
         c
         if c.isprintable() or c in kept or unicodedata.category(c) == "Zs"
@@ -98,21 +90,6 @@ def with_minus(contrast: str) -> str:
     'associated − different'
     """
     return contrast.replace(" - ", " − ")
-
-
-def closest(name: str, options: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the option that is spelled most like the name, capitals aside; None if none is near.
-
-    Examples
-    --------
-    >>> closest("Religon", ["religion", "gender"]), closest("x", ["gender"])
-    ('religion', None)
-    """
-    spelled = {option.lower(): option for option in reversed(list(options))}
-    if len(spelled) > _MOST_COMPARED:
-        return None
-    close = difflib.get_close_matches(name[:_COMPARED].lower(), spelled, n=1, cutoff=cutoff)
-    return spelled[close[0]] if close else None
 
 
 # Numbers

@@ -189,11 +189,8 @@ class Interpretation:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""
         names = ("subject", "headline", "warnings", "notes", "details")
-        return {name: _plain(getattr(self, name)) for name in names}
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+        values = {name: getattr(self, name) for name in names}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -223,7 +223,7 @@ def draw_rows(
     size = float(np.clip(0.88 * points, 3.0, 8.5))
     ax.set_ylim(edge, 0)
     named = labels if inside else sorted([*labels, *heads])
-    style.name_rows(ax, *zip(*named, strict=True), size)
+    style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size)
     for text, tick in zip(ax.get_yticklabels(), named, strict=True):
         text.set_fontweight("bold" if tick in heads else "normal")
     for at, name in heads if inside else ():
@@ -697,9 +697,9 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
         ax,
         grouped(map(placed, frame.to_dict("records"))),
         [
-            Series(*look, width=1.4, size=4.5, label="_slope", legend=legend)
-            for *look, legend in looks
-            if len(look[0])
+            Series(part, color, marker, width=1.4, size=4.5, label="_slope", legend=legend)
+            for part, color, marker, legend in looks
+            if len(part)
         ],
         roomy=0.3,
         beside=[Beside(by_key(frame, p_text, "p_below_zero"), "P(< 0)")],
@@ -949,8 +949,9 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     ):
         names = [f"{which}_{end}" for end in ("mean", "low", "high")]
         part = frame[names].set_axis(["mean", "hpdi_low", "hpdi_high"], axis=1).assign(key=keys)
-        look = {"width": 1.4, "size": 4.5}
-        series.append(Series(part, color, marker, shift, label=f"_{which}", legend=legend, **look))
+        series.append(
+            Series(part, color, marker, shift, 1.4, 4.5, label=f"_{which}", legend=legend)
+        )
     return forest(
         ax,
         groups,

@@ -19,7 +19,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.progress import ticking
-from bayesbias.core.workers import Hands, Task, carry_out
+from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import Repeated, repeated
 from bayesbias.inference.sampling import ENGINES
@@ -395,5 +395,5 @@ def analyse_tables(
             Task(work, batch, functools.partial(finished, batch[0]), failed)
             for batch in counts.items()
         )
-        carry_out(tasks, hands.started(len(tasks)))
+        hands.carry_out(tasks)
     return [row for first in counts for row in done[first]]

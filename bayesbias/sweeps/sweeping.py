@@ -20,7 +20,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_folder, plain, whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
-from bayesbias.core.workers import Hands, Task, carry_out
+from bayesbias.core.workers import Hands, Task
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import READING, CellGroup, SweepCell, group_cells
 from bayesbias.sweeps.plan import SweepPlan, load_plan
@@ -117,7 +117,7 @@ def run_sweep(
     if wanted:
         with ticking("fits", len(wanted), progress) as tick, hands:
             tasks = _tasks(groups, wanted, plan, out, failed, tick)
-            carry_out(tasks, hands.started(len(wanted)))
+            hands.carry_out(tasks, len(wanted))
     return collect_results(cells, out, failed, len(finished))
 
 

@@ -391,7 +391,7 @@ def _read(
     has_schema = False
     try:
         if isinstance(x, Mapping):
-            data = dict(checks.tree(x, where))
+            data = dict(checks.tree(x))
             data, remarks = foreign.foreign_mapping(data) or (data, remarks)
         else:
             valid = "the name of a shipped list, a path, a mapping or a WordList"
@@ -590,7 +590,7 @@ def _controls(
     if isinstance(x, Controls | Mapping):
         controls = x if isinstance(x, Controls) else None
         if controls is None:
-            data = {"schema": _SCHEMA, **checks.tree(x, where)}
+            data = {"schema": _SCHEMA, **checks.tree(x)}
             controls = _read_controls(data, name, where, problems)
         digest = files.sha256_of(json.dumps([controls.human, controls.neutral]))
         return controls, (f"controls {controls.name}", digest)

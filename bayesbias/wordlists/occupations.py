@@ -157,7 +157,7 @@ def load_occupations(
     if isinstance(source, Occupations):
         return source
     if isinstance(source, Mapping):
-        data, where, name = dict(checks.tree(source, "occupations")), "occupations", "own"
+        data, where, name = dict(checks.tree(source)), "occupations", "own"
     else:
         path = files.find_toml(source, "wordlists/sentiment", "list of occupations")
         shipped = path.parent == files.data_dir("wordlists/sentiment")

@@ -11,11 +11,11 @@ from collections import deque
 import pytest
 from helpers.tasks import dies, dies_once, interrupted, panics, threads, warned
 
-from bayesbias.core.workers import Here, Processes, Task, carry_out
+from bayesbias.core.workers import Hands, Task
 
 
 @pytest.mark.slow
-def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
+def test_a_task_that_kills_its_worker_is_tried_again_alone_and_reported(tmp_path):
     """The other tasks are done, whichever worker they were on."""
     answers: dict[str, str] = {}
 
@@ -27,14 +27,15 @@ def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
             lambda error: answers.update({name: error}),
         )
 
-    tasks = deque([task("deadly", dies), task("once", dies_once, str(tmp_path / "mark"))])
+    tasks = deque([task("deadly", dies)])
     tasks += [task(f"good {k}", str, k) for k in range(6)]
     tasks.append(task("wrong", int, "x"))
-    with Processes(2) as pool:
-        for idle in list(pool.idle[0]._processes or {}):  # it dies before it has anything to do
-            os.kill(idle, signal.SIGKILL)
+    with Hands(2) as hands:
+        hands.carry_out(deque([task("first", os.getpid)]), expected=2)
+        os.kill(int(answers.pop("first")), signal.SIGKILL)  # it dies while it has nothing to do
         time.sleep(0.2)
-        carry_out(tasks, pool)
+        hands.carry_out(tasks)
+        hands.carry_out(deque([task("once", dies_once, str(tmp_path / "mark"))]))
     assert answers.pop("deadly").startswith("the worker process died 2 times")
     assert answers.pop("once") == "lived"
     assert answers.pop("wrong").startswith("ValueError: invalid literal")
@@ -44,8 +45,8 @@ def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
 def _answers(*tasks: tuple) -> list[str]:
     """Return what each task gave, in the order in which this process came to it."""
     said: list[str] = []
-    with Here() as pool:
-        carry_out(deque(Task(work, rest, said.append, said.append) for work, *rest in tasks), pool)
+    with Hands(1) as hands:
+        hands.carry_out(deque(Task(work, rest, said.append, said.append) for work, *rest in tasks))
     return said
 
 
@@ -79,13 +80,16 @@ def test_without_workers_what_a_task_adds_comes_before_the_next_task():
         tasks.appendleft(Task(str, (f"fit of {table}",), order.append, order.append))
 
     tasks.extend(Task(str, (name,), then, order.append, tables=True) for name in "ab")
-    with Here() as pool:
-        carry_out(tasks, pool)
+    with Hands(1) as hands:
+        hands.carry_out(tasks)
     assert order == ["a", "fit of a", "b", "fit of b"]
 
 
 def test_workers_are_told_to_use_one_thread():
-    before = dict(os.environ)
-    with Processes(1) as pool:
-        assert pool.idle[0].submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
-    assert dict(os.environ) == before
+    said: list[str] = []
+    tasks = deque(
+        Task(os.getenv, (name,), said.append, said.append) for name in ["OMP_NUM_THREADS"]
+    )
+    with Hands(2) as hands:
+        hands.carry_out(tasks, expected=2)
+    assert said == ["1"]

@@ -107,7 +107,7 @@ def test_own_occupations(tmp_path):
         ),
         (
             {"professions": [{"name": "nurse", "female_share": 101}]},
-            "female_share: must lie from 0",
+            "female_share: expected a number from 0",
         ),
         ({"noun_pairs": [{"male": "He"}]}, "noun_pairs, number 1: lacks the key 'female'"),
         ({"template": "{noun} is a {job}."}, "template: expected the fields"),
