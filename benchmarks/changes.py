@@ -34,8 +34,7 @@ def of_comparison(before: str, after: str, tables: int) -> pd.DataFrame:
     found = fit_changes(pairs, load_model("change"), settings, "changes")[0]
     assert found is not None
     scenario = scenario_from_fit(found)
-    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
-    frame = frame.drop(columns="distance").assign(change=0.0)
+    frame = scenario.frame.drop(columns="distance").assign(change=0.0)
     spec = load_model("change")
     design, laid = Design.of(spec, frame), repeated(spec, frame, LEVELS)
     assert laid is not None

@@ -9,7 +9,7 @@ import importlib
 import sys
 import time
 
-PARTS = ("pvalues", "lme4", "calibration", "real_vectors", "pymc_posteriors")
+PARTS = ("pvalues", "lme4", "calibration", "responses", "real_vectors", "pymc_posteriors")
 
 
 def main(arguments):

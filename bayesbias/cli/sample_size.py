@@ -35,7 +35,7 @@ COLUMNS = (
     metavar="R",
     help="Or wanted reliability.",
 )
-@click.option("--contrast", default="associated - different", help="Contrast.")
+@click.option("--contrast", metavar="C", help="Contrast.")
 @click.option(
     "--score",
     "measure",
@@ -57,7 +57,7 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     if (given["width"] is None) == (given["reliability"] is None):
         got = "neither" if given["width"] is None else "both"
         raise InputError(f"expected --width or --reliability, got {got}")
-    fitted = None if fit is None else bb.load_run(fit).result
+    fitted, each = None if fit is None else bb.load_run(fit).result, "per class"
     if given["reliability"] is not None:
         if fitted is None:
             raise InputError(
@@ -72,21 +72,24 @@ def sample_size(fit: Path | None, **given: Any) -> None:
             fitted, given["reliability"], prob=given["prob"], **asked
         )
         goal: dict[str, Any] = {"reliability": given["reliability"], **asked}
-        title = f"Words and attributes per class for a reliability of {given['reliability']:g}"
+        title = f"Words and attributes {each} for a reliability of {given['reliability']:g}"
     else:
         scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
         names = ("contrast", "prob", "check", "engine", "seed", "workers", "dask")
         how = {name: given[name] for name in names if given[name] is not None}
         frame = bb.sample_size(given["width"], scenario=scenario, **how)
         goal = {"width": given["width"], **how}
+        goal["contrast"] = contrast = frame.attrs["contrast"]
+        if scenario is not None and scenario.sets:
+            each = "per group and set"
         title = (
-            f"Words and attributes per class for a {given['prob']:.0%} interval of width "
-            f"{given['width']:g}, {given['contrast']}"
+            f"Words and attributes {each} for a {given['prob']:.0%} interval of width "
+            f"{given['width']:g}, {contrast}"
         )
     enough = frame[frame["enough"].fillna(False).astype(bool)]
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():
-        said = f"{row.words} words and {row.attributes} attributes per class are enough."
+        said = f"{row.words} words and {row.attributes} attributes {each} are enough."
     shared.tell(
         {**goal, "rows": records(frame)},
         f"{title}\n",

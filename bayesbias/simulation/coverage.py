@@ -29,7 +29,7 @@ from bayesbias.models.spec import BETWEEN
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import MOMENTS, Key
-from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
+from bayesbias.simulation.scenario import LEVELS, Scenario, simulate_table, true_contrasts
 from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def coverage_simulated(
     Returns
     -------
     DataFrame
-        One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se,
+        One row per method and contrast: ``method, contrast`` (of groups also ``level, name``)``, truth, tables, coverage, coverage_se,
         called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
         `called` is the share of tables in which a difference is called: the false-alarm rate where
         `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
@@ -115,14 +115,14 @@ def coverage_simulated(
     """
     methods = checked_methods(methods)
     settings = settings_of(prob, draws, tune, chains, engine)
-    truth = {("overall", "all", name): value for name, value in true_contrasts(scenario).items()}
     with Hands(workers, dask) as hands:
         rows = analyse_tables(
             functools.partial(simulated, scenario, seed), tables, methods, settings, hands,
             label="simulated tables", progress=progress, pairs=scenario.frame,
         )  # fmt: skip
-    left_out = ["level", "name", "rmse", "rmse_se", "seconds", "converged"]
-    return accounts(rows, truth, methods, prob).drop(columns=left_out)
+    left_out = ["rmse", "rmse_se", "seconds", "converged"]
+    left_out += [] if scenario.sets else ["level", "name"]
+    return accounts(rows, true_contrasts(scenario), methods, prob).drop(columns=left_out)
 
 
 def simulated(scenario: Scenario, seed: int, number: int) -> tuple[pd.DataFrame, int]:
@@ -265,7 +265,7 @@ def _analyse_batch(
     count: int,
 ) -> list[dict[str, Any]]:
     laid = {
-        method: repeated(load_model(method), pairs, ["overall"])
+        method: repeated(load_model(method), pairs, LEVELS)
         for method in methods
         if pairs is not None and method not in WITHOUT_MODEL
     }

@@ -1,8 +1,6 @@
-"""A complete table of words by attributes as a grid.
+"""A complete table of words by attributes as a grid, contrasts as weights of its blocks.
 
-Its blocks, contrasts as weights of blocks, and intervals without a model.
-
-A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
+Also intervals without a model. A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
 a connection is over pairs, so a block counts by its words times its attributes. The
 method of moments takes words and attributes for samples, and classes and sets for all there are, as
 the models do. It has no prior and shrinks nothing.
@@ -20,7 +18,7 @@ import numpy as np
 
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS, between_cells
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,8 +55,6 @@ class Grid:
     kinds : tuple of str
         Of each list: stereotype, human or neutral.
     distances : ndarray, shape (words, attributes)
-    left_out : tuple of str
-        Attributes without a pair with every word, which are no part of the grid.
     """
 
     classes: tuple[str, ...]
@@ -70,7 +66,6 @@ class Grid:
     connections: tuple[tuple[str, ...], ...]
     kinds: tuple[str, ...]
     distances: np.ndarray
-    left_out: tuple[str, ...] = ()
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the number of words of each class, and of attributes of each list."""
@@ -103,7 +98,6 @@ class Grid:
             class_of=self.class_of[words],
             list_of=self.list_of[attributes],
             distances=self.distances[np.ix_(words, attributes)],
-            left_out=(),
         )
 
     def frame(self) -> pd.DataFrame:
@@ -112,15 +106,15 @@ class Grid:
 
         from bayesbias.tables.pair_table import as_pair_columns
 
-        n, m = self.distances.shape
-        connections = np.array(self.connections, dtype=object)[self.class_of][:, self.list_of]
+        row, column = np.indices(self.distances.shape).reshape(2, -1)
+        k, j = self.class_of[row], self.list_of[column]
         columns = {
-            "protected_word": np.repeat(np.array(self.words, dtype=object), m),
-            "protected_class": np.repeat(np.array(self.classes, dtype=object)[self.class_of], m),
-            "attribute": np.tile(np.array(self.attributes, dtype=object), n),
-            "attribute_class": np.tile(np.array(self.lists, dtype=object)[self.list_of], n),
-            "attribute_kind": np.tile(np.array(self.kinds, dtype=object)[self.list_of], n),
-            "connection": connections.ravel(),
+            "protected_word": np.take(self.words, row),
+            "protected_class": np.take(self.classes, k),
+            "attribute": np.take(self.attributes, column),
+            "attribute_class": np.take(self.lists, j),
+            "attribute_kind": np.take(self.kinds, j),
+            "connection": np.array(self.connections)[k, j],
             "distance": self.distances.ravel(),
         }
         return as_pair_columns(pd.DataFrame(columns))
@@ -132,42 +126,39 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     Raises
     ------
     InputError
-        Where a word stands in two classes or an attribute in two lists, a pair is listed twice, or no
-        attribute is left.
+        If a word has two classes or an attribute two lists, or no attribute has a pair with every
+        word.
     """
+    import pandas as pd
+
+    frame = frame.astype(dict.fromkeys(_LABELS, str))
     for word, column in (("protected_word", "protected_class"), ("attribute", "attribute_class")):
         of = frame[[word, column]].drop_duplicates()
-        if (twice := of[word].duplicated()).any():
-            found = str(of.loc[twice, word].iloc[0])
-            raise InputError(f"a {word} stands in two groups, {column}", where=where, found=found)
-    if (twice := frame.duplicated(["protected_word", "attribute"])).any():
-        found = frame.loc[twice, ["protected_word", "attribute"]].iloc[0]
-        raise InputError("a pair is listed twice", where=where, found=tuple(map(str, found)))
-    frame = frame.astype(dict.fromkeys(_LABELS, str))
-    class_of = frame.drop_duplicates("protected_word").set_index("protected_word")[
-        "protected_class"
-    ]
-    about = frame.drop_duplicates("attribute").set_index("attribute")
+        twice = of.loc[of[word].duplicated(), word].tolist()
+        if twice:
+            problem = f"expected one {column} for each {word}, got several for {twice[0]!r}"
+            raise InputError(problem, where=where)
+    words = frame.drop_duplicates("protected_word").set_index("protected_word")
     distances = frame.pivot(index="protected_word", columns="attribute", values="distance")
-    distances = distances.loc[class_of.index, about.index]
-    whole = distances.notna().all()
-    about, left_out = about[whole], tuple(about.index[~whole])
+    distances = distances.loc[words.index].dropna(axis="columns")
+    about = frame.drop_duplicates("attribute").set_index("attribute")
+    about = about[about.index.isin(distances.columns)]
     if about.empty:
-        raise InputError("no attribute has a pair with every word", where=where)
-    classes, lists = tuple(class_of.unique()), tuple(about["attribute_class"].unique())
+        raise InputError("expected attributes with a pair for every word, got none", where=where)
+    class_of, classes = pd.factorize(words["protected_class"])
+    list_of, lists = pd.factorize(about["attribute_class"])
     blocks = frame.groupby(["protected_class", "attribute_class"])["connection"].first()
     kinds = about.groupby("attribute_class")["attribute_kind"].first()
     return Grid(
-        classes,
-        lists,
-        tuple(class_of.index),
+        tuple(classes),
+        tuple(lists),
+        tuple(words.index),
         tuple(about.index),
-        np.array([classes.index(c) for c in class_of]),
-        np.array([lists.index(c) for c in about["attribute_class"]]),
+        class_of,
+        list_of,
         tuple(tuple(blocks[c, j] for j in lists) for c in classes),
         tuple(kinds[j] for j in lists),
-        distances.loc[:, whole].to_numpy(dtype=float),
-        left_out,
+        distances[about.index].to_numpy(dtype=float),
     )
 
 
@@ -186,38 +177,36 @@ def contrast_weights(
     if SHARED in grid.kinds:
         return _weights_of_sets(grid, words)
     connections = np.array(grid.connections)
-    places = [("overall", "all", np.ones_like(pairs))]
-    for k, name in enumerate(grid.classes):
-        places.append(("class", name, np.eye(len(grid.classes))[k][:, None] * np.ones_like(pairs)))
-    for j, name in enumerate(grid.lists):
-        places.append(("attribute_set", name, np.eye(len(grid.lists))[j] * np.ones_like(pairs)))
+    places = {("overall", "all"): pairs}
+    for name, own in zip(grid.classes, np.eye(len(grid.classes)), strict=True):
+        places["class", name] = pairs * own[:, None]
+    for name, own in zip(grid.lists, np.eye(len(grid.lists)), strict=True):
+        places["attribute_set", name] = pairs * own
     out = {}
-    for level, name, mine in places:
-        totals = {c: pairs * mine * (connections == c) for c in CONNECTIONS}
+    for key, mine in places.items():
         for a, b in CONTRASTS:
-            if totals[a].any() and totals[b].any():
-                first, second = totals[a] / totals[a].sum(), totals[b] / totals[b].sum()
-                out[level, name, f"{a} - {b}"] = first - second
+            first, second = mine * (connections == a), mine * (connections == b)
+            if first.any() and second.any():
+                out[*key, f"{a} - {b}"] = first / first.sum() - second / second.sum()
     return out
 
 
 def _weights_of_sets(grid: Grid, words: np.ndarray) -> dict[Key, np.ndarray]:
     """Return the contrasts of classes on sets of attributes as weights of blocks."""
     pairs = list(itertools.combinations(grid.lists, 2))
+    of_class = dict(zip(grid.classes, np.eye(len(grid.classes)), strict=True))
+    place = dict(zip(grid.lists, np.eye(len(grid.lists)), strict=True))
     shares = {("overall", "all"): words / words.sum()}
-    shares |= {("class", c): np.eye(len(grid.classes))[k] for k, c in enumerate(grid.classes)}
-    place = {name: np.eye(len(grid.lists))[j] for j, name in enumerate(grid.lists)}
+    shares |= {("class", name): own for name, own in of_class.items()}
     out = {
         (*key, f"{a} - {b}"): np.outer(share, place[a] - place[b])
         for key, share in shares.items()
         for a, b in pairs
     }
-    for key, cells in between_cells(grid.classes, grid.lists, pairs).items():
-        out[key] = sum(
-            (w * np.outer(shares["class", c], place[x]) for (c, x), w in cells.items()),
-            np.zeros((len(grid.classes), len(grid.lists))),
-        )
-    return out
+    return out | {
+        key: np.sum([w * np.outer(of_class[c], place[x]) for (c, x), w in cells.items()], axis=0)
+        for key, cells in between_cells(grid.classes, grid.lists, pairs).items()
+    }
 
 
 def by_averages(
@@ -309,12 +298,11 @@ def by_moments(
     """
     from scipy import stats
 
-    values = contrast_values(grid.means(), weights)
     out = {}
-    for key, w in weights.items():
-        variance, freedom = moments(grid, w)
+    for key, value in contrast_values(grid.means(), weights).items():
+        variance, freedom = moments(grid, weights[key])
         half = float(stats.t.ppf((1 + prob) / 2, freedom)) * np.sqrt(variance)
-        out[key] = (values[key], values[key] - half, values[key] + half)
+        out[key] = (value, value - half, value + half)
     return out
 
 

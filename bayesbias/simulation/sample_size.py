@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from bayesbias.inference.linear import conditional_moments
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
-from bayesbias.simulation.scenario import Scenario, true_contrasts
+from bayesbias.simulation.scenario import LEVELS, Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +35,7 @@ _FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
 def sample_size(
     width: float,
     *,
-    contrast: str = "associated - different",
+    contrast: str | None = None,
     scenario: Scenario | None = None,
     prob: float = PROB,
     words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30),
@@ -60,7 +59,9 @@ def sample_size(
     ----------
     width : float > 0
         Wanted width of the HPDI, in cosine distance.
-    contrast : str
+    contrast : str, optional
+        By default ``associated - different``. For groups on shared attribute sets such as ``men -
+        women: career - family``, by default the one with the widest interval.
     scenario : Scenario, optional
         Number of classes, controls and spreads, and the model that they are of, for which the
         answer holds; by default those of religion/Reddit by the default model
@@ -87,7 +88,7 @@ def sample_size(
         simulated_80``, leanest first among those that are enough. `known_width` is the width at
         known spreads; the last three, mean width of the simulated tables, its standard error, and
         the width that 80 % of them stay below, stand only where tables were simulated: the second
-        of two and more, the last of five and more. `enough` goes by `simulated_width`, the mean, so
+        of two and more, the last of five and more. ``attrs["contrast"]`` is the contrast. `enough` goes by `simulated_width`, the mean, so
         that single studies may have a wider interval; it is missing where `known_width` would do
         and nothing was simulated. Only where `check` is 0 does it go by `known_width`.
 
@@ -108,17 +109,24 @@ def sample_size(
     checks.positive(width, "width")
     checks.count(check, "check", 0, checks.MOST_TABLES)
     settings = coverage.settings_of(prob, 500, 500, 2, engine)
-    checks.choice(contrast, true_contrasts(scenario), "contrast")
+    sds = _known_sds(scenario)
+    keys = {f"{key[1]}: {key[2]}" if scenario.sets else key[2]: key for key in sds}
+    if contrast is None:
+        widest = max(keys, key=lambda name: sds[keys[name]])
+        contrast = widest if scenario.sets else "associated - different"
+    key = keys[checks.choice(contrast, keys, "contrast")]
     rows: list[dict[str, Any]] = []
     sized: dict[tuple[int, int], Scenario] = {}
     for n, m in itertools.product(_tried(words, "words"), _tried(attributes, "attributes")):
-        classes = len(scenario.words)
-        own = dataclasses.replace(scenario, words=(n,) * classes, attributes=(m,) * classes)
-        pairs, sd = _known_sd(own, contrast)
+        own = dataclasses.replace(
+            scenario,
+            words=(n,) * len(scenario.words),
+            attributes=(m,) * len(scenario.attributes),
+        )
         sized[n, m] = own
-        known = 2 * float(ndtri(0.5 + prob / 2)) * sd
-        row: dict[str, Any] = {"words": n, "attributes": m, "pairs": pairs, "known_width": known}
-        rows.append({**row, "enough": known <= width})
+        known = 2 * float(ndtri(0.5 + prob / 2)) * _known_sds(own)[key]
+        known_row = {"words": n, "attributes": m, "pairs": len(own.frame), "known_width": known}
+        rows.append({**known_row, "enough": known <= width})
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
     passed = not check
@@ -133,7 +141,7 @@ def sample_size(
                 label=f"simulating {row['words']} x {row['attributes']}", progress=progress,
                 pairs=own.frame,
             )  # fmt: skip
-            mine = [r for r in analyzed if (r["level"], r["contrast"]) == ("overall", contrast)]
+            mine = [r for r in analyzed if tuple(r[name] for name in coverage.LABELS) == key]
             widths = pd.Series([r["high"] - r["low"] for r in mine])
             row["simulated_width"], row["simulated_se"] = widths.mean(), widths.sem()
             if check >= _FEWEST_FOR_80:
@@ -142,7 +150,9 @@ def sample_size(
     rows.sort(key=lambda row: (True, None, False).index(row["enough"]))
     columns = ["words", "attributes", "pairs", "known_width", "enough"]
     columns += ["simulated_width", "simulated_se", "simulated_80"]
-    return pd.DataFrame(rows, columns=columns).astype({"enough": "boolean"})
+    out = pd.DataFrame(rows, columns=columns).astype({"enough": "boolean"})
+    out.attrs["contrast"] = contrast
+    return out
 
 
 def _tried(numbers: Sequence[int], name: str) -> list[int]:
@@ -154,21 +164,21 @@ def _tried(numbers: Sequence[int], name: str) -> list[int]:
     return list(dict.fromkeys(given))
 
 
-def _known_sd(scenario: Scenario, contrast: str) -> tuple[int, float]:
-    """Return the number of pairs, and the posterior SD of a contrast given the spreads."""
+def _known_sds(scenario: Scenario) -> dict[tuple[str, str, str], float]:
+    """Return the posterior SD of each overall contrast, or between groups, given the SDs."""
     design, given = scenario.truth
     try:
         reduced = collapse(design)
     except NotCollapsible as error:
+        problem = f"expected a normal model, got another: {error}"
         raise InputError(
-            f"widths are known in advance for normal models only: {error}",
-            where=scenario.model,
-            hint="plan with default, or crossed",
+            problem, where=scenario.model, hint="plan with default, or crossed"
         ) from None
     rows = asked_rows(design, "population", contrasted=True)
     theta = reduced.joined({name: given[name][None] for name in reduced.scales})
-    variance = conditional_moments(reduced, theta, rows.linear)[1][0]
-    return len(scenario.frame), math.sqrt(variance[rows.keys.index(("overall", "all", contrast))])
+    sds = np.sqrt(conditional_moments(reduced, theta, rows.linear)[1][0])
+    level = LEVELS[bool(scenario.sets)]
+    return {key: sd for key, sd in zip(rows.keys, sds.tolist(), strict=True) if key[0] == level}
 
 
 def plan_reliability(

@@ -13,16 +13,20 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import CONTRASTS, mean_rows
+from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import BETWEEN, ModelSpec
 from bayesbias.tables.rows import SIMULATED
-from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+LEVELS = ("overall", BETWEEN[0])
+"""Where a scenario has true contrasts: overall, and between classes on shared attributes."""
 
 
 def _by(labels: Sequence[str], *numbers: Any) -> dict[str, Any]:
@@ -41,23 +45,15 @@ _SETS = (*_CLASSES, "human", "neutral")
 _KINDS = ("stereotype", "human", "neutral")
 
 
-def _by_set(*rows: tuple[float, ...]) -> dict[str, Any]:
-    """Return an effect of classes (rows) and sets.
-
-    A class meets a set in one connection, and the others play no part.
-    """
-    each = [[dict.fromkeys(CONNECTIONS, x) for x in row] for row in rows]
-    return _by(_CLASSES, *(_by(_SETS, *row) for row in each))
-
-
 RELIGION_REDDIT_DEFAULT: Mapping[str, Any] = {
     "intercept": 0.915,
     "connection_mean": _by(CONNECTIONS, -0.055, -0.012, -0.005, 0.024),
     "set_mean": _by(_SETS, 0.041, -0.038, -0.035, -0.003, 0.01),
-    "class_by_set": _by_set(
-        (0.03, -0.017, 0.008, -0.02, -0.003),
-        (-0.012, -0.022, -0.009, 0.007, 0.008),
-        (0.024, 0.002, -0.034, 0.011, 0.011),
+    "class_by_set": _by(
+        _CLASSES,
+        _by(_SETS, 0.03, -0.017, 0.008, -0.02, -0.003),
+        _by(_SETS, -0.012, -0.022, -0.009, 0.007, 0.008),
+        _by(_SETS, 0.024, 0.002, -0.034, 0.011, 0.011),
     ),
     "word_by_connection_sd": _by(CONNECTIONS, 0.031, 0.022, 0.046, 0.026),
     "attribute_sd": _by(_KINDS, 0.156, 0.127, 0.137),
@@ -79,12 +75,17 @@ class Scenario:
     model : str
         A shipped name or a path.
     words, attributes : tuple of int
-        Protected words and stereotypes of each protected class; equally long.
+        Protected words of each class, and attributes of each set. Without `sets` each class has a
+        set of its own, its stereotypes.
     human, neutral : int
         Numbers of control words.
     values : Mapping
         Every parameter of the model that is not itself drawn around another: a number, or numbers
         by label.
+    classes : tuple of str
+        Names of the classes; by default class0, class1 and so on.
+    sets : tuple of str
+        Names of attribute sets that belong to no class, as for the model ``groups``.
 
     Examples
     --------
@@ -101,30 +102,26 @@ class Scenario:
     human: int = 85
     neutral: int = 226
     values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
+    classes: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.words) != len(self.attributes) or not self.words:
-            raise InputError(
-                "words and attributes need one number for each protected class",
-                found=f"{len(self.words)} of words, {len(self.attributes)} of attributes",
-            )
-        for name in ("words", "attributes"):
+        for name, labels in (("words", self.classes), ("attributes", self.sets or self.classes)):
             numbers = tuple(checks.count(n, name) for n in getattr(self, name))
+            n = len(labels or self.words)
+            if len(numbers) != n:
+                raise InputError(f"expected {n} numbers", where=name, found=len(numbers))
             object.__setattr__(self, name, numbers)
         controls = checks.count(self.human, "human", 0) + checks.count(self.neutral, "neutral", 0)
         pairs = sum(self.words) * (sum(self.attributes) + controls)
-        if pairs > checks.MOST_PAIRS:
-            problem = f"a simulated table has at most {checks.MOST_PAIRS:,} pairs"
-            raise InputError(problem, found=f"{pairs:,} pairs")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is derived."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        checks.count(pairs, "pairs of a simulated table", most=checks.MOST_PAIRS)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The pairs, with distances of zero."""
-        return scenario_frame(self.words, self.attributes, self.human, self.neutral)
+        return scenario_frame(
+            self.words, self.attributes, self.human, self.neutral, self.classes, self.sets
+        )
 
     @cached_property
     def truth(self) -> tuple[Design, dict[str, np.ndarray]]:
@@ -137,14 +134,13 @@ class Scenario:
                 raise checks.unknown(name, wanted, "population parameter", spec.name)
         given = {}
         for name in wanted:
-            where = f"{spec.name}, {name}"
-            if name not in self.values:
-                raise InputError("a population parameter has no value", where=where)
+            where, value = f"{spec.name}, {name}", self.values.get(name)
             labels = [design.coords[dim] for dim in spec.parameters[name].dims]
-            numbers = np.array(_in_order(self.values[name], labels, where))
+            numbers = np.array(_in_order(value, labels, where), dtype=float)
             if spec.parameters[name].positive and not (numbers > 0).all():
-                raise InputError("a spread must be positive", where=where, found=self.values[name])
-            given[name] = np.broadcast_to(numbers, design.shape(name))
+                raise InputError("expected SDs above 0", where=where, found=value)
+            missing = tuple(range(numbers.ndim, len(labels)))  # the same for all their labels
+            given[name] = np.broadcast_to(np.expand_dims(numbers, missing), design.shape(name))
         return design, given
 
     @classmethod
@@ -166,23 +162,16 @@ class Scenario:
         """
         parameters = load_model(self.model).parameters
         values = {
-            name: value if parameters[name].positive else _leveled(value)
+            name: value if parameters[name].positive else float(np.mean(_leaves(value)))
             for name, value in self.values.items()
         }
         return dataclasses.replace(self, values=values)
 
 
-def _leveled(value: Any) -> Any:
-    """Return numbers by label with each at their mean."""
-
-    def leaves(of: Any) -> list[float]:
-        return [x for own in of.values() for x in leaves(own)] if isinstance(of, Mapping) else [of]
-
-    def put(of: Any) -> Any:
-        return {key: put(own) for key, own in of.items()} if isinstance(of, Mapping) else mean
-
-    mean = float(np.mean(leaves(value)))
-    return put(value) if isinstance(value, Mapping) else value
+def _leaves(value: Any) -> list[float]:
+    if not isinstance(value, Mapping):
+        return [value]
+    return [x for own in value.values() for x in _leaves(own)]
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
@@ -201,32 +190,38 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     """
     if not os.path.exists(fit.spec.name) and fit.spec.name not in list_models():
         raise InputError(
-            "only shipped models can be simulated from a fit",
+            "expected a fit of a shipped model",
             found=fit.spec.name,
             valid=list_models(),
             hint="give a fit of the same pairs without slopes" if fit.spec.covariates() else None,
         )
-    table = fit.table
-    checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of pairs of words")
+    checks.columns(fit.table, ("protected_word", "attribute"), "fit", "a fit of pairs of words")
+    table = fit.table.astype({name: str for name in _LABELS if name in fit.table})
     words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
-    own = table[table["connection"] == "associated"].groupby("protected_class", observed=True)
-    attributes = own["attribute"].nunique()
-    if lacking := [str(name) for name in words.index if name not in attributes.index]:
-        problem = "a scenario has stereotypes of every class; there are none of"
-        raise InputError(problem, found=lacking)
-    kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
-    # What the classes of the table, and their lists of stereotypes, are called in the scenario.
-    names = {str(label): f"class{place}" for place, label in enumerate(words.index)}
-    called = {"protected_class": names}
-    if "attribute_class" in table.columns:
-        near = table.loc[table["connection"] == "associated"].astype(str)
-        pairs = near[["attribute_class", "protected_class"]].drop_duplicates()
-        called["attribute_class"] = {s: names[c] for s, c in pairs.itertuples(index=False)}
+    sets: tuple[str, ...] = ()
+    human = neutral = 0
+    called: dict[str, str] = {}  # a set of stereotypes is called as its class
+    if fit.spec.results.group == "attribute_class":
+        attributes = table.groupby("attribute_class", sort=False)["attribute"].nunique()
+        sets = tuple(attributes.index)
+    else:
+        near = table[table["connection"] == "associated"]
+        attributes = near.groupby("protected_class")["attribute"].nunique()
+        attributes = attributes.reindex(words.index, fill_value=0)
+        if lacking := attributes.index[attributes == 0].tolist():
+            raise InputError("expected stereotypes of every class, got none", where=lacking[0])
+        kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
+        human, neutral = (int(kinds.get(kind, 0)) for kind in CONTROLS)
+        if "attribute_class" in table:
+            called = dict(zip(near["attribute_class"], near["protected_class"], strict=True))
     values: dict[str, Any] = {}
     draws = fit.draws()
     for name in _population_parameters(fit.spec):
         dims = fit.spec.parameters[name].dims
-        labels = [[called.get(dim, {}).get(x, x) for x in fit.design.coords[dim]] for dim in dims]
+        labels = [
+            [called.get(x, x) if dim == "attribute_class" else x for x in fit.design.coords[dim]]
+            for dim in dims
+        ]
         problem = ""
         if not set(dims) <= _CARRIED:
             problem = "belongs to the words of the table, which simulated tables draw anew"
@@ -236,12 +231,12 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
             where = f"{fit.spec.name}, {name}"
             raise InputError(problem, where=where, hint="fit default, crossed, or shared")
         values[name] = _by_label(draws[name].mean(axis=0), labels)
-    n, m = (tuple(int(of[c]) for c in words.index) for of in (words, attributes))
-    human, neutral = (int(kinds.get(kind, 0)) for kind in CONTROLS)
-    return Scenario(fit.spec.name, n, m, human, neutral, values)
+    n, m = (tuple(map(int, numbers)) for numbers in (words, attributes))
+    return Scenario(fit.spec.name, n, m, human, neutral, values, tuple(words.index), sets)
 
 
-_CARRIED = {"connection", "attribute_kind", "protected_class", "attribute_class"}
+_LABELS = ("protected_class", "attribute_class", "connection", "attribute_kind")
+_CARRIED = set(_LABELS)
 
 
 def _by_label(values: np.ndarray, labels: Sequence[Sequence[str]]) -> Any:
@@ -268,29 +263,39 @@ def _population_parameters(spec: ModelSpec) -> list[str]:
 
 
 def scenario_frame(
-    words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
+    words: Sequence[int],
+    attributes: Sequence[int],
+    human: int,
+    neutral: int,
+    classes: Sequence[str] = (),
+    sets: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the pairs of a scenario, with distances of zero."""
     import pandas as pd
 
-    sets = [(f"a{k}", f"class{k}", "stereotype", n) for k, n in enumerate(attributes)]
-    sets += [("human", "human", "human", human), ("neutral", "neutral", "neutral", neutral)]
-    columns = [(f"{short}.{i}", name, kind) for short, name, kind, n in sets for i in range(n)]
+    classes = classes or [f"class{k}" for k in range(len(words))]
+    kind = SHARED if sets else "stereotype"
+    named = zip(sets or classes, attributes, strict=True)
+    each = [(f"a{k}", name, kind, n) for k, (name, n) in enumerate(named)]
+    each += [(name, name, name, n) for name, n in zip(CONTROLS, (human, neutral), strict=True)]
+    columns = [(f"{short}.{i}", name, kind) for short, name, kind, n in each for i in range(n)]
     right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
-    rows = [(f"w{k}.{i}", f"class{k}") for k, n in enumerate(words) for i in range(n)]
+    rows = [(f"w{k}.{i}", classes[k]) for k, n in enumerate(words) for i in range(n)]
     left = pd.DataFrame(rows, columns=["protected_word", "protected_class"])
     frame = left.merge(right, how="cross")
     own = np.where(frame["attribute_class"] == frame["protected_class"], "associated", "different")
-    kind = frame["attribute_kind"]
-    return frame.assign(connection=np.where(kind == "stereotype", own, kind), distance=0.0)
+    kinds = frame["attribute_kind"]
+    return frame.assign(connection=np.where(kinds == "stereotype", own, kinds), distance=0.0)
 
 
 def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
     """Return numbers by label as lists in the order of the labels."""
+    if value is None:
+        raise InputError("expected a value of this parameter, got none", where=where)
     if not isinstance(value, Mapping) or not labels:
         return value
     if lacking := [label for label in labels[0] if label not in value]:
-        raise InputError(f"no value for {lacking[0]!r}", where=where, found=list(value))
+        raise InputError(f"expected a value for {lacking[0]!r}", where=where, found=list(value))
     return [_in_order(value[label], labels[1:], where) for label in labels[0]]
 
 
@@ -325,13 +330,14 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     return table
 
 
-def true_contrasts(scenario: Scenario) -> dict[str, float]:
-    """Return the true population contrasts of a scenario."""
+def true_contrasts(scenario: Scenario) -> dict[tuple[str, str, str], float]:
+    """Return the true population contrasts of a scenario, overall and between classes."""
     design, given = scenario.truth
-    drawn = design.prior_draws(1, 0, given)
-    rows = mean_rows(design, "population")
-    keys, means = rows.keys, rows.linear.draws(drawn)
-    at = {name: means[0, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
-    pairs = [(a, b) for a, b in CONTRASTS if a in at and b in at]
+    rows = asked_rows(design, "population", contrasted=True)
+    values = rows.linear.draws(design.prior_draws(1, 0, given))[0]
     # Averaging over the grid leaves 1e-15 where the difference is none at all.
-    return {f"{a} - {b}": round(float(at[a] - at[b]), 12) + 0.0 for a, b in pairs}
+    return {
+        key: round(float(value), 12) + 0.0
+        for key, value in zip(rows.keys, values, strict=True)
+        if key[0] in LEVELS
+    }

@@ -5,8 +5,14 @@ import pytest
 from helpers.fits import made_up, pairs
 from scipy import stats
 
+from bayesbias.core.errors import InputError
 from bayesbias.simulation.sample_size import plan_reliability, sample_size
-from bayesbias.simulation.scenario import RELIGION_REDDIT, Scenario
+from bayesbias.simulation.scenario import (
+    RELIGION_REDDIT,
+    Scenario,
+    scenario_frame,
+    scenario_from_fit,
+)
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
 MEAN, WORD_SD, ATTRIBUTE_SD, SIGMA = (
@@ -95,6 +101,35 @@ def test_more_words_make_narrower_intervals():
     error = plan.loc[checked.index[0], "simulated_se"]
     assert 0 < error < 0.3 * checked.iloc[0]
     assert plan["simulated_se"].notna().sum() == 1
+
+
+def test_groups_on_shared_attributes_are_planned_for():
+    """The default is the widest contrast between groups; words that vary by set add up over two groups."""
+    frame = scenario_frame((3, 4, 3), (4, 5), 0, 0, ("a", "b", "c"), ("warm", "able"))
+    frame["distance"] += np.random.default_rng(1).normal(1, 0.1, len(frame))
+    sds = {"a": 0.01, "b": 0.03, "c": 0.02}
+    spreads = {
+        "word_sd": 0.001,
+        "attribute_sd": 0.05,
+        "class_by_attribute_sd": 0.004,
+        "sigma": 0.01,
+    }
+    values = {**spreads, "word_by_set_sd": lambda group: sds[group]}
+    scenario = scenario_from_fit(made_up(frame, "groups", values, sd=1e-7))
+    assert (scenario.classes, scenario.sets) == (("a", "b", "c"), ("warm", "able"))
+    assert (scenario.words, scenario.attributes) == ((3, 4, 3), (4, 5))
+    tried = {"scenario": scenario, "words": (6,), "attributes": (4,), "progress": False}
+    plan = sample_size(9.0, check=2, **tried)
+    assert plan.attrs["contrast"] == "b - c: warm - able"
+    assert plan["simulated_width"].notna().all()
+    known = plan["known_width"][0]
+    words = sum((2 * sds[group] ** 2 + 2 * 0.01**2 / 4) / 6 for group in "bc")
+    variance = words + 4 * 0.004**2 / 4  # of means with wide priors
+    assert known == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=0.01)
+    for contrast in ("a - b: warm", "a - c: warm - able"):
+        assert sample_size(1.0, contrast=contrast, check=0, **tried)["known_width"][0] < known
+    with pytest.raises(InputError, match="contrast"):
+        sample_size(1.0, contrast="warm - able", check=0, **tried)
 
 
 def test_expected_widths_are_those_of_the_exact_posterior():

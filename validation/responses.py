@@ -1,0 +1,131 @@
+"""Coverage of the models of responses: tables with the layout and the SDs of real answers.
+
+Numbers: probabilities of a sentiment classifier (BERT) for 40 nouns by 20 professions. Paired numbers: differences of
+log probabilities, *she* minus *he*, in 60 occupations by 4 sentences (Winogender). Choices: the age stereotype in the
+answers of a chat model, 50 to each of 64 questions. The value asked for is the difference for new words, items and
+templates.
+"""
+
+import functools
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from scipy.special import expit
+
+import bayesbias as bb
+from bayesbias.simulation.coverage import standard_error_of_share
+
+PROB = 0.89
+TABLES = 1000
+LEAST, MOST = 0.87, 0.91
+SAMPLING = {"draws": 500, "tune": 500, "chains": 2, "progress": False}
+
+
+def numbers(rng):
+    """Draw numbers of groups with words of their own, and return them with the true difference."""
+    words, items, true = 20, 20, rng.normal(0, 0.1)
+    shared = rng.normal(0, 0.166, items)
+    rows = []
+    for group, mean in (("a", true / 2), ("b", -true / 2)):
+        own = shared + rng.normal(0, 0.019, items)
+        y = mean + rng.normal(0, 0.223, words)[:, None] + own + rng.normal(0, 0.153, (words, items))
+        rows += [(group, f"{group}{w}", "", f"i{i}", y[w, i]) for w, i in np.ndindex(y.shape)]
+    return rows, {"outcome": true}
+
+
+def pairs(rng):
+    """Draw answers about two groups to the same questions."""
+    items, templates, true = 60, 4, rng.normal(0, 1)
+    difference = true + rng.normal(0, 1.38, items)[:, None] + rng.normal(0, 0.17, templates)
+    difference = difference + rng.normal(0, 0.99, difference.shape)
+    rows = [
+        (group, "", f"t{t}", f"i{i}", sign * difference[i, t] / 2)
+        for i, t in np.ndindex(difference.shape)
+        for group, sign in (("a", 1), ("b", -1))
+    ]
+    return rows, {"outcome": true}
+
+
+def choices(rng):
+    """Draw repeated choices, and return them with the true difference in log odds and in probability."""
+    words, repeats, true, mean = 8, 50, rng.normal(0, 1.5), rng.normal(0, 1)
+    template, spreads = rng.normal(0, 0.6, 4), np.array([1.65, 0.6, 0.87, 0.33])
+    rows, probability = [], []
+    for group, center in (("a", mean + true / 2), ("b", mean - true / 2)):
+        eta = center + rng.normal(0, 1.65, words)[:, None] + template + rng.normal(0, 0.87, 4)
+        eta = eta + rng.normal(0, 0.33, eta.shape)
+        answers = rng.random((*eta.shape, repeats)) < expit(eta)[..., None]
+        rows += [
+            (group, f"{group}{w}", f"t{t}", "", int(answers[w, t, r]))
+            for w, t, r in np.ndindex(answers.shape)
+        ]
+        nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+        new = expit(center + np.sqrt((spreads**2).sum()) * nodes)
+        probability.append(float(new @ weights / weights.sum()))
+    return rows, {"log_odds": true, "probability": probability[0] - probability[1]}
+
+
+KINDS = {"responses": numbers, "responses_paired": pairs, "responses_choice": choices}
+
+
+def one(kind, number):
+    """Fit one table, and return for each scale the truth, the interval, and that of the published t-test."""
+    place = list(KINDS).index(kind)
+    rows, truth = KINDS[kind](np.random.default_rng([number, place, 40]))
+    frame = pd.DataFrame(rows, columns=["group", "word", "template", "item", "outcome"])
+    found = bb.studies.fit_responses(bb.responses_table(frame), seed=number, **SAMPLING)
+    contrasts = found.contrasts(PROB, estimand="population", level="overall").set_index("scale")
+    score = found.published.iloc[0]
+    if kind == "responses_paired":
+        freedom = score["n"] - 1
+    else:  # as of two groups of one size and one variance, which are many answers here
+        freedom = score["n"] - 2
+    half = stats.t.ppf((1 + PROB) / 2, freedom) * abs(score["mean_score"] / score["t"])
+    state = found.fit.diagnostics()
+    return [
+        {
+            "kind": kind, "number": number, "scale": scale, "truth": value,
+            "low": contrasts.loc[scale, "hpdi_low"], "high": contrasts.loc[scale, "hpdi_high"],
+            "t_low": score["mean_score"] - half if scale != "log_odds" else np.nan,
+            "t_high": score["mean_score"] + half if scale != "log_odds" else np.nan,
+            "divergences": state["divergences"], "max_r_hat": state["max_r_hat"],
+        }
+        for scale, value in truth.items()
+    ]  # fmt: skip
+
+
+def coverage(rows):
+    """Return coverage and mean width by kind and scale, of the model and of the published t-test."""
+    frame = pd.DataFrame(rows)
+    frame = frame.assign(
+        model=(frame["low"] <= frame["truth"]) & (frame["truth"] <= frame["high"]),
+        t_test=(frame["t_low"] <= frame["truth"]) & (frame["truth"] <= frame["t_high"]),
+        width=frame["high"] - frame["low"],
+        t_width=frame["t_high"] - frame["t_low"],
+    )
+    groups = frame.groupby(["kind", "scale"], sort=False)
+    out = groups[["model", "t_test", "width", "t_width"]].mean().assign(tables=groups.size())
+    return out.assign(
+        model_se=standard_error_of_share(out["model"], out["tables"]),
+        t_test_se=standard_error_of_share(out["t_test"], out["tables"]),
+    )
+
+
+def run(share):
+    """Simulate answers and fit them."""
+    n = max(20, round(TABLES * share))
+    for kind in KINDS:
+        with ProcessPoolExecutor() as pool:
+            rows = [
+                row for found in pool.map(functools.partial(one, kind), range(n)) for row in found
+            ]
+        for (_, scale), found in coverage(rows).iterrows():
+            reach = 3 * found["model_se"] if n < TABLES else 0.0
+            yield (
+                f"89 % intervals of {kind} include the difference for new words, items and templates ({scale}).",
+                f"{n:,} tables with the SDs of real answers",
+                f"{found['model']:.3f} (published t-test: {found['t_test']:.3f})",
+                f"{LEAST} to {MOST}", LEAST - reach <= found["model"] <= MOST + reach,
+            )  # fmt: skip
