@@ -21,8 +21,8 @@ from .embeddings.loading import load_embedding as load_embedding
 from .embeddings.writing import save_embedding as save_embedding
 from .encoders.loading import load_encoder as load_encoder
 from .encoders.encoding import encode as encode
-from .classifiers.loading import load_classifier as load_classifier
-from .classifiers.predicting import score_sentences as score_sentences
+from .classifiers.classifier import load_classifier as load_classifier
+from .classifiers.predictions import score_sentences as score_sentences
 from .classifiers.predictions import (
     load_predictions as load_predictions,
     list_predictions as list_predictions,

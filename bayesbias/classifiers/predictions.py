@@ -1,7 +1,7 @@
-"""Predictions as a value, and the files that they are read from: with a header and without, in order or not.
+"""Predictions as a value: made by a classifier in batches, or read from a file with a header or without.
 
-What would change the sign of a result unseen is refused: swapped columns, rows of other sentences,
-labels that contradict their sentence.
+What would change the sign of a result unseen is refused: swapped columns and classes, rows of other
+sentences, labels that contradict their sentence.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.classifiers.classifier import checked_probabilities
+from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import (
@@ -27,10 +27,28 @@ from bayesbias.core.files import (
     sha256_file,
     whole_file,
 )  # fmt: skip
-from bayesbias.core.formatting import number_of
+from bayesbias.core.formatting import in_one_line, number_of
+from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
-__all__ = ["Predictions", "list_predictions", "load_predictions"]
+__all__ = [
+    "ClassifierError",
+    "Predictions",
+    "list_predictions",
+    "load_predictions",
+    "score_sentences",
+]
+
+_LITTLE = 0.5  # share of the training text whose words have vectors
+# Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.
+_GOOD = (
+    "This is wonderful.", "A great film, I love it.", "Excellent and delightful.", "What a beautiful success.",
+    "I am very happy with it.", "The best I have ever seen.", "Superb, charming and funny.", "It is a joy.",
+)  # fmt: skip
+_BAD = (
+    "This is terrible.", "An awful film, I hate it.", "Dreadful and boring.", "What an ugly failure.",
+    "I am very unhappy with it.", "The worst I have ever seen.", "Bad, dull and stupid.", "It is a mess.",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,8 +167,7 @@ def load_predictions(
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
     cells, comments = _cells_of(path)
-    name = name or path.stem
-    number = pd.to_numeric(cells.iloc[0], errors="coerce").notna().tolist()
+    number = tuple(pd.to_numeric(cells.iloc[0], errors="coerce").notna())
     named = not any(number)
     layouts = {
         (True,): ["probability"],
@@ -158,33 +175,31 @@ def load_predictions(
         (True, False): ["probability", "sentence"],
         (True, True): ["probability", "negative"] if positive == 0 else ["negative", "probability"],
     }
-    if not named and tuple(number) not in layouts:
+    if not named and number not in layouts:
         raise InputError(
-            "unknown layout",
+            "expected a header, or columns that it can do without",
             where=path,
             found=f"{len(number)} columns without a header",
-            valid="probability; negative, positive; sentence, probability; or a header",
+            valid="probability; negative, positive; sentence, probability",
         )
-    header = cells.iloc[0].str.lower().tolist() if named else layouts[tuple(number)]
+    header = cells.iloc[0].str.lower().tolist() if named else layouts[number]
     if positive is not None and (named or "negative" not in header):
-        problem = "these probabilities are taken for those of the positive class: none to choose"
-        raise InputError(problem, where=path, hint="if they are of the negative class, write 1 - p")
+        problem = "expected two columns without a header to choose the positive class of"
+        raise InputError(problem, where=path, hint="leave positive out")
     checks.distinct(header, "a column", path)
     cells = cells[int(named) :].set_axis(header, axis=1)
-    if cells.empty:
-        raise InputError("holds no predictions", where=path)
     probability = [column for column in ("probability", "positive") if column in header]
-    if len(probability) != 1:
+    if len(probability) != 1 or cells.empty:
         close = (nearest(column, ("probability", "positive")) for column in header)
         raise InputError(
-            "no column or two columns may hold the probability that a sentence is positive",
+            "expected one column of probabilities that a sentence is positive, and rows",
             where=path,
             found=", ".join(header),
-            valid="one column probability (or positive), and perhaps sentence",
+            valid="a column probability (or positive), and perhaps sentence",
             hint=next(filter(None, close), None),
         )
-    label = cells["classifier"] if "classifier" in header else pd.Series(name, cells.index)
-    if label.nunique() == 1 and name != path.stem:
+    label = cells["classifier"] if "classifier" in header else pd.Series(path.stem, cells.index)
+    if name is not None and label.nunique() == 1:
         label = pd.Series(name, cells.index)
     frames, notes = [], []
     for own, part in cells.groupby(label, sort=False):
@@ -195,10 +210,10 @@ def load_predictions(
     mean = frame["probability"].mean()
     if not named and "negative" in header and positive is None and mean < 0.5:
         raise InputError(
-            f"the columns may be swapped: the second, taken for the positive class, has a mean of {mean:.3f}",
+            "expected the columns negative and positive, in that order",
             where=path,
-            valid="negative and positive class, in that order",
-            hint="say which is the positive class: positive=0 or 1 (--positive)",
+            found=f"a mean of {mean:.3f} in the second, so that they may be swapped",
+            hint="name the column of the positive class: positive=0 or 1 (--positive)",
         )
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
     if path.parent == data_dir("sentiment"):
@@ -212,101 +227,75 @@ def load_predictions(
 def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of a file, indexed by their lines, and the comments at the top."""
     lines = lines_of(read_text(path))
-    top = 0
-    while top < len(lines) and (lines[top].startswith("#") or not lines[top].strip()):
-        top += 1
-    comments = [line.lstrip("# ").strip() for line in lines[:top] if line.strip()]
-    if top == len(lines):
-        raise InputError("holds no predictions", where=path)
-    parts = pd.Series([part.strip().strip('"') for part in lines[top].split(";")])
-    numbers = pd.to_numeric(parts.str.replace(",", "."), errors="coerce").notna()
-    semicolons = len(parts) > 1 and (
-        numbers.any() or parts.str.lower().isin(["probability", "positive"]).any()
-    )
-    mark = "\t" if "\t" in lines[top] else ";" if semicolons else ","
-    with guarded(path, "is no table of predictions", hint="quote a cell with a separator"):
+    rows = (k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
+    top = next(rows, None)
+    if top is None:
+        raise InputError("expected predictions, got an empty file", where=path)
+    mark = next((mark for mark in "\t;" if mark in lines[top]), ",")
+    with guarded(path, "expected a table of predictions", hint="quote a cell with a separator"):
         cells = pd.read_csv(
             path, sep=mark, header=None, dtype=str, skiprows=top, keep_default_na=False,
             skip_blank_lines=False,
         )  # fmt: skip
     cells.index += top + 1
-    cells = cells[(cells != "").any(axis=1)]
-    cells = cells.map(str.strip)
-    if semicolons:
+    cells = cells[(cells != "").any(axis=1)].map(str.strip)
+    if mark == ";":
         cells = cells.replace(r"^(\d*),(\d+)", r"\1.\2", regex=True)
-    return cells, comments
+    return cells, [line.lstrip("# ").strip() for line in lines[:top] if line.strip()]
 
 
 def _predictions_of(
     part: pd.DataFrame, column: str, wanted: pd.DataFrame, path: Path
 ) -> tuple[pd.DataFrame, str]:
     """Return the sentences of one classifier with their probabilities, and a note."""
+
+    def refuse(bad: Any, problem: str, found: Any, **more: Any) -> None:
+        """Raise an error for the first bad row."""
+        if np.any(bad):
+            row = int(np.argmax(bad))
+            where = f"{path}, line {part.index[row]}"
+            raise InputError(problem, where=where, found=found.iloc[row], **more)
+
     main = int((~wanted["control"]).sum())
     counts = f"{main} predictions, or {len(wanted)} with the control sentences"
-    numbers = _numbers(part[column], path)
+    numbers = part.reindex(columns=[column, "negative"]).apply(pd.to_numeric, errors="coerce")
+    refuse(numbers[column].isna(), "expected a number", part[column])
     if "negative" in part:
-        off = np.abs(_numbers(part["negative"], path) + numbers - 1) > 1e-3
-        if off.any():
-            raise InputError(
-                "the two classes' probabilities do not sum to 1",
-                where=f"{path}, line {part.index[off][0]}",
-                hint="are these scores or logits? then hand over probabilities",
-            )
+        refuse(numbers["negative"].isna(), "expected a number", part["negative"])
+        total = numbers.sum(axis=1)
+        refuse(
+            (total - 1).abs() > 1e-3, "expected probabilities of two classes that sum to 1", total
+        )
     note = ""
     if "sentence" in part:
         texts = part["sentence"]
-        unknown, twice = ~texts.isin(wanted["sentence"]), texts.duplicated()
-        if unknown.any() or twice.any():
-            line = texts.index[unknown if unknown.any() else twice][0]
-            problem, hint = "a sentence is listed twice", None
-            if unknown.any():
-                problem = "unknown sentence"
-                hint = nearest(texts[line], wanted["sentence"])
-                hint = hint or "compare answers about other groups with `bayesbias responses fit`"
-            raise InputError(problem, where=f"{path}, line {line}", found=texts[line], hint=hint)
+        unknown = ~texts.isin(wanted["sentence"])
+        hint = nearest(texts[unknown].iloc[0], wanted["sentence"]) if unknown.any() else None
+        hint = hint or "compare answers about other groups with `bayesbias responses fit`"
+        refuse(unknown, "expected a sentence of the list", texts, hint=hint)
+        refuse(texts.duplicated(), "expected each sentence once", texts)
         if (np.diff(pd.Index(wanted["sentence"]).get_indexer(pd.Index(texts))) < 0).any():
             note = "the rows were put in order by their sentences"
     elif len(part) in (main, len(wanted)):
         texts = wanted["sentence"].iloc[: len(part)].set_axis(part.index)
     else:
-        problem = "the number of predictions is wrong"
-        raise InputError(problem, where=path, found=len(part), valid=counts)
+        raise InputError(f"expected {counts}", where=path, found=len(part))
     lines = [f"line {line}" for line in part.index]
-    values = checked_probabilities(numbers, texts.tolist(), str(path), lines)
+    values = checked_probabilities(numbers[column], texts.tolist(), str(path), lines)
     # Columns that repeat what the sentence says: a swapped label is found here.
-    right = wanted.set_index("sentence").loc[texts]
-    for name in ("gender", "noun", "noun_pair", "profession", "control"):
-        given, expected = (part[name] if name in part else right[name]), right[name].astype(str)
-        other = given.astype(str).str.lower().to_numpy() != expected.str.lower().to_numpy()
-        if other.any():
-            row = int(other.argmax())
-            raise InputError(
-                f"the {name} does not fit the sentence {texts.iloc[row]!r}",
-                where=f"{path}, {lines[row]}",
-                found=given.iloc[row],
-                valid=expected.iloc[row],
-                hint=None
-                if "sentence" in part
-                else "without a column sentence rows must be in the order of `bayesbias sentiment sentences`",
-            )
+    right = wanted.set_index("sentence").loc[texts].astype(str)
+    rule = "write a column sentence, or keep the order of `bayesbias sentiment sentences`"
+    for name in {"gender", "noun", "noun_pair", "profession", "control"} & {*part.columns}:
+        other = part[name].str.lower().to_numpy() != right[name].str.lower().to_numpy()
+        expected = right[name].iloc[int(np.argmax(other))]
+        refuse(other, f"expected the {name} of the sentence, {expected!r}", part[name], hint=rule)
     frame = wanted[wanted["sentence"].isin(texts)]
     lacking = wanted.drop(index=frame.index)
     if not lacking["control"].all() or len(lacking) not in (0, len(wanted) - main):
-        raise InputError(
-            f"{number_of(len(lacking), 'sentence')} without a prediction",
-            where=path,
-            found=lacking["sentence"].iloc[0],
-            valid=counts,
-        )
+        found = f"{len(part)}, without {lacking['sentence'].iloc[0]!r}"
+        raise InputError(f"expected {counts}", where=path, found=found)
     by_sentence = pd.Series(values, texts)
     return frame.assign(probability=by_sentence[frame["sentence"]].to_numpy()), note
-
-
-def _numbers(cells: pd.Series, path: Path) -> np.ndarray:
-    if (bad := pd.to_numeric(cells, errors="coerce").isna()).any():
-        line = cells.index[bad][0]
-        raise InputError("is not a number", where=f"{path}, line {line}", found=cells[line])
-    return cells.astype(float).to_numpy()
 
 
 def list_predictions(name: str = "m1") -> Predictions:
@@ -319,7 +308,7 @@ def list_predictions(name: str = "m1") -> Predictions:
     Raises
     ------
     InputError
-        Where there are none of this name.
+        If there are none of this name.
 
     Examples
     --------
@@ -328,3 +317,194 @@ def list_predictions(name: str = "m1") -> Predictions:
     """
     checks.choice(name, list_names("sentiment", ".csv"), "predictions", "name")
     return load_predictions(data_dir("sentiment") / f"{name}.csv")
+
+
+class ClassifierError(InputError):
+    """A classifier failed on some sentences. What was finished before is kept.
+
+    Attributes
+    ----------
+    finished : pandas.DataFrame
+        ``sentence, probability`` of the batches before.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> def broken(sentences):
+    ...     raise OSError("no memory")
+    >>> try:
+    ...     bb.score_sentences(broken, progress=False)
+    ... except ClassifierError as error:
+    ...     print(len(error.finished))
+    0
+    """
+
+    finished: pd.DataFrame
+
+
+def score_sentences(
+    classifier: Any,
+    corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    *,
+    name: str | None = None,
+    control: bool = True,
+    batch: int = 32,
+    partial: str | os.PathLike[str] | None = None,
+    check: bool = True,
+    positive: Any = None,
+    allow_pickle: bool = False,
+    progress: bool | None = None,
+) -> Predictions:
+    """Predict the sentiment of all sentences of the test bench.
+
+    Parameters
+    ----------
+    classifier
+        What `load_classifier` takes.
+    corpus
+        What `load_occupations` takes.
+    name : str, optional
+        A short name for the classifier.
+    control : bool
+        Whether to predict the control sentences too.
+    batch : int
+        Sentences handed to the classifier at a time.
+    partial : str or path, optional
+        A CSV file to keep finished batches in. Where it is there already, its sentences are not
+        predicted again; it is removed when all is done.
+    check : bool
+        Whether to hand the classifier sixteen plain sentences, after the others, and to refuse its
+        predictions if it takes the good ones for bad and the bad ones for good: its classes are
+        swapped.
+    positive, allow_pickle
+        See `load_classifier`.
+    progress : bool, optional
+        A bar on stderr for what takes more than two seconds; by default on terminals only.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    ClassifierError
+        If the classifier fails on a batch or returns what are no probabilities. Its ``finished``
+        holds the batches before, and `partial` keeps them.
+    InputError
+        If there is no such classifier or corpus.
+
+    Examples
+    --------
+    >>> score_sentences(lambda sentences: [0.4 if "truck" in s else 0.6 for s in sentences], name="toy")
+    <Predictions: 800 sentences and 40 controls by toy (mean 0.590)>
+    """
+    checks.count(batch, "batch")
+    occupations = load_occupations(corpus)
+    model = load_classifier(classifier, name=name, positive=positive, allow_pickle=allow_pickle)
+    frame = occupations.sentences(control=control)
+    sentences, notes = frame["sentence"].tolist(), []
+    kept = None if partial is None else Path(checks.path(partial, "partial"))
+    done = {} if kept is None else _read_partial(kept, model)
+    left = [s for s in sentences if s not in done]
+    if kept is not None and len(left) < len(sentences):
+        taken = number_of(len(sentences) - len(left), "prediction")
+        notes.append(f"taken from {kept.name}: {taken}")
+    with ticking(f"predicting with {model.name}", len(left), progress) as tick:
+        for first in range(0, len(left), batch):
+            part = left[first : first + batch]
+            try:
+                done |= dict(zip(part, model(part).tolist(), strict=True))
+            except Exception as error:  # somebody else's code may raise anything
+                place = f"sentences {first + 1} to {first + len(part)} of {len(left)}"
+                ours = isinstance(error, InputError)
+                reason = str(error) if ours else f"{type(error).__name__}: {error}"
+                raise _failed(f"failed on {place}: {reason}", model, done, kept) from error
+            if kept is not None:
+                with whole_file(kept) as temporary:
+                    rows = _finished(done).to_csv(index=False, lineterminator="\n")
+                    temporary.write_text(f"{_owner(model)}\n{rows}", encoding="utf-8")
+            tick(len(part))
+    notes += _check_classes(model, done, kept) if check else []
+    notes += _weaknesses(model, done)
+    frame = frame.assign(classifier=model.name, probability=[done[s] for s in sentences])
+    if kept is not None:
+        kept.unlink(missing_ok=True)
+    frame = frame[["classifier", *SENTENCE_COLUMNS, "probability"]].reset_index(drop=True)
+    return Predictions(frame, occupations, {model.name: dict(model.provenance)}, tuple(notes))
+
+
+def _failed(
+    problem: str, model: Classifier, done: Mapping[str, float], kept: Path | None, hint: str = ""
+) -> ClassifierError:
+    """Return an error that holds what was finished, and says where it is."""
+    if done:
+        finished = number_of(len(done), "finished prediction")
+        where = "with partial=FILE a second run continues" if kept is None else f"kept in {kept}"
+        hint = "; ".join(filter(None, (hint, f"{finished}: {where}")))
+    name = f"classifier {model.name!r}"
+    error = ClassifierError(in_one_line(problem), where=name, hint=hint or None)
+    error.finished = _finished(done)
+    return error
+
+
+def _owner(model: Classifier) -> str:
+    sha256 = model.provenance.get("sha256")
+    return f"# finished by: {model.name}" + (f" {sha256[:16]}" if sha256 else "")
+
+
+def _finished(done: Mapping[str, float]) -> pd.DataFrame:
+    return pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
+
+
+def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
+    """Return the finished predictions of an earlier run; none if there are none."""
+    if not path.exists():
+        return {}
+    with guarded(path, "expected unfinished predictions"), open(path, encoding="utf-8") as file:
+        owner = file.readline().rstrip("\n")
+        frame = pd.read_csv(file, keep_default_na=False)
+        done = dict(zip(frame["sentence"], frame["probability"].astype(float), strict=True))
+    if owner != _owner(model):
+        problem = "expected unfinished predictions of this classifier"
+        hint = "name another file, or remove this one"
+        raise InputError(problem, where=path, found=owner, valid=_owner(model), hint=hint)
+    return done
+
+
+def _check_classes(model: Classifier, done: Mapping[str, float], kept: Path | None) -> list[str]:
+    """Refuse a classifier that takes good for bad; return notes."""
+    try:
+        good, bad = model(list(_GOOD)), model(list(_BAD))
+    except Exception as error:  # a table of known sentences, say, which is no fault
+        reason = f"{type(error).__name__}: {error}"
+        return [f"whether the classes are swapped could not be checked: {reason}"]
+    wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
+    if wins <= 0.1:
+        problem = (
+            f"seems to have its classes swapped: it rates good sentences {np.mean(good):.2f} on average "
+            f"and bad ones {np.mean(bad):.2f}"
+        )
+        hint = "hand over the probability of the positive class, or say check=False (--no-check)"
+        raise _failed(problem, model, done, kept, hint)
+    return []
+
+
+def _weaknesses(model: Classifier, done: Mapping[str, float]) -> list[str]:
+    """Say what is known to be weak about a classifier."""
+    about, notes = model.provenance, []
+    positive, labels = about.get("positive"), about.get("labels", ())
+    if positive is not None and not any(done.values()):
+        notes.append(f"{model.name}: no sentence got the positive label {positive!r}")
+    coverage = about.get("coverage")
+    if coverage and coverage["tokens_with_vector"] < _LITTLE:
+        notes.append(
+            f"{model.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words of "
+            f"its training data, {coverage['tokens_with_vector']:.0%} of the text; it learned the others from that text alone"
+        )
+    others = [label for label in labels if label != positive]
+    if len(others) > 1:
+        notes.append(
+            f"{model.name} has {len(others) + 1} classes; the probability is that of {positive}, so "
+            f"that {' and '.join(others)} count alike as not positive"
+        )
+    return notes

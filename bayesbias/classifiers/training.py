@@ -5,7 +5,6 @@ Source: Bhaskaran & Bhallamudi (2019), section 3, M.1 and M.2.
 
 import copy
 import csv
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -54,7 +53,7 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     Raises
     ------
     InputError
-        Naming file and line.
+        If a line has no label or no sentence, or there is one label only.
 
     Examples
     --------
@@ -84,19 +83,19 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     else:
         valid = "a header with label and sentence; or label, sentence; or index, label, a, sentence"
         hint = nearest("sentence" if "label" in first else "label", first)
-        raise InputError("unknown layout", where=path, found=first, valid=valid, hint=hint)
+        problem = "expected labels and sentences"
+        raise InputError(problem, where=path, found=first, valid=valid, hint=hint)
     wrong = ~cells[label].isin(["0", "1"]) | (cells[sentence] == "")
     if wrong.any():
         row = cells[wrong].iloc[0]
         raise InputError(
-            "is no label and sentence",
+            "expected 0 (negative) or 1 (positive), and a sentence",
             where=f"{path}, line {row.name + 1}",
             found=list(row),
-            valid="0 (negative) or 1 (positive), and a sentence",
         )
     labels = cells[label].astype("int64").to_numpy()
     if len(set(labels)) < 2:
-        raise InputError("all sentences have one label", where=path, valid="both 0 and 1")
+        raise InputError("expected both labels, 0 and 1", where=path, found=labels[0])
     return cells[sentence].tolist(), labels
 
 
@@ -150,7 +149,7 @@ def train_bow(
     Raises
     ------
     InputError
-        For bad data, and where scikit-learn is not installed.
+        If the data are bad, or scikit-learn is not installed.
 
     Notes
     -----
@@ -209,7 +208,6 @@ def train_bilstm(
     epochs: int = 10,
     patience: int = 2,
     learning_rate: float = 1e-3,
-    tune_vectors: bool = False,
     seed: int = 0,
     progress: bool | None = None,
 ) -> Classifier:
@@ -220,7 +218,8 @@ def train_bilstm(
     data : str or path
         Labelled sentences, see `read_labelled`.
     vectors : anything `load_embedding` reads
-        Word vectors; the paper has GloVe's of 300 dimensions. Only the words needed are read.
+        Word vectors; the paper has GloVe's of 300 dimensions. Only the words needed are read, and their
+        vectors stay as they are; words of the training data without one get a vector that is learned.
     dev : str or path, optional
         Labelled sentences that decide when to stop, and to compute the accuracy on. Without them
         one sentence in twenty of `data` is set aside for stopping.
@@ -232,7 +231,7 @@ def train_bilstm(
         those of your own professions. What is not kept counts as unknown later.
     hidden : int
         Size of either direction's state; 128 in the paper's code.
-    dropout : float in [0, 1)
+    dropout : float in [0, 1]
         Share of the final states left out in training; 0.25 in the paper's code.
     batch : int
         Sentences a step.
@@ -243,11 +242,6 @@ def train_bilstm(
         an equal one at a lower loss; the best pass is kept.
     learning_rate : float
         Of Adam.
-    tune_vectors : bool
-        False: the vectors stay as they are, as in the paper, so that words outside the training
-        data mean something; only words of the training data that the vectors lack get a vector that
-        is learned. True: all vectors of words in the training data are learned, starting from those
-        given.
     seed : int
         Of the weights at the start, the order of the sentences and the dropout. The same on the
         same machine with as many threads gives the same classifier.
@@ -263,7 +257,7 @@ def train_bilstm(
     Raises
     ------
     InputError
-        For bad data or settings, and where PyTorch is not installed.
+        If data or settings are bad, or PyTorch is not installed.
 
     Notes
     -----
@@ -281,13 +275,12 @@ def train_bilstm(
     """
     settings = {
         "hidden": hidden, "dropout": dropout, "batch": batch, "epochs": epochs, "patience": patience,
-        "learning_rate": learning_rate, "tune_vectors": tune_vectors, "seed": seed,
+        "learning_rate": learning_rate, "seed": seed,
     }  # fmt: skip
     for what in ("hidden", "batch", "epochs", "patience"):
         checks.count(settings[what], what)
     checks.positive(learning_rate, "learning_rate")
-    if checks.within(dropout, "dropout", 0, math.inf) >= 1:
-        raise InputError("must be below 1", where="dropout", found=dropout)
+    checks.within(dropout, "dropout", 0, 1)
     sentences, labels = read_labelled(data)
     held = read_labelled(dev) if dev is not None else None
     torch = needed("encoders", "torch", purpose="training a BiLSTM")
@@ -306,7 +299,7 @@ def train_bilstm(
     there = np.array([word in has for word in kept])
     given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
     start[there] = given * (0.3 / np.sqrt(np.mean(given**2)))
-    learned = np.array([word in trained and (tune_vectors or word not in has) for word in kept])
+    learned = np.array([word in trained and word not in has for word in kept])
 
     rng = np.random.default_rng(seed)
     ids = [[vocabulary[w] for w in row] or [-1] for row in tokens]
@@ -319,7 +312,7 @@ def train_bilstm(
         check_ids = [[vocabulary.get(w, -1) for w in treebank_tokens(s)] or [-1] for s in held[0]]
         check_labels = held[1]
     if len(ids) == 0:
-        raise InputError("too few sentences to set some aside", where=data, found=len(sentences))
+        raise InputError("expected two or more sentences", where=data, found=len(sentences))
 
     with (
         ticking("training the BiLSTM", epochs * len(ids), progress) as tick,

@@ -101,7 +101,6 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
             name=name,
             positive=given["positive"],
             allow_pickle=given["allow_pickle"],
-            corpus=listed,
         )
         kept = (
             None

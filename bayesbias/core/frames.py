@@ -97,26 +97,6 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series |
     return None
 
 
-def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
-    """Return what a user's function made of texts, one row a text, in their order.
-
-    A series or frame may have the texts as its index, in another order.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> in_order_of(pd.Series([0.2, 0.9], index=["b", "a"]), ["a", "b"], "classifier toy").tolist()
-    [0.9, 0.2]
-    """
-    index = list(answer.index) if hasattr(answer, "iloc") else []
-    if not any(isinstance(label, str) for label in index):
-        return answer
-    if sorted(map(str, index)) != sorted(set(texts)):
-        problem = "the index of the answer is not that of the sentences"
-        raise InputError(problem, where=where, hint="drop it: .reset_index(drop=True)")
-    return answer.loc[list(texts)]
-
-
 # Files
 
 

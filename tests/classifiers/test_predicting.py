@@ -9,7 +9,7 @@ import pytest
 from helpers.classifiers import score, toy
 
 import bayesbias as bb
-from bayesbias.classifiers.predicting import ClassifierError
+from bayesbias.classifiers.predictions import ClassifierError
 
 
 @pytest.mark.slow
@@ -34,17 +34,20 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda s: [0.5] * (len(s) - 1), "must return one number a sentence.*31"),
+        (lambda s: [0.5] * (len(s) - 1), "expected one number a sentence.*31"),
         (
             lambda s: [[0.4, 0.6]] * len(s),
-            "which column is that of the positive class, got '2 col",
+            "column of the positive class, got '2 col",
         ),
         (lambda s: [[[0.5]]] * len(s), "one number a sentence"),
-        (lambda s: [float("nan")] * len(s), "'He is a doctor.': is not a number, got nan"),
-        (lambda s: [-0.2] * len(s), "is not a probability, got -0.2"),
-        (lambda s: [2.5] * len(s), "scores and logits are no probabilities"),
-        (lambda s: ["good"] * len(s), "does not say which class is positive, got 'good'"),
-        (lambda s: [None, *["0.5x"] * len(s)], "does not return numbers"),
+        (
+            lambda s: [float("nan")] * len(s),
+            "'He is a doctor.': expected a probability from 0 to 1, got nan",
+        ),
+        (lambda s: [-0.2] * len(s), "probability from 0 to 1, got -0.2"),
+        (lambda s: [2.5] * len(s), "logits are not probabilities"),
+        (lambda s: ["good"] * len(s), "name of the positive class, got 'good'"),
+        (lambda s: [None, *["0.5x"] * len(s)], "expected numbers"),
     ],
 )
 def test_what_is_no_probability_is_refused(answer, message):
@@ -73,9 +76,7 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
     np.testing.assert_array_equal(
         e.value.finished["probability"], score(e.value.finished["sentence"])
     )
-    with pytest.raises(
-        bb.InputError, match="does not hold unfinished predictions of this classifier"
-    ):
+    with pytest.raises(bb.InputError, match="expected unfinished predictions of this classifier"):
         bb.score_sentences(score, partial=kept, name="another")
     made = bb.score_sentences(fails_once, batch=100, partial=kept, check=False)
     assert sum(calls) == 840 + 100
@@ -101,20 +102,13 @@ def test_swapped_classes_are_found(tmp_path):
     assert "could not be checked: KeyError" in looked_up.notes[0]
 
 
-def test_a_file_of_predictions_is_a_classifier(tmp_path):
+def test_predictions_are_saved_by_the_ending(tmp_path):
     made = toy(control=False)
-    made.save(tmp_path / "p.tsv")
-    again = bb.score_sentences(tmp_path / "p.tsv", name="again")
+    again = bb.load_predictions(made.save(tmp_path / "p.tsv"), name="again")
     assert again.frame["probability"].equals(made.frame["probability"])
     assert again.classifiers == ("again",)
-    assert "no predictions for the control sentences" in again.notes
-    classifier = bb.load_classifier(tmp_path / "p.tsv")
-    assert classifier.name == "toy"
-    with pytest.raises(
-        bb.InputError,
-        match=r"has no prediction for a sentence, got 'He is a docto.'.*Did you mean",
-    ):
-        classifier(["He is a docto."])
+    with pytest.raises(bb.InputError, match="load_predictions"):
+        bb.load_classifier(tmp_path / "p.tsv")
     with pytest.raises(bb.InputError, match="unknown kind of file"):
         made.save(tmp_path / "p.xls")
 

@@ -59,8 +59,6 @@ def test_a_file_may_hold_several_classifiers_and_no_controls(tmp_path):
     read = bb.load_predictions(tmp_path / "both.csv")
     assert read.frame.groupby("classifier").size().to_dict() == {"a": 800, "b": 840}
     assert bb.sentiment_analysis(read).control["classifier"].tolist() == ["b"]
-    with pytest.raises(bb.InputError, match="holds several classifiers, got 'a, b'"):
-        bb.load_classifier(tmp_path / "both.csv")
 
 
 def change(row, column, value):
@@ -73,23 +71,23 @@ def change(row, column, value):
 @pytest.mark.parametrize(
     ("alter", "message"),
     [
-        (lambda f: f.drop(index=7), "1 sentence without a prediction, got 'My uncle is a doctor.'"),
-        (lambda f: f[["probability"]][:799], "number of predictions is wrong, got 799. Valid: 800 predictions, or 840"),
-        (change(3, "probability", 1.5), "line 5: is not a probability, got 1.5"),
-        (change(3, "probability", -0.1), "line 5: is not a probability, got -0.1"),
-        (change(3, "probability", "nan"), "line 5: is not a number, got 'nan'"),
-        (change(3, "probability", "inf"), "line 5: is not a number"),
-        (change(3, "probability", "high"), "line 5: is not a number, got 'high'"),
-        (change(3, "sentence", "My fathr is a doctor."), "line 5: unknown sentence.*Did you mean 'My father is a doctor.'"),
-        (change(3, "sentence", "He is a doctor."), "line 5: a sentence is listed twice, got 'He is a doctor.'"),
+        (lambda f: f.drop(index=7), "expected 800 predictions, or 840.*My uncle is a doctor."),
+        (lambda f: f[["probability"]][:799], "expected 800 predictions, or 840.*got 799"),
+        (change(3, "probability", 1.5), "line 5: expected a probability from 0 to 1, got 1.5"),
+        (change(3, "probability", -0.1), "line 5: expected a probability from 0 to 1, got -0.1"),
+        (change(3, "probability", "nan"), "line 5: expected a number, got 'nan'"),
+        (change(3, "probability", "inf"), "line 5: expected a"),
+        (change(3, "probability", "high"), "line 5: expected a number, got 'high'"),
+        (change(3, "sentence", "My fathr is a doctor."), "line 5: expected a sentence of the list.*Did you mean 'My father is a doctor.'"),
+        (change(3, "sentence", "He is a doctor."), "line 5: expected each sentence once, got 'He is a doctor.'"),
         (lambda f: f.assign(gender=f["gender"].map({"male": "female", "female": "male"})),
-         "line 2: the gender does not fit the sentence 'He is a doctor.', got 'female'. Valid: male"),
-        (change(120, "profession", "scientist"), "line 122: the profession does not fit.*Valid: writer"),
-        (lambda f: f.assign(negative=0.9), "do not sum to 1"),
+         "line 2: expected the gender of the sentence, 'male', got 'female'"),
+        (change(120, "profession", "scientist"), "line 122: expected the profession of the sentence, 'writer'"),
+        (lambda f: f.assign(negative=0.9), "sum to 1"),
         (lambda f: f.assign(sentence=f["sentence"].str.replace("doctor", "healer").str.replace("writer", "poet")
-                            .str.replace("teacher", "tutor")), "unknown sentence"),
-        (lambda f: f.drop(columns="sentence").iloc[::-1], "does not fit the sentence.*Without a column sentence rows must"),
-        (lambda f: f.rename(columns={"probability": "probabilty"}), "no column or two.*Did you mean 'probability'"),
+                            .str.replace("teacher", "tutor")), "a sentence of the list"),
+        (lambda f: f.drop(columns="sentence").iloc[::-1], "of the sentence.*keep the order"),
+        (lambda f: f.rename(columns={"probability": "probabilty"}), "one column of probabilities.*Did you mean 'probability'"),
     ],
 )  # fmt: skip
 def test_faults_in_a_file_are_named(tmp_path, alter, message):
@@ -102,11 +100,11 @@ def test_faults_in_a_file_are_named(tmp_path, alter, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no predictions"),
-        ("0.1\t0.9\n0.2\n", "line 2: is not a number, got ''"),
-        ("0.1\t0.2\t0.3\n", "unknown layout, got '3 columns"),
-        ("0.5\t0.9\n" * 800, "line 1: the two classes' probabilities do not sum to 1"),
-        ("0.9\t0.1\n" * 800, "columns may be swapped.*mean of 0.100.*positive=0"),
+        ("", "expected predictions"),
+        ("0.1\t0.9\n0.2\n", "line 2: expected a number, got ''"),
+        ("0.1\t0.2\t0.3\n", "expected a header.*3 columns"),
+        ("0.5\t0.9\n" * 800, "line 1: expected probabilities of two classes that sum to 1"),
+        ("0.9\t0.1\n" * 800, "mean of 0.100.*swapped.*positive=0"),
     ],
 )
 def test_faults_in_a_plain_file_are_named(tmp_path, text, message):

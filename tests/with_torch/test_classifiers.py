@@ -81,7 +81,7 @@ def test_bilstm_learns_what_a_bag_of_words_cannot(bilstm):
     assert bilstm.unknown_words(["it is not a nurse"]) == ("it", "a")
 
 
-def test_given_vectors_stay_unless_they_are_to_be_tuned(bilstm, data, vectors):
+def test_given_vectors_stay(bilstm, vectors):
     def part(classifier, words):
         model = classifier.predict
         return model.weights["vectors"][[model.vocabulary[w] for w in words]]
@@ -91,11 +91,6 @@ def test_given_vectors_stay_unless_they_are_to_be_tuned(bilstm, data, vectors):
     scale = part(bilstm, known) / given
     np.testing.assert_allclose(scale, scale[0, 0], rtol=1e-5)
     assert np.sqrt(np.mean(part(bilstm, known) ** 2)) == pytest.approx(0.3, rel=1e-5)
-    tuned = trained(data, vectors, tune_vectors=True, epochs=2)
-    moved = np.abs(part(tuned, known) - part(bilstm, known)).max(axis=1)
-    assert (moved > 1e-4).tolist() == [
-        w not in ("he", "nurse") for w in known
-    ]  # not in the training data
 
 
 def test_numpy_predicts_what_torch_does(bilstm):
@@ -232,15 +227,13 @@ def test_a_pipeline_is_a_classifier_as_its_model_is(tmp_path):
     np.testing.assert_allclose(
         bb.load_classifier(lambda s: pipeline(s, top_k=None))(sentences), right, atol=1e-6
     )
-    with pytest.raises(bb.InputError, match="score of one label"):
+    with pytest.raises(bb.InputError, match="scores of all labels"):
         bb.load_classifier(lambda s: pipeline(s))(sentences)
 
 
 def test_labels_of_transformers_models_are_never_guessed(tmp_path):
     folder = tiny(tmp_path / "plain", {0: "LABEL_0", 1: "LABEL_1"})
-    with pytest.raises(
-        bb.InputError, match="does not say which class is positive, got 'LABEL_0, LABEL_1'"
-    ):
+    with pytest.raises(bb.InputError, match="name of the positive class, got 'LABEL_0, LABEL_1'"):
         bb.load_classifier(f"transformers:{folder}")
     with pytest.raises(bb.InputError, match=r"unknown class, got 'LABEL_2'.*Did you mean"):
         bb.load_classifier(f"transformers:{folder}", positive="LABEL_2")

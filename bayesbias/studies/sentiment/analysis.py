@@ -132,7 +132,7 @@ class SentimentAnalysis:
         DataFrame
             ``contrast, estimand``, and the columns of `bayesbias.inference.estimates`, for each two
             classifiers that do not differ by the same everywhere; empty without a fit that converged.
-            The ROPE is 0.2 SD of the differences between classifiers.
+            The ROPE is 0.1 SD of the differences between classifiers.
         """
         import pandas as pd
 
