@@ -195,6 +195,7 @@ READERS = {
     "vectors, zip": (".zip", zipped, load_vectors),
     "vectors, Parquet": (".parquet", lambda: vector_table(".parquet"), load_vectors),
     "vectors, Feather": (".feather", lambda: vector_table(".feather"), load_vectors),
+    "vectors, JSON": (".json", lambda: b'{"he": [1, 2], "she": [3, 4]}', load_vectors),
     "table of vectors": (".csv", lambda: b"word,a,b\nhe,1,2\nshe,3,4\n", load_vectors),
     "pairs, CSV": (".csv", csv, bb.load_distances),
     "pairs, Parquet": (".parquet", parquet, bb.load_distances),

@@ -27,8 +27,6 @@ NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 @click.command(cls=shared.Command)
 @shared.options("embedding")
 @click.option("--controls", default="2022", metavar="C", help="Neutral words to look at alone.")
-@click.option("--top", type=click.IntRange(1), help="Leading dimensions [3].")
-@click.option("--neighbors", type=click.IntRange(1), help="Nearest words for hubness [10].")
 @shared.options(*shared.READING)
 @click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
 @shared.options("as_json")
@@ -53,9 +51,7 @@ def describe(out: Path | None, **given: Any) -> None:
         except InputError as error:  # too few words or dimensions for this one
             notes.append(f"Not after {way}: {error}.")
     shapes = {
-        name: bb.embeddings.describe_vectors(
-            version, neutral=given["controls"], top=given["top"], neighbors=given["neighbors"]
-        )
+        name: bb.embeddings.describe_vectors(version, neutral=given["controls"])
         for name, version in versions.items()
     }
     found = {name: plain(shape.as_dict()) for name, shape in shapes.items()}
@@ -85,9 +81,8 @@ def describe(out: Path | None, **given: Any) -> None:
     else:
         said = "Cosines have an offset: read differences, or add --postprocess center."
     notes.append(
-        f"Top dimensions: share of the mean that {shape.top} dimensions carry. Hubness: skewness "
-        f"of how many words have a word among their {shape.neighbors} nearest; near none: words "
-        f"that none has."
+        "Top dimensions: share of the mean that 3 dimensions carry. Hubness: skewness of how many "
+        "words have a word among their 10 nearest; near none: words that none has."
     )
     written = None if out is None else str(out)
     shared.tell(

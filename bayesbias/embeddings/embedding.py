@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -71,13 +71,10 @@ class Embedding:
     def __post_init__(self) -> None:
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
-        floats = vectors.dtype in (np.float32, np.float64)
-        if vectors.ndim != 2 or len(vectors) != len(words) or not floats:
+        if vectors.shape[:-1] != (len(words),) or vectors.dtype not in (np.float32, np.float64):
             found = f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}"
-            where, valid = f"embedding {self.name!r}", "float32 or float64, one row per word"
-            raise InputError(
-                "expected one row for each word", where=where, found=found, valid=valid
-            )
+            problem = f"expected a row of floats for each word, got {found}"
+            raise InputError(problem, where=f"embedding {self.name!r}")
         vectors = vectors.view()
         vectors.flags.writeable = False
         object.__setattr__(self, "words", words)
@@ -117,15 +114,15 @@ class Embedding:
         """
         words = checks.several(words, "word", "words")
         lacking = list(dict.fromkeys(word for word in words if word not in self._row))
-        more = self.lookup(lacking) if lacking and self.lookup is not None else None
-        lacking = lacking if more is None else list(more.missing)
-        if lacking:
+        if not lacking:
+            return self.vectors[[self._row[word] for word in words]]
+        more = None if self.lookup is None else self.lookup(lacking)
+        if more is None or more.missing:
+            lacking = lacking if more is None else list(more.missing)
             where, found = f"embedding {self.name!r}", ", ".join(lacking)
             hint = nearest(lacking[0], self.words) if len(self.words) < 10_000 else None
             raise InputError("expected a vector for each word", where=where, found=found, hint=hint)
-        if more is None:
-            return self.vectors[[self._row[word] for word in words]]
-        sources = [more if word in more._row else self for word in words]
+        sources = [self if word in self._row else more for word in words]
         rows = [each.vectors[each._row[word]] for each, word in zip(sources, words, strict=True)]
         return np.array(rows, dtype=self.vectors.dtype)
 
@@ -171,19 +168,38 @@ class Embedding:
         return self.lookup is not None
 
     def __repr__(self) -> str:
-        n, d, kind = *self.vectors.shape, self.provenance.get("format", "")
-        facts = [number_of(n, "word"), number_of(d, "dimension"), *([kind] if kind else [])]
-        parts = [f"<Embedding {self.name!r}: {', '.join(facts)}"]
-        if self.open_vocabulary:
-            parts.append("other words are built from subwords")
-        for words, said in (
-            (self.missing, "missing"),
-            (self.matched, "by another spelling"),
-            (self.composed, "composed"),
-        ):
+        n, d = self.vectors.shape
+        facts = [number_of(n, "word"), number_of(d, "dimension"), self.provenance.get("format")]
+        parts = [f"<Embedding {self.name!r}: {', '.join(filter(None, facts))}"]
+        parts += ["other words are built from subwords"] * self.open_vocabulary
+        held = {"missing": self.missing, "by another spelling": self.matched}
+        for said, words in {**held, "composed": self.composed}.items():
             if words:
                 parts.append(f"{len(words)} {said} ({some(words, 4)})")
         return "; ".join(parts) + ">"
+
+
+def embedding_of(
+    name: str,
+    spelt: Mapping[str, str],
+    vectors: np.ndarray,
+    facts: Mapping[str, Any],
+    asked: Iterable[str] | None,
+    notes: Iterable[str] = (),
+    **more: Any,
+) -> Embedding:
+    """Return an embedding of words, each with the word of the source that it was found as."""
+    digest = digest_of_vectors(spelt.values(), vectors)
+    return Embedding(
+        name=name,
+        words=tuple(spelt),
+        vectors=vectors,
+        provenance={**facts, "dim": int(vectors.shape[1]), "sha256_vectors": digest},
+        matched={word: spelling for word, spelling in spelt.items() if spelling != word},
+        missing=tuple(word for word in asked or () if word not in spelt),
+        notes=(*notes_of_shared_vectors(spelt), *notes),
+        **more,
+    )
 
 
 def embedding_from_rows(
@@ -196,54 +212,38 @@ def embedding_from_rows(
 ) -> Embedding:
     """Choose among the rows read, check them, and say what is missing."""
     at, broken = rows.by_word()
-    rules: dict[str, str] = {}
     if asked is None:
-        matched = {word: word for word in at}
+        spelt, rules = {word: word for word in at}, dict[str, str]()
         lost = [word for word in broken if word not in at]
     else:
-        matched, rules = matched_spellings(asked, at)
-        lost = list(matched_spellings([w for w in asked if w not in matched], set(broken))[0])
-    if not matched and not lost:
+        spelt, rules = matched_spellings(asked, at)
+        lost = [word for word in matched_spellings(asked, set(broken))[0] if word not in spelt]
+    if not spelt and not lost:
         if not asked:
             raise InputError("expected words, got none", where=where)
         raise none_found(asked, where, f"it holds {number_of(rows.count, 'word')}", rows.sample)
-    several = [word for word, spelling in matched.items() if len(at[spelling]) > 1]
-    notes = notes_of_shared_vectors(matched) + rows.notes
-    for words, problem in (
-        (lost, "with only zeros, NaN or extreme numbers count as missing"),
-        (several, "with several vectors are given their mean; --contexts resamples them"),
+    several = [word for word, spelling in spelt.items() if len(at[spelling]) > 1]
+    notes = rows.notes
+    for words, found, done in (
+        (lost, "only zeros, NaN or extreme numbers", "count as missing"),
+        (several, "several vectors", "are given their mean; --contexts resamples them"),
     ):
-        if words and (strict or not matched):
-            row = rows.words.index(matched.get(words[0], words[0]))
-            place = f"{where}, {rows.unit} {rows.places[row] + rows.before}"
-            what = "several vectors" if matched else "only zeros, NaN or extreme numbers"
-            hint = "if they are contexts, use --contexts (resample_contexts)" if matched else None
-            raise InputError(f"the word {words[0]!r} has {what}", where=place, hint=hint)
+        if words and (strict or not spelt):
+            raise InputError(f"expected a vector for {words[0]!r}, got {found}", where=where)
         if words:
-            notes.append(f"{number_of(len(words), 'word')} {problem} ({some(words, 4)})")
-    chosen = [at[spelling] for spelling in matched.values()]
+            said = f"{number_of(len(words), 'word')} with {found} {done} ({some(words, 4)})"
+            notes = [*notes, said]
+    chosen = [at[spelling] for spelling in spelt.values()]
     vectors = rows.vectors
     if several:
         vectors = np.stack([vectors[each].mean(axis=0) for each in chosen]).astype(vectors.dtype)
     elif asked is not None or len(chosen) < len(vectors):
         vectors = vectors[[row for (row,) in chosen]]
-    return Embedding(
-        name=name,
-        words=tuple(matched),
-        vectors=vectors,
-        provenance={
-            **facts,
-            "dim": int(vectors.shape[1]),
-            "count": rows.count,
-            "sha256_vectors": digest_of_vectors(matched.values(), vectors),
-            **({"several_vectors": len(several)} if several else {}),
-        },
-        matched={word: spelling for word, spelling in matched.items() if spelling != word},
-        rules=rules,
-        composed=tuple(word for word, spelling in matched.items() if spelling in rows.composed),
-        missing=tuple(word for word in asked or () if word not in matched),
-        notes=tuple(notes),
-    )
+    composed = tuple(word for word, spelling in spelt.items() if spelling in rows.composed)
+    facts = {**facts, "count": rows.count}
+    if several:
+        facts["several_vectors"] = len(several)
+    return embedding_of(name, spelt, vectors, facts, asked, notes, rules=rules, composed=composed)
 
 
 def none_found(
@@ -253,12 +253,10 @@ def none_found(
     which = f"the word {asked[0]!r}"
     if len(asked) > 1:
         which = f"any of {len(asked):,} words ({some(asked[:4])})"
-    if not keys:
-        return InputError(f"expected {which}, got none of them", where=where, hint=hint)
-    got = f"words such as {', '.join(map(repr, keys[:3]))}"
-    hint = (
-        "use vectors of the language of the list, or name the form of its words with --key (key=)"
-    )
+    got = "none of them"
+    if keys:
+        got = f"words such as {', '.join(repr(key[:40]) for key in keys[:3])}"
+        hint = "use vectors of the language of the list, or name the form of words with --key"
     if pattern := fitting_key(asked, keys):
         quoted = f"'{pattern}'" if '"' in pattern else f'"{pattern}"'
         hint = f"name the form of its words: --key {quoted} (key=)"

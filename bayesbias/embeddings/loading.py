@@ -5,7 +5,7 @@ import dataclasses
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,16 @@ from bayesbias.core import checks, files
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
-from bayesbias.embeddings import memory, readers, spelling
+from bayesbias.embeddings import readers, spelling
 from bayesbias.embeddings.embedding import (
     Embedding,
-    digest_of_vectors,
     embedding_from_rows,
+    embedding_of,
     none_found,
 )
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
-from bayesbias.embeddings.readers.common import Layout, Reading, Rows
+from bayesbias.embeddings.readers.common import Reading, Rows
+from bayesbias.embeddings.readers.tables import numbers, rows_of_matrix, stacked, words_and_vectors
 from bayesbias.embeddings.static import StaticModel, list_embeddings, shipped_model, static_model_at
 
 __all__ = ["load_contexts", "load_embedding", "ranks_of"]
@@ -58,7 +59,7 @@ def load_embedding(
     ----------
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file, whose format its content tells
-        (word2vec, GloVe, fastText, CSV or TSV, npy, npz, safetensors, Parquet, Arrow; text also as
+        (word2vec, GloVe, fastText, CSV, TSV, JSON, npy, npz, safetensors, Parquet, Arrow; text too as
         .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model (model2vec,
         sentence-transformers) or of one such file; a name of the gensim-data collection, which
         gensim downloads once; a mapping word -> vector; a data frame with the words as its index or
@@ -183,10 +184,8 @@ def load_contexts(
 
 def _asked(words: Iterable[str] | None) -> list[str] | None:
     asked = None if words is None else list(dict.fromkeys(checks.words(words)))
-    if asked is not None and not asked:
-        raise InputError(
-            "expected words, got an empty list", where="words", valid="None for all words"
-        )
+    if asked == []:
+        raise InputError("expected words, got an empty list", where="words", hint="None is all")
     return asked
 
 
@@ -208,12 +207,13 @@ def _read(
     progress: bool | None = None,
 ) -> tuple[Rows, str, dict[str, Any]]:
     """Return the rows of the words asked for, a short name and facts."""
-    keys = _patterns(key)
-    known = None if asked is None or not keys else spelling.with_keys(asked, keys)
+    keys = () if not key else (key,) if isinstance(key, str) else tuple(key)
+    for pattern in keys:
+        if not isinstance(pattern, str) or pattern.count("{word}") != 1:
+            problem = f"expected a form with {{word}} once, such as {{word}}_NOUN, got {pattern!r}"
+            raise InputError(problem, where="key")
     reading = Reading(
-        path=Path("x"),
-        layout=Layout(),
-        wanted=None if asked is None else dict.fromkeys(known or spelling.with_keys(asked, ())),
+        wanted=None if asked is None else dict.fromkeys(spelling.with_keys(asked, keys)),
         vocab=None if vocab is None else files.path_of(vocab, "vocab"),
         strict=strict,
         unmatched=functools.partial(spelling.unmatched_words, asked or []),
@@ -222,7 +222,8 @@ def _read(
     if isinstance(x, str | os.PathLike):
         path = _file_of(x, progress)
         form, layout, compressed = readers.recognized(path, reading.vocab)
-        size = files.split_member(path)[0].stat().st_size
+        on_disk = files.split_member(path)[0]
+        size = on_disk.stat().st_size
         short = os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path)
         told = form.name + (", compressed" if compressed else "")
         facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
@@ -231,16 +232,16 @@ def _read(
             ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
         ):
             hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
-            digest = pool.submit(files.sha256_file, files.split_member(path)[0]) if hashed else None
+            digest = pool.submit(files.sha256_file, on_disk) if hashed else None
             reading = dataclasses.replace(reading, path=path, layout=layout, tick=tick)
             if form is readers.pickles.FORMAT and allow_pickle:
                 trusted = readers.pickles.load_trusted(reading)
-                rows, _, facts["format"], _ = memory.rows_in_memory(trusted, reading)
+                rows, _, facts["format"], _ = _rows_in_memory(trusted, reading)
             else:
                 rows = form.read(reading)
             facts["sha256"] = digest.result() if digest else None
     else:
-        rows, source, form_of, short = memory.rows_in_memory(x, reading)
+        rows, source, form_of, short = _rows_in_memory(x, reading)
         facts = {"source": source, "format": form_of}
     if keys:
         facts["key"] = keys if len(keys) > 1 else keys[0]
@@ -252,22 +253,10 @@ def _read(
                     of_form.setdefault(word, []).append(row)
             found |= of_form
         chosen = sorted((row, word) for word, held_in in found.items() for row in held_in)
-        rows = dataclasses.replace(
-            rows,
-            words=[word for _, word in chosen],
-            vectors=rows.vectors[[row for row, _ in chosen]],
-            places=[rows.places[row] for row, _ in chosen],
-        )
+        rows.words = [word for _, word in chosen]
+        rows.vectors = rows.vectors[[row for row, _ in chosen]]
+        rows.places = [rows.places[row] for row, _ in chosen]
     return rows, short, facts
-
-
-def _patterns(key: str | Sequence[str] | None) -> tuple[str, ...]:
-    patterns = () if not key else (key,) if isinstance(key, str) else tuple(key)
-    for pattern in patterns:
-        if not isinstance(pattern, str) or pattern.count("{word}") != 1:
-            valid = "a form with {word} once, such as {word}_NOUN"
-            raise InputError("expected the form of a word", where="key", found=pattern, valid=valid)
-    return patterns
 
 
 def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
@@ -290,14 +279,14 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
 
 def _only_file(folder: Path) -> Path:
     """Return the one file of vectors in a folder."""
-    endings = {".safetensors", ".npy", ".npz", ".bin", ".vec", ".parquet", ".arrow", ".feather"}
     with files.guarded(folder):
-        inside = sorted(path for path in folder.iterdir() if path.suffix in endings)
+        paths = sorted(path for path in folder.iterdir() if path.suffix in readers.suffixes())
+    inside = [path for path in paths if path.suffix not in (".txt", ".tsv", ".json")] or paths
     if len(inside) != 1:
         found = some([path.name for path in inside], 6) or "none"
         hint = "name a file; a transformer is an encoder: bayesbias seat --encoder FOLDER"
-        problem = "is a folder: expected a static model or one file of vectors in it"
-        raise InputError(problem, where=folder, found=found, hint=hint)
+        problem = f"expected a static model or one file of vectors in the folder, got {found}"
+        raise InputError(problem, where=folder, hint=hint)
     return inside[0]
 
 
@@ -320,27 +309,82 @@ def _downloaded(name: str, progress: bool | None) -> Path:
         return Path(gensim.downloader.load(name, return_path=True))
 
 
+def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
+    """Return rows of what is in memory, its name, format and short name."""
+    if isinstance(x, Mapping):
+        where = "the mapping"
+        return _from_mapping(x, reading, where), where, "mapping", "mapping"
+    if hasattr(x, "columns"):
+        where = "the data frame"
+        frame = x.to_pandas() if hasattr(x, "to_pandas") else x
+        rows = rows_of_matrix(reading, *words_and_vectors(frame, where), where)
+        return rows, where, "data frame", "frame"
+    if isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str | bytes):
+        words, where = list(x[0]), "(words, matrix)"
+        if words and np.ndim(words[0]) == 1:
+            raise InputError("expected words, then a matrix, got them swapped", where=where)
+        rows = rows_of_matrix(reading, words, numbers(x[1], where), where)
+        return rows, where, "matrix", "matrix"
+    vectors = getattr(x, "wv", x)
+    if not hasattr(vectors, "key_to_index") or not hasattr(vectors, "get_vector"):
+        valid = "a name, a path, a mapping, a data frame, (words, matrix) or a gensim KeyedVectors"
+        hint = "an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None
+        problem = f"expected word vectors, got {type(x).__name__}"
+        raise InputError(problem, valid=valid, hint=hint)
+    kind = type(vectors).__name__
+    return _from_gensim(vectors, reading), f"a {type(x).__name__} object", f"gensim {kind}", kind
+
+
+def _from_mapping(x: Mapping[Any, Any], reading: Reading, where: str) -> Rows:
+    if not x:
+        raise InputError("expected word -> vector, got nothing", where=where)
+    keys = list(x)
+    if reading.wanted is not None:
+        keys = [key for key in reading.wanted if key in x] or keys[:1000]
+    vectors = stacked([x[key] for key in keys], [f"{where}, key {key!r}" for key in keys])
+    rows = rows_of_matrix(reading, keys, vectors, where)
+    rows.count = len(x)
+    return rows
+
+
+def _from_gensim(vectors: Any, reading: Reading) -> Rows:
+    """Read a gensim KeyedVectors object; it may build words from subwords."""
+    known, wanted = vectors.key_to_index, reading.wanted
+    chosen = list(known) if wanted is None else [word for word in wanted if word in known]
+    composed = []
+    if wanted is not None and hasattr(vectors, "vectors_ngrams"):
+        composed = [word for word in reading.unmatched(set(chosen)) if word in vectors]
+    words = [*chosen, *composed]
+    dtype = np.float64 if vectors.vectors.dtype.itemsize > 4 else np.float32
+    table = np.array([vectors.get_vector(word) for word in words], dtype)
+    places = [known[word] + 1 for word in chosen] + [0] * len(composed)
+    rows = Rows(words, table.reshape(-1, vectors.vector_size), places, len(known))
+    rows.composed, rows.sample = composed, list(known)[:1000]
+    return rows
+
+
 def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
     """Choose words of an embedding; what was matched before stays recorded."""
     if x.lookup is not None:
         return _from_open(x.lookup, asked, name or x.name)
     if asked is None:
         return x
-    rows = Rows(list(x.words), x.vectors, [0] * len(x), x.provenance.get("count", len(x)))
-    rows.composed = list(x.composed)
-    rows.sample = [] if any(w in x for w in asked) else list(x.words[:1000])
-    chosen = embedding_from_rows(rows, asked, name or x.name, f"embedding {x.name!r}", x.provenance)
-    spellings = {word: chosen.matched.get(word, word) for word in chosen.words}
-    source = {word: x.matched.get(spelling, spelling) for word, spelling in spellings.items()}
-    matched = {word: spelling for word, spelling in source.items() if spelling != word}
-    digest = digest_of_vectors(source.values(), chosen.vectors)
-    kept = (note for note in x.notes if not note.endswith("share its vector"))
-    return dataclasses.replace(
-        chosen,
-        provenance={**chosen.provenance, "sha256_vectors": digest},
-        matched=matched,
-        rules={w: chosen.rules.get(w) or x.rules[spellings[w]] for w in matched},
-        notes=(*spelling.notes_of_shared_vectors(source), *kept),
+    chosen, rules = spelling.matched_spellings(asked, set(x.words))
+    if not chosen:
+        raise none_found(asked, f"embedding {x.name!r}", keys=x.words[:1000])
+    return embedding_of(
+        name or x.name,
+        {word: x.matched.get(held, held) for word, held in chosen.items()},
+        x.vectors_of(list(chosen.values())),
+        x.provenance,
+        asked,
+        (note for note in x.notes if not note.endswith("share its vector")),
+        rules={
+            w: rules.get(w) or x.rules[held]
+            for w, held in chosen.items()
+            if w in rules or held in x.rules
+        },
+        composed=tuple(word for word, held in chosen.items() if held in x.composed),
     )
 
 

@@ -77,10 +77,10 @@ def postprocess(
     source = embedding if background is None else background
     where = f"embedding {embedding.name!r}"
     if len(source) < _LEAST:
-        problem = f"too few vectors to take a mean of: at least {_LEAST} are needed"
-        raise InputError(problem, where=where, found=len(source))
+        problem = f"expected {_LEAST} vectors or more to take a mean of, got {len(source)}"
+        raise InputError(problem, where=where)
     if components is not None and method != "abtt":
-        raise InputError("components are for abtt", where="components", found=method)
+        raise InputError(f"expected the method abtt, got {method}", where="components")
     held = np.asarray(source.vectors, dtype=np.float64)
     d = held.shape[1]
     mean, scale, top = held.mean(axis=0), np.ones(d), np.empty((d, 0))
@@ -92,8 +92,9 @@ def postprocess(
     if method == "standardize":
         scale = held.std(axis=0)
         if not (scale > 0).all():
-            found = f"dimension {int(np.argmin(scale > 0)) + 1}"
-            raise InputError("a dimension does not vary", where=where, found=found)
+            number = int(np.argmin(scale > 0)) + 1
+            problem = f"expected dimensions that vary, got one number in dimension {number}"
+            raise InputError(problem, where=where)
     if method == "abtt":
         usual = max(1, round(d / 100))
         k = checks.count(usual if components is None else components, "components", most=d - 1)
@@ -116,8 +117,9 @@ def _moved(
     vectors = moved(before)
     gone = np.linalg.norm(vectors, axis=1) <= 1e-12 * np.linalg.norm(before, axis=1)
     if gone.any():
-        problem, found = f"nothing is left of a vector after {facts['method']!r}", np.argmax(gone)
-        raise InputError(problem, where=embedding.name, found=embedding.words[int(found)])
+        word = embedding.words[int(np.argmax(gone))]
+        problem = f"expected vectors other than the mean, got nothing left of {word!r}"
+        raise InputError(problem, where=f"{embedding.name}, {facts['method']}")
     lookup = embedding.lookup
     return dataclasses.replace(
         embedding,

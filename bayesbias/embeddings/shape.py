@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.embeddings.embedding import Embedding
@@ -28,7 +27,7 @@ Array = npt.NDArray[np.float64]
 _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
 _LEAST = 3
-_LEADING, _NEAREST = 3, 10  # dimensions and words that are looked at, where there are as many
+TOP, NEAREST = 3, 10  # dimensions and words that are looked at, where there are as many
 _NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
 EDGES = np.linspace(-1.0, 1.0, 201)
 
@@ -45,7 +44,7 @@ class Cosines:
     se : float
         Jackknife standard error over words, as if these were a sample of such words.
     share_top : float or None
-        The share of the mean that the leading dimensions carry; None if the mean is not above 0.02
+        The share of the mean that the three leading dimensions carry; None if the mean is not above 0.02
         by two standard errors.
     dimensions : tuple of int
         Those dimensions, counted from 1, the largest first.
@@ -74,8 +73,6 @@ class VectorShape:
     ----------
     name : str
     dim : int
-    top : int
-        How many leading dimensions `Cosines.share_top` is about.
     words : Cosines
         Of all words that were looked at.
     neutral : Cosines or None
@@ -85,11 +82,9 @@ class VectorShape:
     hubness : float
         Skewness of how many words have a word among their nearest; about 0 without hubs.
     hubs : tuple of (str, int)
-        The five words that are among the nearest of most others, and of how many.
+        The five words that are among the 10 nearest of most others, and of how many.
     never : float
         The share of words that are among the nearest of none.
-    neighbors : int
-        How many nearest words were looked at.
     n_compared : int
         Words that hubness is about: the first 5,000 where there are more.
     histogram : ndarray, shape (200,)
@@ -107,14 +102,12 @@ class VectorShape:
 
     name: str
     dim: int
-    top: int
     words: Cosines
     neutral: Cosines | None
     contributions: Array
     hubness: float
     hubs: tuple[tuple[str, int], ...]
     never: float
-    neighbors: int
     n_compared: int
     histogram: npt.NDArray[np.int64]
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -133,7 +126,7 @@ class VectorShape:
                 which = ", ".join(map(str, held.dimensions))
                 lines.append(f"mean cosine of {mean}; share of dimensions {which}: {share}")
         hubs = ", ".join(f"{word} {count}" for word, count in self.hubs[:3])
-        nearest = f"{self.neighbors} nearest of {self.n_compared:,} words"
+        nearest = f"{NEAREST} nearest of {self.n_compared:,} words"
         lines.append(f"hubness {self.hubness:.2f} ({nearest}; {hubs}; never {self.never:.0%})")
         return "VectorShape: " + "\n  ".join(lines)
 
@@ -145,12 +138,7 @@ class VectorShape:
 
 
 def describe_vectors(
-    embedding: Embedding | Any,
-    words: Iterable[str] | None = None,
-    *,
-    neutral: str = "2022",
-    top: int | None = None,
-    neighbors: int | None = None,
+    embedding: Embedding | Any, words: Iterable[str] | None = None, *, neutral: str = "2022"
 ) -> VectorShape:
     """Describe the shape of a set of vectors.
 
@@ -161,10 +149,6 @@ def describe_vectors(
         The words to look at; by default all that the embedding holds.
     neutral : str
         A control list, whose neutral words are also described alone; see `load_wordlist`.
-    top : int, optional
-        The number of leading dimensions whose share is given; by default 3.
-    neighbors : int, optional
-        The number of nearest words that hubness counts; by default 10.
 
     Returns
     -------
@@ -173,14 +157,14 @@ def describe_vectors(
     Raises
     ------
     InputError
-        If there are fewer than three words, or fewer dimensions than `top`.
+        If there are fewer than three words.
 
     Notes
     -----
     With unit vectors u the mean cosine of pairs of n different words is ``(|sum u|^2 - n) / (n (n
     - 1))``; dimension by dimension it says what each carries. Its standard error is the
     jackknife's. Hubness is the skewness of N_k, the number of words that have a word among their
-    k nearest by cosine.
+    k = 10 nearest by cosine.
 
     Examples
     --------
@@ -195,35 +179,25 @@ def describe_vectors(
     as_it_is = isinstance(embedding, Embedding) and words is None
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
-        raise InputError(f"fewer than {_LEAST} words", where=held.name, found=len(held))
+        raise InputError(f"expected {_LEAST} words or more, got {len(held)}", where=held.name)
     units = _units(held.vectors)
-    others, d = min(len(units), _MOST_COMPARED) - 1, units.shape[1]
-    top = checks.count(min(_LEADING, d) if top is None else top, "top", most=d)
-    neighbors = min(_NEAREST, others) if neighbors is None else neighbors
-    checks.count(neighbors, "neighbors", most=others)
-    contributions = dimension_shares(units)
+    compared, some = units[:_MOST_COMPARED], units[:_MOST_IN_BINS]
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]
-    few = held.words[:_MOST_COMPARED]
-    counts = _counts_of_nearness(units[:_MOST_COMPARED], neighbors)
-    above = np.triu_indices(min(len(units), _MOST_IN_BINS), 1)
-    cosines = np.clip((units[:_MOST_IN_BINS] @ units[:_MOST_IN_BINS].T)[above], -1.0, 1.0)
-    centred = counts - counts.mean()
-    spread = float(np.mean(centred**2))
-    order = np.argsort(-counts, kind="stable")[:5]
+    counts = _counts_of_nearness(compared, min(NEAREST, len(compared) - 1))
+    deviations = (counts - counts.mean()) / (counts.std() or 1)
+    cosines = (some @ some.T)[np.triu_indices(len(some), 1)]
     return VectorShape(
         name=held.name,
-        dim=d,
-        top=top,
-        words=_cosines(units, top, contributions),
-        neutral=_cosines(_units(held.vectors_of(aside)), top) if len(aside) >= _LEAST else None,
-        contributions=contributions,
-        hubness=float(np.mean(centred**3) / spread**1.5) if spread > 0 else 0.0,
-        hubs=tuple((few[i], int(counts[i])) for i in order),
+        dim=units.shape[1],
+        words=_cosines(units),
+        neutral=_cosines(_units(held.vectors_of(aside))) if len(aside) >= _LEAST else None,
+        contributions=dimension_shares(units),
+        hubness=float(np.mean(deviations**3)),
+        hubs=tuple((held.words[i], int(counts[i])) for i in np.argsort(-counts, kind="stable")[:5]),
         never=float(np.mean(counts == 0)),
-        neighbors=neighbors,
-        n_compared=len(few),
-        histogram=np.histogram(cosines, EDGES)[0],
+        n_compared=len(compared),
+        histogram=np.histogram(np.clip(cosines, -1.0, 1.0), EDGES)[0],
         provenance=dict(held.provenance),
     )
 
@@ -239,14 +213,13 @@ def _units(vectors: npt.NDArray[Any]) -> Array:
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 
-def _cosines(units: Array, top: int, contributions: Array | None = None) -> Cosines:
-    n = len(units)
-    each = dimension_shares(units) if contributions is None else contributions
+def _cosines(units: Array) -> Cosines:
+    n, each = len(units), dimension_shares(units)
     mean = float(each.sum())
     own = (units @ units.sum(axis=0) - 1) / (n - 1)  # the mean cosine of a word with the others
     without = (n * mean - 2 * own) / (n - 2)
     se = float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
-    leading = np.argsort(-each, kind="stable")[:top]
+    leading = np.argsort(-each, kind="stable")[:TOP]
     share = float(each[leading].sum() / mean) if mean - 2 * se > _NEXT_TO_NOTHING else None
     return Cosines(n, mean, se, share, tuple(int(i) + 1 for i in leading))
 

@@ -16,8 +16,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, guarded, read_toml, sha256_file
 from bayesbias.core.formatting import some
-from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
-from bayesbias.embeddings.spelling import notes_of_shared_vectors
+from bayesbias.embeddings.embedding import Embedding, embedding_of
 
 __all__ = ["list_embeddings", "static_vectors"]
 
@@ -63,12 +62,11 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     (2, 128)
     """
     texts = checks.words(texts, "texts")
-    vectors, empty = shipped_model().vectors(texts)
-    if empty:
-        found, valid = some(map(repr, empty)), "text in a script that the English tokenizer knows"
-        problem = "no token of some texts is known"
-        raise InputError(problem, where=STATIC_EMBEDDING, found=found, valid=valid)
-    return vectors
+    tokens, _ = shipped_model().tokens(texts)
+    if empty := [text for text, ids in zip(texts, tokens, strict=True) if not ids]:
+        problem = f"expected words that its English tokenizer knows, got {some(map(repr, empty))}"
+        raise InputError(problem, where=STATIC_EMBEDDING)
+    return shipped_model().means(tokens)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,30 +93,25 @@ class StaticModel:
     row_of: np.ndarray
     facts: dict[str, Any]
 
-    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text, without unknown tokens."""
+    def tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
+        """Return the known tokens of each text, and the texts with others."""
         model = json.loads(self.tokenizer.to_str())["model"]
         unknown = self.tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
-        plain = [text.replace("_", " ") for text in texts]
-        if len(plain) < 2000:  # a batch starts threads, which later forks would complain about
-            encoded = [self.tokenizer.encode(text, add_special_tokens=False) for text in plain]
-        else:
-            encoded = self.tokenizer.encode_batch_fast(plain, add_special_tokens=False)
-        return [[i for i in one.ids if i != unknown] for one in encoded]
+        plain = (text.replace("_", " ") for text in texts)
+        every = [self.tokenizer.encode(text, add_special_tokens=False).ids for text in plain]
+        partly = [text for text, ids in zip(texts, every, strict=True) if unknown in ids]
+        return [[i for i in ids if i != unknown] for ids in every], partly
 
-    def vectors(self, texts: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-        """Return vectors of texts, and the texts without a known token (NaN)."""
-        ids = self.tokens(texts)
-        out = np.full((len(ids), self.rows.shape[1]), np.nan, dtype=np.float32)
-        full = np.array([i for i, tokens in enumerate(ids) if tokens], dtype=int)
-        for first in range(0, len(full), 4096):  # the tokens of a million sentences would not fit
-            part = full[first : first + 4096]
-            flat = np.concatenate([np.asarray(ids[i]) for i in part])
-            lengths = np.array([len(ids[i]) for i in part])
-            starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    def means(self, ids: Sequence[Sequence[int]]) -> np.ndarray:
+        """Return the mean vectors of lists of tokens."""
+        out = np.empty((len(ids), self.rows.shape[1]), dtype=np.float32)
+        for first in range(0, len(ids), 4096):  # the tokens of a million sentences would not fit
+            part = ids[first : first + 4096]
+            lengths, flat = np.array([len(tokens) for tokens in part]), np.concatenate(part)
+            starts = np.cumsum(lengths) - lengths
             scaled = self.rows[self.row_of[flat]] * self.scales[flat, None]
-            out[part] = np.add.reduceat(scaled, starts, axis=0) / lengths[:, None]
-        return out, [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
+            out[first : first + 4096] = np.add.reduceat(scaled, starts) / lengths[:, None]
+        return out
 
     def embedding(self, asked: Sequence[str] | None = None) -> Embedding:
         """Return an embedding of some words, or of all whole words.
@@ -131,30 +124,21 @@ class StaticModel:
             asked = sorted({piece for piece in pieces if piece.isalpha() and len(piece) > 1})
         normalizer = self.tokenizer.normalizer
         spell = normalizer.normalize_str if normalizer else str
-        spelt = {word: spell(word.replace("_", " ")).strip(" \u2581") for word in asked}
-        ids = dict(zip(asked, self.tokens(asked), strict=True))
-        known = [word for word in asked if ids[word]]
-        vectors, _ = self.vectors(known)
-        matched = {word: spelt[word] for word in known if spelt[word] != word}
-        notes = notes_of_shared_vectors({word: spelt[word] for word in known})
-        tokens = {w: self.tokenizer.encode(spelt[w], add_special_tokens=False) for w in known}
-        if partly := [word for word in known if len(tokens[word].ids) > len(ids[word])]:
-            notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
-        return Embedding(
-            name=self.name,
-            words=tuple(known),
-            vectors=vectors,
-            provenance={
-                **self.facts,
-                "dim": int(vectors.shape[1]),
-                "count": len(self.rows),
-                "sha256_vectors": digest_of_vectors((spelt[word] for word in known), vectors),
-            },
-            matched=matched,
-            rules=dict.fromkeys(matched, "as the tokenizer normalizes it"),
-            composed=tuple(word for word in known if len(ids[word]) > 1),
-            missing=tuple(word for word in asked if not ids[word]),
-            notes=tuple(notes),
+        tokens, partly = self.tokens(asked)
+        ids = {word: held for word, held in zip(asked, tokens, strict=True) if held}
+        spelt = {word: spell(word.replace("_", " ")).strip(" \u2581") for word in ids}
+        notes = []
+        if partly := [word for word in partly if word in ids]:
+            notes = [f"tokens outside the vocabulary were left out of {some(partly, 4)}"]
+        return embedding_of(
+            self.name,
+            spelt,
+            self.means(list(ids.values())),
+            {**self.facts, "count": len(self.rows)},
+            asked,
+            notes,
+            rules={w: "as the tokenizer normalizes it" for w in spelt if spelt[w] != w},
+            composed=tuple(word for word, held in ids.items() if len(held) > 1),
             lookup=self.embedding,
         )
 
@@ -175,15 +159,7 @@ def shipped_model() -> StaticModel:
 
 
 def static_model_at(path: Path, name: str | None) -> StaticModel | None:
-    """Return the static model in a folder, or None.
-
-    Parameters
-    ----------
-    path : Path
-        The folder, or its ``model.safetensors``.
-    name : str or None
-        The name of the model; by default that of the folder.
-    """
+    """Return the static model in a folder, or of its ``model.safetensors``, or None."""
     folders = [path, *path.glob("*_StaticEmbedding")] if path.is_dir() else [path.parent]
     folder = next((f for f in folders if (f / "tokenizer.json").is_file()), None)
     file = path if path.is_file() else (folder or path) / "model.safetensors"
@@ -196,18 +172,18 @@ def static_model_at(path: Path, name: str | None) -> StaticModel | None:
         guarded(file, valid="a static model of tokens"),
         safe_open(file, framework="numpy") as held,
     ):
-        keys = [key for key in _TOKEN_VECTORS if key in held.keys()]  # noqa: SIM118
-        if not keys:
+        keys = set(held.keys())
+        if not (named := [key for key in _TOKEN_VECTORS if key in keys]):
             return None
-        rows = held.get_tensor(keys[0])
-        more = {key: held.get_tensor(key) for key in ("weights", "mapping") if key in held.keys()}  # noqa: SIM118
+        rows = held.get_tensor(named[0])
+        more = {key: held.get_tensor(key) for key in keys & {"weights", "mapping"}}
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     size = tokenizer.get_vocab_size()
     row_of = more.get("mapping", np.arange(size))
     scales = more.get("weights", np.ones(size, rows.dtype if rows.dtype.kind == "f" else "f4"))
     if rows.ndim != 2 or len(row_of) < size or row_of.max() >= len(rows):
         found = f"{size:,} tokens and an array of shape {rows.shape}"
-        raise InputError("expected a vector for each token", where=file, found=found)
+        raise InputError(f"expected a vector for each token, got {found}", where=file)
     facts = {"source": str(file), "format": STATIC_FORMAT, "sha256": sha256_file(file)}
     called = name or (path if path.is_dir() else path.parent).resolve().name
     return StaticModel(called, tokenizer, rows, scales, row_of, facts)

@@ -3,7 +3,6 @@
 import gzip
 import os
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -51,30 +50,22 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     rabbi 1.0 0.1
     priest 0.8 0.6
     """
-    if type(embedding).__name__ == "Debiased":
-        embedding = getattr(embedding, "embedding")  # noqa: B009
+    embedding = getattr(embedding, "embedding", embedding)  # of `hard_debias`
     checks.instance(embedding, Embedding, "embedding", "an Embedding")
     name = Path(checks.path(path, "path")).name
     zipped = name.endswith(".gz")
     ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
     if ending in _OTHERS or (ending == ".npz" and zipped):
-        valid = ".txt, .vec or .bin (each also with .gz), or .npz"
-        raise InputError(
-            "expected the ending of a format that is written", where=path, found=ending, valid=valid
-        )
+        problem = f"expected .txt, .vec or .bin (each also with .gz), or .npz, got {ending}"
+        raise InputError(problem, where=path)
     if ending == ".npz":
-        arrays = {"words": np.array(embedding.words, dtype=np.str_), "vectors": embedding.vectors}
-        with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-            for name, array in arrays.items():
-                # Without the time, so that equal vectors have equal bytes.
-                with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
-                    np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
+        with whole_file(path) as temporary, open(temporary, "wb") as raw:
+            np.savez(raw, words=np.array(embedding.words, np.str_), vectors=embedding.vectors)
         return
-    bad = [word for word in embedding.words if not word or re.search(r"\s", word)]
-    if bad:
-        problem, found = "expected words without blanks", some(map(repr, bad))
+    if bad := [word for word in embedding.words if not word or re.search(r"\s", word)]:
+        problem = f"expected words without blanks, got {some(map(repr, bad))}"
         hint = "write phrases with underscores, or write .npz"
-        raise InputError(problem, where=path, found=found, hint=hint)
+        raise InputError(problem, where=path, hint=hint)
     with whole_file(path) as temporary, open(temporary, "wb") as raw:
         out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
         out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())

@@ -288,9 +288,10 @@ def plot_dimensions(
         ax.plot(dimensions, carried, label=style.plain(name), **look)
         handles.append(style.line_handle(label=name, **look))
         if shape.words.share_top is not None and shape.mean_cosine > 0.01:
-            at = (shape.top, carried[shape.top - 1])
+            top = len(shape.words.dimensions)
+            at = (top, carried[top - 1])
             ax.plot(*([value] for value in at), "o", color=look["color"], label="_top")
-            text = f"{shape.words.share_top:.0%} of it in {shape.top}"
+            text = f"{shape.words.share_top:.0%} of it in {top}"
             place = {"xytext": (7, -11), "textcoords": "offset points"}
             ax.annotate(text, at, color=look["color"], **place)
     ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")

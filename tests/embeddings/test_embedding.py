@@ -28,7 +28,7 @@ def test_embedding_value(vectors):
         e.vectors[0, 0] = 1
     again = pickle.loads(pickle.dumps(e))
     assert np.array_equal(again["imam"], vectors[2])
-    with pytest.raises(InputError, match="one row for each word"):
+    with pytest.raises(InputError, match="row of floats for each word"):
         Embedding("mine", ("a",), vectors)
     with pytest.raises(InputError, match="a word is listed twice, got 'imam'"):
         Embedding("mine", ("imam", "imam"), vectors[:2])
@@ -70,14 +70,14 @@ def test_the_ending_says_how_vectors_are_written(tmp_path, vectors):
         assert np.array_equal(arrays["vectors"], mine.vectors)
     save_embedding(Embedding("mine", tuple(WORDS), vectors), tmp_path / "glove.6B.50d")
     assert load_embedding(tmp_path / "glove.6B.50d").provenance["format"] == "word2vec text"
-    with pytest.raises(InputError, match=r"format that is written, got '.parquet'"):
+    with pytest.raises(InputError, match=r"expected .txt.* got .parquet"):
         save_embedding(mine, tmp_path / "d.parquet")
 
 
 def test_nothing_half_written(tmp_path, vectors):
     path = tmp_path / "out.txt"
     path.write_text("old")
-    with pytest.raises(InputError, match=r"words without blanks, got \"'new york'\""):
+    with pytest.raises(InputError, match="words without blanks, got 'new york'"):
         save_embedding(Embedding("mine", ("a", "new york"), vectors[:2]), path)
     assert path.read_text() == "old"
     with pytest.raises(InputError, match="cannot be written"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import opened, split_member
-from bayesbias.embeddings.readers import arrays, binary, fasttext, pickles, tables, text
+from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
 # In the order in which they are tried.
@@ -21,18 +21,17 @@ KNOWN: tuple[Format, ...] = (
     arrays.SAFETENSORS,
     tables.COLUMNAR,
     pickles.FORMAT,
-    text.WORD2VEC,
-    binary.FORMAT,
+    word2vec.TEXT,
+    word2vec.BINARY,
+    tables.JSON,
     arrays.NUMBERS,
     tables.FORMAT,
-    tables.OTHER,
-    text.GLOVE,
+    word2vec.GLOVE,
 )
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
     b"\x89HDF": "HDF5",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"{": "JSON",
 }
 _HEAD_BYTES = 1 << 20
 

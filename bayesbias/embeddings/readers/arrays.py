@@ -1,21 +1,28 @@
-"""The readers of arrays and the words of their rows.
+"""The readers of matrices whose words lie beside them, or in the same file.
 
-Npy, npz, safetensors, and text of numbers alone.
+Npy, npz, safetensors, and text of numbers alone. The words are a word a line, a table, JSON, or a
+tokenizer.
 """
 
 import json
+import re
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import guarded, opened
+from bayesbias.core.files import guarded, opened, parse_json, read_bytes
 from bayesbias.core.formatting import some
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, is_number
+from bayesbias.embeddings.readers.pickles import pickled
 from bayesbias.embeddings.readers.tables import rows_of_matrix
-from bayesbias.embeddings.readers.vocabulary import CONVERT, vocabulary_of, words_of_rows
 
+_STEMS = ("vocab", "words", "vocabulary", "tokens", "metadata")
+_ENDINGS = (".txt", ".tsv", ".csv", ".json", ".npy", "", ".pkl")
+# Lines of a word and numbers, of a number and a word, of a word and more.
+_FORMS = (rb"(.+?)[\t, ][-+.\d\t, ]+", rb"\d+[\t, ](.+)", rb"([^\t]+)\t.*")
 _TENSORS = ("vectors", "embeddings", "embedding.weight", "embeddings.weight", "center_vectors")
 _TYPES = {"F16": "f2", "F32": "f4", "F64": "f8", "I8": "i1"}
 
@@ -26,6 +33,9 @@ class _Slices:
     def __init__(self, part: Any) -> None:
         self.part, self.shape = part, tuple(part.get_shape())
         self.dtype = np.dtype(_TYPES.get(str(part.get_dtype()), "f4"))
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
 
     def __getitem__(self, rows: np.ndarray) -> np.ndarray:
         out = [self.part[i : i + 1][0] for i in rows.tolist()]
@@ -40,13 +50,7 @@ def read_npy(reading: Reading) -> Rows:
         except ValueError as error:
             if "Python objects" not in str(error):
                 raise
-            code = (
-                f"import numpy as np; d = np.load('{reading.path.name}', "
-                f"allow_pickle=True).item(); np.savez('vectors.npz', words=list(d), "
-                f"vectors=list(d.values()))"
-            )
-            problem, hint = "is a pickle, which can run code", f"{CONVERT}: {code}"
-            raise InputError(problem, where=reading.path, hint=hint) from None
+            raise pickled(reading.path, "array") from None
     return _with_words(reading, matrix)
 
 
@@ -58,13 +62,14 @@ def read_npz(reading: Reading) -> Rows:
     )
     with guarded(reading.path, valid=valid), np.load(reading.path, allow_pickle=False) as arrays:
         held = {name: arrays[name] for name in arrays.files}
+        if {array.ndim for array in held.values()} == {1} and "words" not in held:
+            return rows_of_matrix(reading, list(held), np.stack(list(held.values())))
     matrix = held.get("vectors", next((a for a in held.values() if a.ndim == 2), None))
     words = held.get("words", next((a for a in held.values() if a.dtype.kind in "US"), None))
     if matrix is None or matrix.dtype.kind not in "fiu":
-        raise InputError("expected vectors", where=reading.path, found=some(held), valid=valid)
-    if words is None:
-        return _with_words(reading, matrix)
-    return rows_of_matrix(reading, words.tolist(), matrix)
+        problem = f"expected vectors, got {some(held)}"
+        raise InputError(problem, where=reading.path, valid=valid)
+    return _with_words(reading, matrix, None if words is None else words.tolist())
 
 
 def read_safetensors(reading: Reading) -> Rows:
@@ -78,13 +83,11 @@ def read_safetensors(reading: Reading) -> Rows:
         named = [name for name in _TENSORS if name in matrices] or matrices
         if not named or (len(matrices) > 1 and named[0] not in _TENSORS):
             hint = "of a transformer use its sentence vectors: bayesbias seat --encoder FOLDER"
-            problem, found = "expected one matrix of vectors", some(matrices or parts, 4)
-            raise InputError(problem, where=reading.path, found=found, hint=hint)
+            problem = f"expected one matrix of vectors, got {some(matrices or parts, 4)}"
+            raise InputError(problem, where=reading.path, hint=hint)
         words = json.loads((file.metadata() or {}).get("words", "null"))
         matrix = _Slices(parts[named[0]])
-        if words is None:
-            return _with_words(reading, matrix)
-        return rows_of_matrix(reading, words, matrix)
+        return _with_words(reading, matrix, words)
 
 
 def read_numbers(reading: Reading) -> Rows:
@@ -97,10 +100,63 @@ def read_numbers(reading: Reading) -> Rows:
     return _with_words(reading, matrix)
 
 
-def _with_words(reading: Reading, matrix: Any) -> Rows:
-    count = matrix.shape[0] if len(matrix.shape) == 2 else 0
-    words = words_of_rows(reading.path, reading.vocab, count) if count else []
-    return rows_of_matrix(reading, words, matrix)
+def _with_words(reading: Reading, matrix: Any, words: list[Any] | None = None) -> Rows:
+    """Return the wanted rows; without words, those of the file given or of one beside it."""
+    file = reading.vocab or _vocabulary_of(reading.path)
+    if words is None and file is None:
+        hint = "name it with --vocab FILE (vocab=), or call it vocab.txt and put it beside"
+        raise InputError("expected a file with its words, got none", where=reading.path, hint=hint)
+    if words is None and file is not None:
+        count, words = len(matrix), _words_in(file)
+        if len(words) == count + 1 and file.suffix not in (".json", ".npy"):
+            words = words[1:]  # a header
+        if len(words) != count:
+            problem = f"expected {count:,} words, one for each row of {reading.path.name}"
+            raise InputError(f"{problem}, got {len(words):,}", where=file)
+    return rows_of_matrix(reading, words or [], matrix)
+
+
+def _vocabulary_of(path: Path) -> Path | None:
+    """Return the file of words that lies beside a matrix."""
+    stem = path.stem
+    bare = re.sub(r"(\.words|-w|[-_.]vectors?)$", "", stem)
+    names = [f"{stem}.vocab", f"{bare}.vocab"]
+    for start in (f"{bare}-", f"{bare}_", f"{bare}.", ""):
+        names += [f"{start}{kind}{ending}" for kind in _STEMS for ending in _ENDINGS]
+    names += [f"{stem}{ending}" for ending in _ENDINGS] + ["tokenizer.json"]
+    every = (path.with_name(name) for name in names)
+    return next((file for file in every if file != path and file.is_file()), None)
+
+
+def _words_in(file: Path) -> list[Any]:
+    content = read_bytes(file, noun="file of words")
+    if re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]", content) and file.suffix not in (".txt", ".tsv"):
+        raise pickled(file, "words")
+    if content.startswith(b"\x93NUMPY"):
+        with guarded(file, valid="an array of texts"):
+            return np.load(file, allow_pickle=False).tolist()
+    if content.lstrip()[:1] in (b"{", b"[") and file.suffix == ".json":
+        return _words_of_json(parse_json(content, file), file)
+    lines = content.removeprefix(b"\xef\xbb\xbf").splitlines()
+    for form in _FORMS:
+        found = [re.fullmatch(form, line) for line in lines]
+        if any(found[-1:]) and all(found[1:]):  # the first may be a header
+            return [match[1] if match else b"" for match in found]
+    return lines
+
+
+def _words_of_json(data: Any, file: Path) -> list[Any]:
+    """Return the words of a list, of a table of places, or of a tokenizer."""
+    if isinstance(data, dict) and isinstance(data.get("model"), dict):
+        data = data["model"].get("vocab")
+    if isinstance(data, list):
+        return [entry[0] if isinstance(entry, list) else entry for entry in data]
+    with guarded(file, "has no words of rows", valid="a list of words, or a table word -> row"):
+        if all(key.isdigit() for key in data) and not isinstance(next(iter(data.values())), int):
+            return [data[key] for key in sorted(data, key=int)]
+        if sorted(data.values()) != list(range(len(data))):
+            raise ValueError("rows are missing or named twice")
+        return sorted(data, key=data.__getitem__)
 
 
 def _recognize_safetensors(head: Head) -> Layout | None:
@@ -123,7 +179,7 @@ def _recognize_numbers(head: Head) -> Layout | None:
         rows = [line.strip().split(separator.encode()) for line in lines]
         alike = len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
         if alike and all(is_number(cell) for row in rows for cell in row):
-            known = head.vocab or vocabulary_of(head.path)
+            known = head.vocab or _vocabulary_of(head.path)
             return Layout(separator=separator) if known else None
     return None
 

@@ -47,6 +47,8 @@ class Layout:
     start: int = 0
     separator: str = " "
     header: bool = True
+    columns: tuple[int, ...] = ()  # of the word, and of the numbers or the list of them
+    width: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,9 @@ class Reading:
         What is wrong with the first of them.
     """
 
-    path: Path
-    layout: Layout
-    wanted: Collection[str] | None
+    path: Path = Path()
+    layout: Layout = Layout()
+    wanted: Collection[str] | None = None
     vocab: Path | None = None
     strict: bool = False
     tick: Callable[[int], None] = lambda _: None
@@ -94,11 +96,11 @@ class Reading:
         """Tell how many bytes of the file on the disk were read."""
         self.tick(int(getattr(stream, "fileobj", stream).tell()))
 
-    def skip(self, place: str, problem: str, found: object) -> None:
+    def skip(self, place: str, expected: str, found: object) -> None:
         """Skip a line, or raise what is wrong with it if this reading is strict."""
         if not self.first:
-            where, valid = f"{self.path}, {place}", f"a word and {self.layout.dim} numbers"
-            self.first.append(InputError(problem, where=where, found=found, valid=valid))
+            where = f"{self.path}, {place}"
+            self.first.append(InputError(f"expected {expected}, got {found}", where=where))
         if self.strict:
             raise self.first[0]
         self.skipped.append(place)
@@ -119,10 +121,6 @@ class Rows:
         The place of each among the words of the source, counted from 1; 0 if it has none.
     count : int
         Number of words in the source.
-    unit : str
-        What a place is called: line, record, row.
-    before : int
-        Lines before the first word, such as a header.
     composed : list of str
         Words that are not in the source and were built from subwords.
     notes : list of str
@@ -135,8 +133,6 @@ class Rows:
     vectors: np.ndarray
     places: list[int]
     count: int
-    unit: str = "row"
-    before: int = 0
     composed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     sample: list[str] = field(default_factory=list)
@@ -181,7 +177,6 @@ def gather(
     blocks: Iterable[Block],
     dtype: Any,
     unit: str = "row",
-    before: int = 0,
     dim: int = 0,
 ) -> Rows:
     """Keep the wanted words of a source.
@@ -194,15 +189,13 @@ def gather(
     dtype : dtype
     unit : str
         What a place is called.
-    before : int
-        Lines before the first word.
     dim : int
         Length of a row, where it is not that of the layout.
     """
     keys = None
     if reading.wanted is not None:
-        keys = {word.encode("utf-8", "surrogatepass") for word in reading.wanted}
-        keys |= {old for word in reading.wanted if (old := _in_cp1252(word))}
+        keys = {word.encode() for word in reading.wanted}
+        keys |= {word.encode("cp1252", "replace") for word in reading.wanted}  # of old files
         keys |= {b"\n" + word for word in keys}  # word2vec.c ends a binary record with a newline
     found: list[str] = []
     places: list[int] = []
@@ -238,7 +231,7 @@ def gather(
             raise InputError("the header does not fit the file", where=reading.path, found=stated)
         notes.append(f"{reading.path.name}: {stated}")
     keys_of_file = [] if found else [_decoded(word) for word in sample if word]
-    return Rows(found, vectors, places, count, unit, before, notes=notes, sample=keys_of_file)
+    return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)
 
 
 def _decoded(word: bytes) -> str:
@@ -249,17 +242,10 @@ def _decoded(word: bytes) -> str:
         return word.decode("cp1252", "replace")
 
 
-def _in_cp1252(word: str) -> bytes:
-    try:
-        return b"" if word.isascii() else word.encode("cp1252")
-    except UnicodeEncodeError:
-        return b""
-
-
-def is_number(text: bytes) -> bool:
-    """Whether the bytes spell a number; 1_000 does not."""
+def is_number(text: str | bytes) -> bool:
+    """Whether a text spells a number; 1_000 does not."""
     try:
         float(text)
     except ValueError:
         return False
-    return b"_" not in text
+    return "_" not in str(text)

@@ -1,12 +1,37 @@
-"""Pickles, which can run code: refused, with the lines that convert them elsewhere."""
+"""Pickles, which can run code: refused, with the line that converts them elsewhere."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, opened
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows
-from bayesbias.embeddings.readers.vocabulary import CONVERT, pickled_words
+
+# What is pickled -> the line that converts it.
+_CONVERT = {
+    "words": "import json, pickle; words = pickle.load(open('{file}', 'rb')); "
+    "json.dump(list(words), open('{stem}.json', 'w'))",
+    "array": "import numpy as np; d = np.load('{file}', allow_pickle=True).item(); "
+    "np.savez('vectors.npz', words=list(d), vectors=list(d.values()))",
+    "dict": "import pickle, numpy as np; d = pickle.load(open('{file}', 'rb')); "
+    "np.savez('vectors.npz', words=list(d), vectors=list(d.values()))",
+    "frame": "import pandas as pd; pd.read_pickle('{file}').to_parquet('vectors.parquet')",
+    "torch": "load it with torch.load, then np.savez('vectors.npz', words=..., vectors=...)",
+    "KeyedVectors": "from gensim.models import KeyedVectors; "
+    "KeyedVectors.load('{file}').save_word2vec_format('vectors.txt')",
+    "Word2Vec": "from gensim.models import Word2Vec; "
+    "Word2Vec.load('{file}').wv.save_word2vec_format('vectors.txt')",
+}
+
+
+def pickled(path: Path, kind: str) -> InputError:
+    """Return the error for a pickle."""
+    file = path.name if len(path.name) < 30 else "FILE"
+    code = _CONVERT[kind].format(file=file, stem=Path(file).stem)
+    problem = f"expected {'words' if kind == 'words' else 'vectors'}, got a pickle"
+    hint = f"it can run code; convert it where that is safe: {code}"
+    return InputError(problem, where=path, hint=hint)
 
 
 def refuse_pickle(reading: Reading) -> Rows:
@@ -14,29 +39,12 @@ def refuse_pickle(reading: Reading) -> Rows:
     path = reading.path
     with opened(path, unpack=True) as stream:
         start = stream.read(1 << 16)
-    of_gensim, of_torch = b"gensim" in start, start.startswith(b"PK")
-    if "vocab" in path.stem and not of_gensim:
-        raise pickled_words(path)
-    if of_torch:
-        hint = (
-            "load it where that is safe, and save it with np.savez('vectors.npz', words=..., "
-            "vectors=...)"
-        )
-        raise InputError("is a pickle of torch, which can run code", where=path, hint=hint)
-    file = path.name if len(path.name) < 30 else "FILE"
-    if of_gensim:
-        kind, of = ("Word2Vec", ".wv") if path.suffix == ".model" else ("KeyedVectors", "")
-        code = (
-            f"from gensim.models import {kind}; "
-            f"{kind}.load('{file}'){of}.save_word2vec_format('vectors.txt')"
-        )
-    else:
-        code = (
-            f"import pickle, numpy as np; d = pickle.load(open('{file}', 'rb')); "
-            "np.savez('vectors.npz', words=list(d), vectors=list(d.values()))"
-        )
-    problem, hint = "is a pickle, which can run code", f"{CONVERT}: {code}"
-    raise InputError(problem, where=path, hint=hint)
+    kind = "words" if "vocab" in path.stem else "dict"
+    if b"gensim" in start:
+        kind = "Word2Vec" if path.suffix == ".model" else "KeyedVectors"
+    elif b"pandas" in start:
+        kind = "frame"
+    raise pickled(path, "torch" if start.startswith(b"PK") else kind)
 
 
 def load_trusted(reading: Reading) -> Any:

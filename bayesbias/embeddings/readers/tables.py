@@ -1,7 +1,9 @@
-"""The readers of vectors as a table, one row a word: CSV, TSV, Parquet, Arrow, data frames."""
+"""The readers of tables with a row for each word: CSV, TSV, JSON, Parquet, Arrow, data frames."""
 
 import csv
+import io
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -29,8 +31,8 @@ def is_word_column(name: str) -> bool:
     return name.strip().casefold() in _WORD
 
 
-def check_dimensions(names: Sequence[str], where: object) -> None:
-    """Refuse columns that are no dimension, such as a count or a year.
+def check_dimensions(names: Sequence[str], where: object, odd: Sequence[str] = ()) -> None:
+    """Refuse columns that are no dimension, such as texts, a count or a year.
 
     Examples
     --------
@@ -40,7 +42,7 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
     ...
     bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'. Drop or rename them
     """
-    odd = [name for name in names if _NO_DIMENSION.fullmatch(name.strip())]
+    odd = odd or [name for name in names if _NO_DIMENSION.fullmatch(name.strip())]
     stems = [re.sub(r"\d+$", "", name) for name in names]
     usual = max(stems, key=stems.count, default="")
     numbered = [name for name, stem in zip(names, stems, strict=True) if stem == usual != name]
@@ -48,7 +50,7 @@ def check_dimensions(names: Sequence[str], where: object) -> None:
         odd = [name for name in names if name not in numbered]
     if odd:
         problem, hint = "expected a dimension in each column", "drop or rename them"
-        raise InputError(problem, where=where, found=", ".join(odd), hint=hint)
+        raise InputError(problem, where=where, found=", ".join(odd[:6]), hint=hint)
 
 
 def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]:
@@ -63,18 +65,12 @@ def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]
         named = [c for c in texts if isinstance(frame[c].iloc[0], str)]
     if named:
         words, frame = list(frame[named[0]]), frame.drop(columns=named[0])
-    for column in [c for c in frame.columns if len(frame) and isinstance(frame[c].iloc[0], str)]:
-        if frame[column].str.match(r"\[.*\]$").all():  # lists that were written as text
-            cells = frame[column].str.strip("[]").str.replace(",", " ").str.split()
-            frame = frame.assign(**{column: [np.array(cell, float) for cell in cells]})
     whole = [c for c in frame.columns if len(frame) and np.ndim(frame[c].iloc[0]) == 1]
     if whole:
         places = [f"{where}, column {whole[0]!r}, row {i}" for i in range(1, len(words) + 1)]
         return words, stacked(list(frame[whole[0]]), places)
-    if odd := [str(c) for c in frame.columns if frame[c].dtype.kind not in "fiu"]:
-        found, valid = ", ".join(odd[:6]), "a column a dimension, or a column 'vector'"
-        raise InputError("expected numbers in each column", where=where, found=found, valid=valid)
-    check_dimensions([str(column) for column in frame.columns], where)
+    odd = [str(column) for column in frame.columns if frame[column].dtype.kind not in "fiu"]
+    check_dimensions([str(column) for column in frame.columns], where, odd)
     return words, frame.to_numpy()
 
 
@@ -99,16 +95,15 @@ def stacked(vectors: list[Any], places: list[str]) -> np.ndarray:
     return np.stack(arrays)
 
 
-def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
+def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any, where: object = None) -> Rows:
     """Return the wanted rows of words and a matrix of numbers."""
-    shape, where = tuple(matrix.shape), reading.path
+    shape, where = tuple(matrix.shape), where or reading.path
     if len(shape) != 2 or shape[0] != len(words) or not 1 <= shape[1] <= common.MOST_DIMENSIONS:
         found = f"{len(words):,} words and an array of shape {shape}"
-        raise InputError("expected one row for each word", where=where, found=found)
+        raise InputError(f"expected one row for each word, got {found}", where=where)
     for row, word in enumerate(words, start=1):
         if not isinstance(word, str | bytes):
-            place = f"{where}, row {row}"
-            raise InputError("expected a word", where=place, found=word, valid="strings")
+            raise InputError(f"expected a word, got {word!r}", where=f"{where}, row {row}")
     keys = [w if isinstance(w, bytes) else w.encode("utf-8", "surrogatepass") for w in words]
     # Half precision is stored, never calculated with.
     dtype = "<f4" if matrix.dtype in (np.float16, np.float32) else "<f8"
@@ -117,25 +112,23 @@ def rows_of_matrix(reading: Reading, words: list[Any], matrix: Any) -> Rows:
 
 
 def read_table(reading: Reading) -> Rows:
-    """Read a table with a word in its first column and numbers in others."""
-    before = int(reading.layout.header)
-    return gather(reading, _blocks(reading), "<f8", "line", before)
+    """Read a table with a column of words, and columns of numbers or one of lists."""
+    return gather(reading, _blocks(reading), "<f8", "line")
 
 
 def _blocks(reading: Reading) -> Iterator[common.Block]:
-    dim = reading.layout.dim
+    layout = reading.layout
+    word, *columns = layout.columns
     rows: list[tuple[int, list[str]]] = []
 
     def row_of(i: int) -> list[float] | None:
         number, row = rows[i]
-        for cell in row[1:]:
-            if not common.is_number(cell.encode("utf-8", "replace")):
-                problem = "expected a number" + (
-                    "; write decimals with a point" if "," in cell else ""
-                )
-                reading.skip(f"line {number}", problem, cell[:60])
-                return None
-        return list(map(float, row[1:]))
+        cells = [cell for column in columns for cell in _numbers_in(row[column], layout.separator)]
+        if len(cells) == layout.dim and all(map(common.is_number, cells)):
+            return list(map(float, cells))
+        bad = next((repr(c[:60]) for c in cells if not common.is_number(c)), len(cells))
+        reading.skip(f"line {number}", f"{layout.dim} numbers", bad)
+        return None
 
     with reading.opened() as stream, guarded(reading.path, hint="is a quotation mark left open?"):
         lines = (
@@ -143,67 +136,66 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
             for block in blocks_of_lines(stream, reading.path)
             for line in block
         )
-        table = csv.reader(lines, delimiter=reading.layout.separator)
-        if reading.layout.header:
+        table = csv.reader(lines, delimiter=layout.separator)
+        if layout.header:
             next(table)
         numbered = ((table.line_num, row) for row in table if any(row))
         while rows := list(itertools.islice(numbered, 1000)):
             words = []
             for number, row in rows:
-                whole = len(row) == dim + 1 and bool(row[0].strip())
+                whole = len(row) == layout.width and bool(row[word].strip())
                 if not whole:
-                    reading.skip(
-                        f"line {number}", "expected as many cells as in the header", len(row)
-                    )
-                words.append(row[0].encode("utf-8", "surrogateescape") if whole else b"")
+                    reading.skip(f"line {number}", f"a word and {layout.width} cells", len(row))
+                words.append(row[word].encode("utf-8", "surrogateescape") if whole else b"")
             yield words, lambda chosen: list(map(row_of, chosen))
             reading.told(stream)
 
 
+def _numbers_in(cell: str, separator: str) -> list[str]:
+    """Return the numbers of a cell, which is one (with a decimal comma, perhaps) or a list."""
+    if cell[:1] == "[":
+        return re.sub(r"[][,]", " ", cell).split()
+    return [cell if separator == "," else cell.replace(",", ".")]
+
+
 def _recognize(head: Head) -> Layout | None:
-    """Recognize rows of a word and numbers, with or without a header."""
-    lines = head.start[head.mark :].decode("utf-8", "replace").splitlines()[:2]
+    """Recognize a column of words beside columns of numbers or one of lists."""
+    start = io.StringIO(head.start[head.mark : 1 << 17].decode("utf-8", "replace"), newline="")
     for separator in (",", "\t", ";"):
-        if not lines or separator not in lines[0]:
+        start.seek(0)
+        rows = list(itertools.islice(csv.reader(start, delimiter=separator), 2))
+        names, first, width = rows[0], rows[-1], len(rows[0])
+        if width < 2 or len(first) != width:
             continue
-        header, *rest = csv.reader(lines, delimiter=separator)
-        first = rest[0] if rest else header
-        names = header[1:]
-        if not all(_is_cell(cell) for cell in first[1:]) or len(first) != len(header):
+        named = _columns_of_numbers(names, separator)
+        # Columns may be numbered, as pandas does; other numbers are a row of vectors.
+        numbered = is_word_column(names[0]) and names[-1] in (str(width - 1), str(width - 2))
+        header = numbered or named != [*range(1, width)]
+        if not header:
+            names, first, named = ["word", *map(str, range(1, width))], names, []
+        numbers = _columns_of_numbers(first, separator)
+        known = [c for c, name in enumerate(names) if is_word_column(name)]
+        texts = [c for c in range(width) if c not in numbers]
+        words = [*(c for c in known if names[c]), *texts, *known]
+        if not words or not numbers or (named and not known):
             continue
-        # Columns may be numbered, as pandas does; a header that holds other numbers is a row of
-        # vectors.
-        numbered = names in ([str(i + start) for i in range(len(names))] for start in (0, 1))
-        if rest and is_word_column(header[0]) and (numbered or not all(map(_is_cell, names))):
-            check_dimensions(names, head.path)
-            return Layout(len(names), None, head.mark, separator)
-        if len(names) > 1 and all(map(_is_cell, names)) and not _is_cell(header[0]):
-            return Layout(len(names), None, head.mark, separator, header=False)
+        columns = [c for c in numbers if first[c][:1] == "["][:1]
+        if columns:
+            dim = len(_numbers_in(first[columns[0]], separator))
+        else:
+            unnamed = re.compile(r"(Unnamed: \d+)?")  # as pandas and R write an index
+            columns = [c for c in range(width) if c != words[0] and not unnamed.fullmatch(names[c])]
+            dim, odd = len(columns), [names[c] for c in columns if c in texts]
+            check_dimensions([names[c] for c in columns], head.path, odd)
+        return Layout(dim, None, head.mark, separator, header, (words[0], *columns), width)
     return None
 
 
-def _read_whole(reading: Reading) -> Rows:
-    """Read a table with words in any column, or with vectors in one."""
-    with reading.opened() as stream, guarded(reading.path, "expected a table of vectors"):
-        frame = pd.read_csv(stream, sep=reading.layout.separator, keep_default_na=False)
-        frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]
-        return rows_of_matrix(reading, *words_and_vectors(frame, reading.path))
+def _columns_of_numbers(row: list[str], separator: str) -> list[int]:
+    cells = [_numbers_in(cell.strip(), separator) for cell in row]
+    return [c for c, numbers in enumerate(cells) if all(map(common.is_number, numbers))]
 
 
-def _recognize_whole(head: Head) -> Layout | None:
-    first = head.start[head.mark :].partition(b"\n")[0].decode("utf-8", "replace").strip()
-    for separator in (",", "\t", ";") if "\r" not in first else ():
-        names = next(csv.reader([first], delimiter=separator), [])
-        if len(names) > 1 and any(name and is_word_column(name) for name in names):
-            return Layout(0, None, head.mark, separator)
-    return None
-
-
-def _is_cell(cell: str) -> bool:
-    return common.is_number(cell.strip().replace(",", ".").encode())
-
-
-OTHER = Format("CSV or TSV", (".csv", ".tsv"), _recognize_whole, _read_whole)
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)
 
 
@@ -234,3 +226,32 @@ def _is_columnar(head: Head) -> Layout | None:
 COLUMNAR = Format(
     "Parquet or Arrow", (".parquet", ".feather", ".arrow"), _is_columnar, read_columnar
 )
+
+
+def read_json(reading: Reading) -> Rows:
+    """Read a table word -> vector, or records with a word and a vector, also one a line."""
+    valid = '{"he": [0.1, ...], ...}, or records such as {"word": "he", "vector": [0.1, ...]}'
+    with (
+        reading.opened() as stream,
+        guarded(reading.path, "expected vectors, got other JSON", valid=valid),
+    ):
+        text = stream.read()
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            if error.msg != "Extra data":
+                raise
+            data = [json.loads(line) for line in text.splitlines() if line.strip()]
+        if isinstance(data, list) and all(len(record) == 1 for record in data):
+            data = {word: vector for record in data for word, vector in record.items()}
+        if isinstance(data, dict) and not any(isinstance(v[0], str) for v in data.values()):
+            data = {"word": list(data), "vector": list(data.values())}
+        return rows_of_matrix(reading, *words_and_vectors(pd.DataFrame(data), reading.path))
+
+
+def _is_json(head: Head) -> Layout | None:
+    known = re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start[head.mark :])
+    return Layout(start=head.mark) if known else None
+
+
+JSON = Format("JSON", (".json", ".jsonl"), _is_json, read_json)
