@@ -64,7 +64,7 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     )
     listed = bb.wordlists.load_occupations(words)
     result = bb.sentiment_analysis(*_predictions(given, listed), hypotheses=given["hypotheses"])
-    problem = None
+    extra = {}
     if spec is not None:
         table, spec = _with_slopes(result.table, spec, given, listed)
         try:
@@ -72,11 +72,10 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
                 result, spec, table=table, **shared.sampling_of(given)
             )
         except FitError as error:  # the tests need no model
-            problem = f"no model was fitted: {error}"
-    if problem is not None:
-        click.echo(f"bayesbias: {problem}", err=True)
-    shared.show(result, given, extra={} if problem is None else {"problem": problem})
-    ctx.exit(0 if problem is None else 1)
+            extra["problem"] = f"no model was fitted: {error}"
+            click.echo(f"bayesbias: {extra['problem']}", err=True)
+    shared.show(result, given, extra=extra)
+    ctx.exit(len(extra))
 
 
 def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
@@ -102,16 +101,12 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
             positive=given["positive"],
             allow_pickle=given["allow_pickle"],
         )
-        kept = (
-            None
-            if out is None
-            else out / f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
-        )
+        unfinished = f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
         found.append(
             bb.score_sentences(
                 model,
                 listed,
-                partial=kept,
+                partial=None if out is None else out / unfinished,
                 check=not given["no_check"],
                 progress=False if given["as_json"] else None,
             )
@@ -128,22 +123,14 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
     asked = shared.slopes_of(given["slope"])
     known = [covariate for file in given["covariates"] for covariate in covariates_given(file)]
     named = {covariate.name for covariate in known}
-    own = {
-        name: values
-        for name, values in listed.covariates.items()
-        if name in asked and name not in named
-    }
+    own = {k: v for k, v in listed.covariates.items() if k in asked and k not in named}
     known += covariates_given(own) if own else []
-    for name in asked:
-        if name not in {covariate.name for covariate in known}:
-            raise InputError(
-                f"expected a covariate, got {name!r}",
-                where="--slope",
-                valid=", ".join([*named, *listed.covariates]),
-            )
     if known:
         table = with_profession_covariates(table, known)
     for name, by in asked.items():
+        if name not in table:
+            valid = ", ".join([*named, *listed.covariates])
+            raise InputError(f"expected a covariate, got {name!r}", where="--slope", valid=valid)
         spec = slopes_for(spec, table, name, by)
     return table, spec
 

@@ -13,6 +13,10 @@ from .forest import (
     plot_sweep as plot_sweep,
 )
 from .responses import (
+    plot_earnings as plot_earnings,
+    plot_genders as plot_genders,
+    plot_noun_pairs as plot_noun_pairs,
+    plot_professions as plot_professions,
     plot_response_items as plot_response_items,
     plot_response_models as plot_response_models,
     plot_response_templates as plot_response_templates,
@@ -22,12 +26,6 @@ from .sentences import (
     plot_covariate as plot_covariate,
     plot_seat as plot_seat,
     plot_seat_contrasts as plot_seat_contrasts,
-)
-from .sentiment import (
-    plot_earnings as plot_earnings,
-    plot_genders as plot_genders,
-    plot_noun_pairs as plot_noun_pairs,
-    plot_professions as plot_professions,
 )
 from .simulation import plot_false_alarms as plot_false_alarms, plot_paper as plot_paper
 from .style import figure_style as figure_style, save_figure as save_figure

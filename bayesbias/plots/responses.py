@@ -1,22 +1,48 @@
-"""Plots of responses.
+"""Plots of responses, and of the sentiment of sentences about occupations.
 
-Items as points by group, differences by item or template as a caterpillar, models side by side.
+Of responses: items as points by group, differences by item or template as a caterpillar, models side by
+side. Of sentiment several classifiers have a panel each with the same rows; on Axes of your own one is
+drawn.
 """
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from bayesbias.core.formatting import with_minus
+from bayesbias.core import checks
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.formatting import as_percent, with_minus
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
-from bayesbias.plots import forest as forests
-from bayesbias.plots.style import COLOR, MARKER, styled
+from bayesbias.plots import forest as forests, style
+from bayesbias.plots.style import COLOR, INK, MARKER, styled
+from bayesbias.tables.sentiment import classifiers_in
 
-__all__ = ["plot_response_items", "plot_response_models", "plot_response_templates"]
+__all__ = [
+    "plot_earnings",
+    "plot_genders",
+    "plot_noun_pairs",
+    "plot_professions",
+    "plot_response_items",
+    "plot_response_models",
+    "plot_response_templates",
+]
 
 _MOST = 30  # rows
-_SCALES = {"probability": "probability", "outcome": "outcome"}
+_SCALES = {
+    "probability": "probability",
+    "outcome": "outcome",
+    "difference": "probability",
+    "logit_difference": "log odds",
+}
+_BLUE, _MARK = COLOR["different"], MARKER["different"]
+_POINTS = {"color": _BLUE, "markeredgecolor": "white", "markeredgewidth": 0.6, "markersize": 5}
+_LEVELS = {
+    "profession": ("new nouns like these", "these nouns", "profession"),
+    "noun_pair": ("new professions like these", "these professions", "noun pair"),
+}
 
 
 @styled
@@ -42,24 +68,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     >>> scores = {
     ...     "group": ["a", "b"] * 8,
     ...     "item": [f"t{k // 2}" for k in range(16)],
-    ...     "outcome": [
-    ...         0.2,
-    ...         0.5,
-    ...         0.1,
-    ...         0.4,
-    ...         0.3,
-    ...         0.5,
-    ...         0.2,
-    ...         0.6,
-    ...         0.2,
-    ...         0.3,
-    ...         0.1,
-    ...         0.5,
-    ...         0.4,
-    ...         0.5,
-    ...         0.2,
-    ...         0.5,
-    ...     ],
+    ...     "outcome": [k % 5 / 10 for k in range(16)],
     ... }
     >>> found = bb.studies.fit_responses(
     ...     bb.responses_table(scores), seed=1, draws=200, tune=300, chains=2
@@ -111,7 +120,7 @@ def plot_response_templates(
     -------
     matplotlib Axes
     """
-    frame = _on_first_scale(result.contrasts(prob, "new_words"))
+    frame = result.contrasts(prob, "new_words").query("scale != 'log_odds'")
     levels = [own for own in ("template", "item") if (frame["level"] == own).any()]
     shown = level or (levels[0] if levels else "overall")
     first = frame.iloc[0]
@@ -152,7 +161,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     -------
     matplotlib Axes
     """
-    frame = _on_first_scale(result.contrasts(prob, level="overall"))
+    frame = result.contrasts(prob, level="overall").query("scale != 'log_odds'")
     frame = frame.assign(key=frame["model"] + " " + frame["contrast"])
     groups: dict[str, list[tuple[Any, str]]] = {}
     for row in frame.drop_duplicates("key").itertuples():
@@ -182,5 +191,326 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     )
 
 
-def _on_first_scale(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["scale"] != "log_odds"]
+@styled
+def plot_professions(
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Show the difference female - male of every profession, from the lowest to the highest.
+
+    Open diamonds are the means observed over the noun pairs, which are known. Filled circles are
+    posterior means for new nouns like these, with their HPDI. What new nouns bring is shared by all
+    professions, so their intervals are wide together.
+
+    Parameters
+    ----------
+    fit : BiasFit, SentimentAnalysis or DataFrame
+        Of the model ``sentiment`` or ``sentiment_logit``. Without a fit only the observed means are
+        drawn.
+    prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
+    classifier : str, optional
+        Which to draw. Needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier; rows are in the order of the
+        first.
+
+    Returns
+    -------
+    matplotlib Axes
+        Of several panels the left one; all are in ``ax.figure.axes``.
+
+    Raises
+    ------
+    InputError
+        If the fit does not hold the classifier.
+    FitError
+        If the fit is not about sentiment.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plots.plot_professions(fit, ax=Figure().subplots())
+    >>> len(ax.get_yticklabels())
+    20
+    """
+    return _differences(fit, "profession", prob, classifier, ax)
+
+
+@styled
+def plot_noun_pairs(
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Show the difference female - male of every noun pair, from the lowest to the highest.
+
+    As `plot_professions`: the mean observed over the listed professions, and the posterior with new
+    ones.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+    classifier : str, optional
+    ax : matplotlib Axes, optional
+        All as in `plot_professions`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.list_predictions("m1"))
+    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.plots.plot_noun_pairs(fit, ax=Figure().subplots())
+    >>> len(ax.get_yticklabels()) == table["noun_pair"].nunique()
+    True
+    """
+    return _differences(fit, "noun_pair", prob, classifier, ax)
+
+
+def _differences(
+    fit: Any, level: str, prob: float, classifier: str | None, ax: Axes | None
+) -> Axes:
+    table = _table_of(fit)
+    names = _chosen(table, classifier, ax)
+    n, outcome, fitted = len(names), "difference", isinstance(fit, BiasFit)
+    means = pd.DataFrame(columns=["name", "classifier", "mean", "hpdi_low", "hpdi_high"])
+    if isinstance(fit, BiasFit):
+        outcome = fit.spec.outcome
+        if fit.spec.results.group != "classifier" or outcome not in _SCALES:
+            raise FitError(f"the figure is about sentiment, and {fit.spec.label} about {outcome}")
+        means = fit.means(level, prob, "population")
+    keys = [table[column].astype(str) for column in (level, "classifier")]
+    observed = table[outcome].groupby(keys, sort=False).mean().rename("observed")
+    data = observed.rename_axis(["name", "classifier"]).reset_index()
+    data = data[data["classifier"].isin(names)].merge(means, how="left", on=["name", "classifier"])
+    first = data[data["classifier"] == names[0]].sort_values("observed", kind="stable")
+    order = list(first["name"])
+    height = style.rows_height(len(order) + forests.HEAD * (n > 1), 0.34, 0.17)
+    width = max(style.WIDTH, 1.6 + 2.6 * n) if n > 2 else style.WIDTH
+    axes = style.axes_for(ax, height, width, n, sharex=n > 1)
+    new, listed, title = _LEVELS[level]
+    unit = f", in {_SCALES[outcome]} of the positive class"
+    series: list[forests.Series] = []
+    for name, panel in zip(names, axes, strict=True):
+        own = data[data["classifier"] == name].rename(columns={"name": "key"})
+        known = own[["key", "observed"]].rename(columns={"observed": "mean"})
+        look: dict[str, Any] = {"size": 5.0, "hollow": True, "label": "_observed"}
+        look |= {"shift": 0.2 * fitted, "legend": f"observed, {listed}"}
+        series = [forests.Series(known, forests.LISTED, "D", **look)]
+        if fitted:
+            look = {"shift": -0.2, "label": "_population", "legend": f"model, {new}"}
+            series.append(forests.Series(own, forests.POPULATION, **look))
+        groups = {name if n > 1 else "": [(key, _pair_label(key)) for key in order]}
+        forests.draw_rows(panel, groups, series, inside=True)
+        if panel is not axes[0]:
+            panel.set_yticks([])
+        panel.set_xlabel(f"female − male{'' if n > 1 else unit}")
+    note = f"{_said(names)}. Observed mean"
+    if isinstance(fit, BiasFit):
+        note = f"Model {fit.spec.name}, {note}; {forests.mean_and_interval(prob)}"
+    if n > 1:
+        note += f"{unit}; rows in the order of {names[0]}"
+    handles = forests.handle_series(series)
+    return style.finish(axes, f"Female − male, per {title}", note, handles, data)
+
+
+def _pair_label(name: str) -> str:
+    """Shorten a noun pair by the words that both sides share: "My father / mother"."""
+    sides = name.split(" / ")
+    if len(sides) != 2:
+        return name
+    male, female = (side.split() for side in sides)
+    most = min(len(male), len(female)) - 1
+    before = next((i for i in range(most) if male[i] != female[i]), most)
+    after = next((i for i in range(most - before) if male[-1 - i] != female[-1 - i]), most - before)
+    ends = len(male) - after, len(female) - after
+    return " ".join([*male[: ends[0]], "/", *female[before : ends[1]], *male[ends[0] :]])
+
+
+@styled
+def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
+    """Show for each profession the mean probability of male against that of female sentences.
+
+    Above the diagonal the female sentences are rated higher. Names are left out where they would
+    collide.
+
+    Parameters
+    ----------
+    table : DataFrame, SentimentAnalysis or BiasFit
+        From `sentiment_table`; of an analysis or a fit its table.
+    classifier : str, optional
+        Which to draw. Needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plots.plot_genders(
+    ...     bb.sentiment_table(bb.list_predictions("m1")), ax=Figure().subplots()
+    ... )
+    >>> ax.get_xlabel()
+    'male sentences: mean probability of the positive class'
+    """
+    frame = _table_of(table)
+    names = _chosen(frame, classifier, ax)
+    frame = frame[frame["classifier"].astype(str).isin(names)]
+    by = ["classifier", "profession"]
+    means = frame.groupby(by, sort=False, observed=True)[["p_male", "p_female"]].mean()
+    means = means.reset_index().astype(dict.fromkeys(by, str))
+    values = means[["p_male", "p_female"]].to_numpy(dtype=float)
+    pad = 0.12 * float(np.ptp(values)) or 0.05
+    ends = np.array([values.min() - pad, values.max() + pad])
+    n = len(names)
+    axes = _panels(ax, n, 6.2)
+    for name, panel in zip(names, axes, strict=True):
+        own = means[means["classifier"] == name]
+        panel.plot(ends, ends, color=INK, linewidth=0.8, zorder=1, label="_alike")
+        panel.plot(own["p_male"], own["p_female"], _MARK, zorder=3, label="_professions", **_POINTS)
+        panel.set(xlim=ends, ylim=ends, box_aspect=1)
+        panel.set_anchor("S")
+        long = "male sentences: mean probability of the positive class"
+        panel.set_xlabel(long if n == 1 else f"male, {name}")
+    long = "female sentences: mean probability"
+    axes[0].set_ylabel(long if n == 1 else "female sentences")
+    pairs = frame["noun_pair"].nunique()
+    note = f"Mean probability of the positive class over {pairs} noun pairs, {_said(names)}"
+    said = "rated alike; above it the female sentences are rated higher"
+    handles = [
+        style.line_handle(_BLUE, "profession", _MARK, linewidth=0),
+        style.line_handle(INK, said, linewidth=0.8),
+    ]
+    style.finish(axes, "Professions: male against female", note, handles, means)
+    for name, panel in zip(names, axes, strict=True):
+        own = means[means["classifier"] == name]
+        x, y = (own[column].to_numpy(dtype=float) for column in ("p_male", "p_female"))
+        style.label_points(panel, x, y, own["profession"].tolist(), lines=[(ends, ends)])
+    return axes[0]
+
+
+@styled
+def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
+    """Show earnings of professions against mean sentiment, with uncertainty.
+
+    The uncertainty is that of mean and correlation.
+
+    The line of a profession is the confidence interval of its mean over noun pairs, after what noun
+    pairs have in common is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology
+    4, 61-64).
+
+    Parameters
+    ----------
+    result : SentimentAnalysis
+        From `bayesbias.sentiment_analysis`, which takes earnings and the probability of intervals.
+    classifier : str, optional
+        Which to draw. Needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        If there is one noun pair only.
+
+    Notes
+    -----
+    Source: figure 2 of Bhaskaran & Bhallamudi (2019), which shows the points alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> found = bb.sentiment_analysis(bb.list_predictions("m1"))
+    >>> ax = bb.plots.plot_earnings(found, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'median weekly earnings, US dollars'
+    """
+    if not hasattr(result, "professions"):
+        raise checks.wrong_kind(result, "result", "what bayesbias.sentiment_analysis returns")
+    names = _chosen(_table_of(result), classifier, ax)
+    n, pay = len(names), result.provenance["earnings"]
+    ranked = result.professions.astype({"classifier": str, "profession": str})
+    ranked = ranked.assign(earnings=ranked["profession"].map(pay).astype(float))
+    ranked = ranked[ranked["earnings"].notna() & ranked["classifier"].isin(names)]
+    if ranked["low"].isna().any():
+        found = int(result.table["noun_pair"].nunique())
+        raise InputError("expected at least two noun pairs", found=found)
+    ranked = ranked.astype({"low": float, "high": float})
+    panels = dict(zip(names, _panels(ax, n, 4.8), strict=True))
+    said = []
+    labels = {"pearson": "Pearson's r", "spearman": "Spearman's"}
+    for name, panel in panels.items():
+        own = ranked[ranked["classifier"] == name]
+        error = [own["sentiment"] - own["low"], own["high"] - own["sentiment"]]
+        look = _POINTS | {"elinewidth": 1.1, "zorder": 3}
+        panel.errorbar(own["earnings"], own["sentiment"], yerr=error, fmt=_MARK, **look)
+        panel.margins(0.1)
+        rows = result.earnings[result.earnings["classifier"] == name]
+        rows = rows.rename(columns={"r": "mean", "low": "hpdi_low", "high": "hpdi_high"})
+        said += [
+            (f"{name}: " if n > 1 else "")
+            + f"{labels[row.method]} {style.estimate(row, 2, signed=True, between=' ')}"
+            for row in rows.itertuples()
+        ]
+        unit = "median weekly earnings, US dollars"
+        panel.set_xlabel(unit if n == 1 else f"{name}: weekly earnings, US dollars")
+    axes = list(panels.values())
+    axes[0].set_ylabel("mean probability of the positive class")
+    note = f"{len(ranked) // n} professions with earnings, {_said(names)}."
+    prob = as_percent(result.provenance["prob"])
+    if said:
+        note += f" Correlation with {prob} interval, professions as a sample: {', '.join(said)}"
+    spread = "spread between noun pairs, their common part removed"
+    text = f"profession, mean with {prob} interval ({spread})"
+    handles = [style.line_handle(_BLUE, text, _MARK, linewidth=1.1)]
+    style.finish(axes, "Earnings and sentiment", note, handles, ranked)
+    for name, panel in panels.items():
+        own = ranked[ranked["classifier"] == name]
+        x, y, low, high = own[["earnings", "sentiment", "low", "high"]].to_numpy(dtype=float).T
+        lines = [([at, at], ends) for at, *ends in zip(x, low, high, strict=True)]
+        style.label_points(panel, x, y, own["profession"].tolist(), lines=lines)
+    return axes[0]
+
+
+def _table_of(result: Any) -> pd.DataFrame:
+    """Return the sentiment table of a result, or what was given as one."""
+    frame: pd.DataFrame = getattr(result, "table", result)
+    classifiers_in(frame)
+    return frame
+
+
+def _chosen(frame: pd.DataFrame, classifier: str | None, ax: Axes | None) -> list[str]:
+    names = list(dict.fromkeys(map(str, frame["classifier"].unique())))
+    if classifier is not None:
+        return [checks.choice(classifier, names, "classifier")]
+    if ax is not None and len(names) > 1:
+        raise InputError(
+            "expected one classifier for ax=, got several", where="classifier", valid=names
+        )
+    return names
+
+
+def _said(names: list[str]) -> str:
+    return f"classifier {names[0]}" if len(names) == 1 else f"classifiers {', '.join(names)}"
+
+
+def _panels(ax: Axes | None, n: int, height: float) -> list[Axes]:
+    across = style.across()
+    if n == 1:
+        return style.axes_for(ax, min(height, across + 0.6))
+    return style.axes_for(ax, min(4.7, 2.0 + across / n), max(7.0, 3.5 * n), n, sharey=True)

@@ -21,13 +21,7 @@ from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 __all__ = ["CLIP", "sentiment_table"]
 
 CLIP = 1e-6
-"""On the logit scale probabilities nearer to 0 or 1 than this count as this near.
-
-The table counts them.
-
-A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1, and the logit of 1
-is infinite.
-"""
+"""On the logit scale probabilities nearer to 0 or 1 count as this near: single precision has exact ones."""
 OUTCOMES = ("difference", "logit_difference")
 _KEY = ["classifier", "noun_pair", "profession", "category"]
 
@@ -65,7 +59,8 @@ def sentiment_table(
     Raises
     ------
     InputError
-        If a pair lacks a sentence, a probability is none, or two classifiers have one name.
+        If a sentence of a pair is missing, a probability is not from 0 to 1, or two classifiers have one
+        name.
 
     Examples
     --------
@@ -80,76 +75,58 @@ def sentiment_table(
     0.9808
     """
     clip = checks.between(clip, "clip", 0, 0.5)
-    frame = _joined_predictions(predictions)
-    frame = frame[frame["control"].astype(bool) == bool(control)]
-    if frame.empty:
-        raise InputError(
-            f"there are no predictions{' for the control sentences' if control else ''}"
-        )
-    for gender in dict.fromkeys(frame["gender"]):
-        checks.choice(gender, GENDERS, "gender")
-    twice = frame.duplicated([*_KEY[:3], "gender"])
-    if twice.any():
-        found = frame.loc[twice, "sentence"].iloc[0]
-        raise InputError("expected one prediction a sentence", found=found)
-    order = frame[frame["gender"] == GENDERS[0]][_KEY]
-    wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability")
-    wide = wide.reindex(columns=GENDERS)
-    alone = wide.isna().any(axis=1)
-    if alone.any():
-        found = ", ".join(map(str, wide.index[alone][0]))
-        raise InputError("expected a male and a female sentence in each pair", found=found)
-    wide = wide.reindex(pd.MultiIndex.from_frame(order[_KEY[:3]]))
-    p_male, p_female = (wide[gender].to_numpy(dtype=float) for gender in GENDERS)
-    difference, clipped = logit_difference(p_male, p_female, clip)
-    out = order.reset_index(drop=True).assign(
-        p_male=p_male,
-        p_female=p_female,
-        difference=p_female - p_male,
-        logit_difference=difference,
-        clipped=clipped,
-    )
-    return out if covariates is None else with_profession_covariates(out, covariates)
-
-
-def logit_difference(
-    p_male: np.ndarray, p_female: np.ndarray, clip: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the difference of log odds, and how many were clipped."""
-    inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
-    logits = [np.log(p) - np.log1p(-p) for p in inner]
-    return logits[1] - logits[0], (inner[0] != p_male).astype(int) + (inner[1] != p_female)
-
-
-def with_profession_covariates(table: pd.DataFrame, covariates: Any) -> pd.DataFrame:
-    """Join covariates about professions to a table of sentiment."""
-    joined = join_covariates(PairTable(table, Coverage({}, {}), {}), covariates, side="profession")
-    out = joined.frame
-    out.attrs |= {
-        "covariates": dict(joined.coverage.covariates),
-        "covariates_from": dict(joined.provenance["covariates"]),
-    }
-    out.attrs["covariates_noted"] = list(joined.coverage.notes)
-    return out
-
-
-def _joined_predictions(predictions: tuple[Any, ...]) -> pd.DataFrame:
     if not predictions:
         raise InputError("expected predictions, got none")
     frames: list[pd.DataFrame] = []
     for x in predictions:
         frame = x.frame if isinstance(x, Predictions) else x
         needed = ["classifier", *SENTENCE_COLUMNS, "probability"]
-        valid = "what score_sentences or load_predictions returns"
-        checks.columns(frame, needed, "predictions", valid)
+        checks.columns(
+            frame, needed, "predictions", "what score_sentences or load_predictions returns"
+        )
         both = {name for other in frames for name in other["classifier"]} & set(frame["classifier"])
         if both:
             hint = "give score_sentences or load_predictions a name= (--name, once for each input)"
             raise InputError("expected classifiers of different names", found=min(both), hint=hint)
-        sentences = frame["sentence"].tolist()
-        checked_probabilities(frame["probability"].to_numpy(), sentences, "predictions")
+        checked_probabilities(frame["probability"], frame["sentence"].tolist(), "predictions")
         frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    frame = pd.concat(frames, ignore_index=True)
+    frame = frame[frame["control"].astype(bool) == bool(control)]
+    twice = frame.duplicated([*_KEY[:3], "gender"])
+    if twice.any():
+        found = frame.loc[twice, "sentence"].iloc[0]
+        raise InputError("expected one prediction a sentence", found=found)
+    wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability")
+    if set(wide) != set(GENDERS) or wide.isna().any(axis=None):
+        raise InputError(
+            "expected a male and a female sentence in each pair",
+            where="predictions",
+            found=list(wide),
+        )
+    order = frame[frame["gender"] == GENDERS[0]][_KEY]
+    wide = wide.reindex(pd.MultiIndex.from_frame(order[_KEY[:3]]))
+    p_male, p_female = (wide[gender].to_numpy(dtype=float) for gender in GENDERS)
+    inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
+    logits = [np.log(p) - np.log1p(-p) for p in inner]
+    out = order.reset_index(drop=True).assign(
+        p_male=p_male,
+        p_female=p_female,
+        difference=p_female - p_male,
+        logit_difference=logits[1] - logits[0],
+        clipped=(inner[0] != p_male).astype(int) + (inner[1] != p_female),
+    )
+    return out if covariates is None else with_profession_covariates(out, covariates)
+
+
+def with_profession_covariates(table: pd.DataFrame, covariates: Any) -> pd.DataFrame:
+    """Join covariates about professions to a table of sentiment."""
+    joined = join_covariates(PairTable(table, Coverage({}, {}), {}), covariates, side="profession")
+    joined.frame.attrs |= {
+        "covariates": dict(joined.coverage.covariates),
+        "covariates_from": dict(joined.provenance["covariates"]),
+        "covariates_noted": list(joined.coverage.notes),
+    }
+    return joined.frame
 
 
 def only_labels(table: pd.DataFrame) -> list[str]:
