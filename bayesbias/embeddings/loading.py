@@ -59,7 +59,7 @@ def load_embedding(
     ----------
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file, whose format its content tells
-        (word2vec, GloVe, fastText, CSV, TSV, JSON, npy, npz, safetensors, Parquet, Arrow; text too as
+        (word2vec, GloVe, fastText, CSV, TSV, JSON, npy, npz, HDF5, safetensors, Parquet, Arrow; text too as
         .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model (model2vec,
         sentence-transformers) or of one such file; a name of the gensim-data collection, which
         gensim downloads once; a mapping word -> vector; a data frame with the words as its index or
@@ -123,7 +123,7 @@ def load_embedding(
             return _from_embedding(x, asked, name)
         if model := _static_model(x, name):
             return _from_open(model.embedding, asked, name or model.name)
-        rows, short, facts = _read(x, asked, vocab, key, strict, allow_pickle, progress)
+        rows, short, facts = read_rows(x, asked, vocab, key, strict, allow_pickle, progress)
         where = facts["source"]
         return embedding_from_rows(rows, asked, name or short, where, facts, strict)
 
@@ -172,7 +172,7 @@ def load_contexts(
     """
     checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
     asked = _asked(words)
-    rows, _, facts = _read(x, asked, vocab, key, on_bad_lines == "error")
+    rows, _, facts = read_rows(x, asked, vocab, key, on_bad_lines == "error")
     at, _ = rows.by_word()
     matched = (
         {word: word for word in at} if asked is None else spelling.matched_spellings(asked, at)[0]
@@ -197,7 +197,7 @@ def _static_model(x: Any, name: str | None) -> StaticModel | None:
     return static_model_at(path, name) if path is not None and os.path.lexists(path) else None
 
 
-def _read(
+def read_rows(
     x: Any,
     asked: list[str] | None,
     vocab: str | os.PathLike[str] | None = None,
@@ -446,7 +446,7 @@ def ranks_of(
             found=source if isinstance(source, str) else type(source).__name__,
             valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
         )
-    rows, _, facts = _read(source, list(words), key=key)
+    rows, _, facts = read_rows(source, list(words), key=key)
     about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
     places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)
     known = {word: place for word, place in places_of if place}

@@ -1,4 +1,4 @@
-"""Encoders that average vectors: ``minilm-static`` and the CBoW baseline.
+"""Encoders without a network: means of vectors of words, and sentence vectors in a file.
 
 Source of the baseline: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
 appendix C.
@@ -7,19 +7,22 @@ appendix C.
 import os
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, read_toml
+from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding
-from bayesbias.embeddings.loading import GENSIM_DATA, load_embedding
+from bayesbias.embeddings.loading import load_embedding, read_rows
 from bayesbias.embeddings.readers import short_name
-from bayesbias.embeddings.static import list_embeddings, static_vectors
+from bayesbias.embeddings.static import static_vectors
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
-__all__ = ["cbow_encoder", "static_encoder"]
+__all__ = ["cbow_encoder", "static_encoder", "vectors_encoder"]
 
 STATIC_ENCODER = "minilm-static"
 
@@ -117,7 +120,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     Raises
     ------
     InputError
-        If the embedding is unknown; when encoding, if no word of a sentence is found.
+        When encoding, if the embedding is unknown, or no word of a sentence is found.
 
     Notes
     -----
@@ -133,19 +136,14 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     >>> encoder.account(["This is love."])["lacking"]
     {'This is love.': ('.',)}
     """
+    of = embedding.name if isinstance(embedding, Embedding) else ""
     if isinstance(embedding, str | os.PathLike):
-        text = os.fspath(embedding)
-        known = (*list_embeddings(), *GENSIM_DATA)
-        if not os.path.isfile(os.path.expanduser(text)) and text not in known:
-            load_embedding(embedding, ["the"])  # says what is wrong before any work is done
-        of = short_name(text)
-    else:
-        of = embedding.name if isinstance(embedding, Embedding) else ""
+        of = short_name(embedding)
     facts: dict[str, Any] = {
         "tokenizer": "Penn Treebank rules: punctuation and clitics are tokens, hyphens stay",
         "casing": "kept; another spelling where the embedding lacks the token",
         "pooling": "mean of the vectors of the tokens found",
-        "embedding": {"source": str(embedding) if isinstance(embedding, str | os.PathLike) else of},
+        "embedding": {"source": of},
     }
     vectors: dict[str, np.ndarray] = {}
     matched: dict[str, str] = {}
@@ -187,3 +185,66 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
 
     name = name or f"CBoW {of}".strip()
     return BuiltEncoder(name, run, provenance=facts, batch_size=None, look=look)
+
+
+def vectors_encoder(
+    path: str | os.PathLike[str], *, name: str | None = None, options: str = ""
+) -> Encoder:
+    """Return an encoder that looks sentences up in a file of vectors.
+
+    The file holds n sentences and as many vectors of d numbers, in any format of
+    `bayesbias.load_embedding`: arrays ``sentences`` and ``vectors`` in ``.npz`` or ``.h5``; columns
+    of these names in ``.parquet``, ``.csv`` or ``.jsonl``. Pickled arrays of objects are refused.
+
+    Parameters
+    ----------
+    path : str or path
+    name : str, optional
+        Short name; by default that of the file without its ending.
+    options : str
+        Settings of the encoder that made the vectors, for tables.
+
+    Returns
+    -------
+    Encoder
+        Sentences must be in the file letter for letter. Not cached.
+
+    Raises
+    ------
+    InputError
+        If the file is not as stated, or a sentence occurs twice with different vectors; when
+        encoding, if sentences are not in the file.
+
+    Examples
+    --------
+    >>> from bayesbias import encode
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "elmo.npz"
+    >>> np.savez(path, sentences=np.array(["This is Katie.", "There is love."]), vectors=np.eye(2))
+    >>> encode(path, ["There is love."])
+    array([[0., 1.]])
+    >>> folder.cleanup()
+    """
+    rows, short, read = read_rows(Path(checks.path(path, "path")).expanduser(), None)
+    at: dict[str, int] = {}
+    for row, sentence in enumerate(rows.words):
+        first = at.setdefault(sentence, row)
+        if first != row and not np.array_equal(rows.vectors[first], rows.vectors[row], True):
+            problem = f"expected one vector for each sentence, got two for {sentence!r}"
+            raise InputError(problem, where=f"{path}, row {row + 1}")
+
+    def run(asked: list[str]) -> np.ndarray:
+        if missing := [sentence for sentence in asked if sentence not in at]:
+            got = f"got none of {some(map(repr, missing), 8)}"
+            raise InputError(f"expected vectors of all sentences, {got}", where=path)
+        return rows.vectors[[at[sentence] for sentence in asked]]
+
+    facts = {
+        "source": read["source"],
+        "sha256": read["sha256"],
+        "sentences": len(at),
+        "dim": int(rows.vectors.shape[1]),
+        "pooling": "as in the file",
+    }
+    return BuiltEncoder(name or short, run, options, facts, batch_size=None)

@@ -1,5 +1,6 @@
 """Encoders by name and options, path, or function."""
 
+import inspect
 import os
 import urllib.parse
 from collections.abc import Callable
@@ -10,26 +11,26 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded
 from bayesbias.embeddings.loading import GENSIM_DATA
-from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
+from bayesbias.encoders.averages import (
+    STATIC_ENCODER,
+    cbow_encoder,
+    static_encoder,
+    vectors_encoder,
+)
 from bayesbias.encoders.encoder import Encoder, function_encoder
-from bayesbias.encoders.precomputed import VECTOR_FILES, vectors_encoder
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder
 
 __all__ = ["load_encoder"]
 
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "cbow": ("name",),
-    "sentence-transformers": ("max_length", "device", "revision", "name"),
-    "transformers": (
-        *("pooling", "layer", "special_tokens"),
-        *("max_length", "device", "revision", "name"),
-    ),
-    "file": ("name",),
+VECTOR_FILES = (".npz", ".h5", ".hdf5", ".parquet", ".csv", ".json", ".jsonl")
+_MAKERS: dict[str, Callable[..., Encoder]] = {
+    "cbow": cbow_encoder,
+    "sentence-transformers": sentence_transformers_encoder,
+    "transformers": transformers_encoder,
 }
 _VALID = (
     f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
-    "transformers:NAME_OR_PATH?pooling=mean&layer=-1, or the path of vectors (.npz, .h5, .hdf5, "
-    ".parquet)"
+    f"transformers:NAME_OR_PATH?pooling=mean&layer=-1, or a file ({', '.join(VECTOR_FILES)})"
 )
 
 
@@ -49,8 +50,8 @@ def load_encoder(
         * ``cbow:EMBEDDING``: means of word vectors of any embedding (`cbow_encoder`);
         * ``sentence-transformers:NAME_OR_PATH`` (`sentence_transformers_encoder`);
         * ``transformers:NAME_OR_PATH?pooling=cls&layer=-2`` (`transformers_encoder`);
-        * the path of vectors computed elsewhere: ``.npz``, ``.h5``, ``.hdf5``, ``.parquet``
-          (`vectors_encoder`);
+        * the path of sentence vectors: ``.npz``, ``.h5``, ``.hdf5``, ``.parquet``, ``.csv``,
+          ``.json``, ``.jsonl`` (`vectors_encoder`);
         * a callable, sentences -> array (`function_encoder`);
         * an `Encoder`, which is returned as it is.
 
@@ -79,62 +80,52 @@ def load_encoder(
     >>> load_encoder("cbow:minilm-static", name="CBoW").provenance["pooling"]
     'mean of the vectors of the tokens found'
     """
-    text = None
-    if isinstance(spec, str | os.PathLike):
-        text = checks.path(spec, "spec", "a name, or the path of a file or folder")
-    kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
-    if version is not None and text is not None:
-        raise InputError(f"expected a version of a callable, got one of {text}", where="version")
-    if device is not None and not (colon and kind in ("sentence-transformers", "transformers")):
-        raise InputError(f"expected a model beside a device, got {text}", where="device")
-    if text is None:
+    if not isinstance(spec, str | os.PathLike):
+        if device is not None:
+            raise InputError("expected a model beside a device, got an object", where="device")
         return _from_object(spec, name, version)
-    if text == STATIC_ENCODER:
-        return static_encoder(name=name)
-    if colon and kind in _OPTIONS and not os.path.exists(text):
-        target, options = _parsed_spec(kind, rest, text)
-        given = {"name": name, "device": device}
-        options |= {key: value for key, value in given.items() if value is not None}
-        if kind == "cbow":
-            return cbow_encoder(target, **options)
-        make = transformers_encoder if kind == "transformers" else sentence_transformers_encoder
-        return make(target, **options)
-    file = text.partition("?")[0]
-    if Path(file).suffix.lower() in VECTOR_FILES:
-        target, options = _parsed_spec("file", text, text)
-        return vectors_encoder(target, **options | ({} if name is None else {"name": name}))
-    raise _unknown_encoder(text)
+    text = checks.path(spec, "spec", "a name, or the path of a file or folder")
+    if version is not None:
+        raise InputError(f"expected a version of a callable, got one of {text}", where="version")
+    kind, colon, rest = text.partition(":")
+    make, target = _MAKERS.get(kind if colon and not os.path.exists(text) else ""), rest
+    if make is None and Path(text.partition("?")[0]).suffix.lower() in VECTOR_FILES:
+        make, target = vectors_encoder, text
+    elif text == STATIC_ENCODER:
+        make, target = static_encoder, ""
+    if make is None:
+        raise _unknown_encoder(text)
+    target, _, query = target.partition("?")
+    where, valid = f"encoder {text!r}", list(inspect.signature(make).parameters)
+    options: dict[str, Any] = {}
+    for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
+        checks.choice(key, valid[1:], "option", where)
+        checks.text(value, f"{where}, {key}")
+        with guarded(where, f"{key}: expected a whole number, got {value!r}"):
+            options[key] = int(value) if key in ("layer", "max_length") else value
+    if device is not None and "device" not in valid:
+        raise InputError(f"expected a model beside a device, got {text}", where="device")
+    given = {"name": name, "device": device}
+    options |= {key: value for key, value in given.items() if value is not None}
+    if make is static_encoder:
+        return make(**options)
+    if not target:
+        raise InputError(f"expected the name of a model, got {text}", where="spec", valid=_VALID)
+    return make(target, **options)
 
 
 def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
-    if isinstance(spec, Encoder) and isinstance(spec.name, str) and callable(spec.encode):
+    if isinstance(spec, Encoder) and isinstance(spec.name, str):
         if name is not None or version is not None:
             problem = f"expected no name or version beside an encoder, got them for {spec.name!r}"
             raise InputError(problem, where="spec")
         return spec
-    if callable(getattr(spec, "encode", None)):
+    if not callable(spec) or hasattr(spec, "encode"):
+        nameless = hasattr(spec, "encode")
         hint = "give its method and a name: load_encoder(model.encode, name='...')"
-        got = f"expected an encoder with a name, got {type(spec).__name__} without one"
-        raise InputError(got, where="spec", hint=hint)
-    if not callable(spec):
-        problem = f"expected an encoder, got {type(spec).__name__}"
-        raise InputError(problem, where="spec", valid=_VALID)
+        problem = f"expected an encoder{' with a name' * nameless}, got {type(spec).__name__}"
+        raise InputError(problem, where="spec", valid=_VALID, hint=hint if nameless else None)
     return function_encoder(spec, name=name, version=version)
-
-
-def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``NAME?key=value&key=value``; numbers become numbers."""
-    target, _, query = rest.partition("?")
-    if not target:
-        raise InputError(f"expected the name of a model, got {text}", where="spec", valid=_VALID)
-    options: dict[str, Any] = {}
-    where = f"encoder {text!r}"
-    for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
-        checks.choice(key, _OPTIONS[kind], "option", where)
-        checks.text(value, f"{where}, {key}")
-        with guarded(where, f"{key}: expected a whole number, got {value!r}"):
-            options[key] = int(value) if key in ("layer", "max_length") else value
-    return target, options
 
 
 def _unknown_encoder(text: str) -> InputError:
@@ -146,5 +137,5 @@ def _unknown_encoder(text: str) -> InputError:
     elif os.path.isfile(path) or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
     else:
-        hint = nearest(kind if colon else text, [STATIC_ENCODER, *_OPTIONS])
+        hint = nearest(kind if colon else text, [STATIC_ENCODER, *_MAKERS])
     return InputError(f"expected an encoder, got {text!r}", where="spec", valid=_VALID, hint=hint)

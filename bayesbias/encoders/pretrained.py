@@ -9,8 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,45 +27,20 @@ _UNBOUNDED = 10**6
 """Tokenizers that know no limit state a very large one."""
 
 
-@dataclass(frozen=True)
-class Pooling:
-    """One way to pool: its function, and the special token it is over."""
-
-    pool: Callable[[Any, Any, Any], Any]
-    token: str | None = None  # as it is named in messages
-    token_id: str = ""  # the attribute of a tokenizer that tells it
-
-
-def _mean(torch: Any, hidden: Any, seen: Any) -> Any:
-    weights = seen.unsqueeze(-1).to(hidden.dtype)
-    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
-
-
-def _largest(torch: Any, hidden: Any, seen: Any) -> Any:
-    return hidden.masked_fill(~seen.unsqueeze(-1), -torch.inf).max(dim=1).values
-
-
-def _first(torch: Any, hidden: Any, seen: Any) -> Any:
-    places = torch.arange(seen.shape[1], device=seen.device)
-    return _at(torch, hidden, torch.where(seen, places, seen.shape[1]).min(dim=1).values)
-
-
-def _last(torch: Any, hidden: Any, seen: Any) -> Any:
-    places = torch.arange(seen.shape[1], device=seen.device)
-    return _at(torch, hidden, torch.where(seen, places, -1).max(dim=1).values)
-
-
-def _at(torch: Any, hidden: Any, places: Any) -> Any:
-    return hidden[torch.arange(len(hidden), device=hidden.device), places]
-
-
-POOLINGS: Mapping[str, Pooling] = {
-    "cls": Pooling(_first, token="[CLS]", token_id="cls_token_id"),
-    "mean": Pooling(_mean),
-    "max": Pooling(_largest),
-    "last": Pooling(_last),
-}
+POOLINGS = ("cls", "mean", "max", "last")
 """How the vectors of a sentence's tokens become one vector."""
+
+
+def _pooled(torch: Any, pooling: str, hidden: Any, seen: Any) -> Any:
+    """Return one vector for each sentence, from those of the tokens that are seen."""
+    mask = seen.unsqueeze(-1)
+    if pooling == "mean":
+        return (hidden * mask).sum(dim=1) / mask.sum(dim=1)
+    if pooling == "max":
+        return hidden.masked_fill(~mask, -torch.inf).max(dim=1).values
+    places = torch.arange(seen.shape[1], device=seen.device)
+    last = torch.where(seen, places, -1).max(dim=1).values  # for cls, only [CLS] is seen
+    return hidden[torch.arange(len(hidden), device=hidden.device), last]
 
 
 def sentence_transformers_encoder(
@@ -173,11 +147,10 @@ def transformers_encoder(
     model : str or path
         The folder of a model, or its name on the model hub (downloaded once, by that library). Of
         an encoder-decoder model the encoder is used.
-    pooling : str
-        A row of `bayesbias.encoders.pretrained.POOLINGS`, such as ``mean``; the error for another
-        lists them. How the vectors of a sentence's tokens become one: their mean or largest
-        values, that of the [CLS] token (wherever the tokenizer puts it), or that of the last
-        token. Padding never counts.
+    pooling : {"cls", "mean", "max", "last"}
+        How the vectors of a sentence's tokens become one: their mean or largest values, that of the
+        [CLS] token (wherever the tokenizer puts it), or that of the last token. Padding never
+        counts.
     layer : int
         The layer whose output is pooled: 0 is the input embeddings, 1 the first layer; -1 the
         last, -2 the one before it.
@@ -230,9 +203,8 @@ def transformers_encoder(
     """
     checks.choice(pooling, POOLINGS, "pooling")
     checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")
-    way = POOLINGS[pooling]
-    if way.token and special_tokens == "exclude":
-        problem = f"expected special tokens for pooling={pooling}, got 'exclude'"
+    if pooling == "cls" and special_tokens == "exclude":
+        problem = "expected special tokens for pooling=cls, got 'exclude'"
         raise InputError(problem, where="special_tokens")
     torch, transformers = _import_libraries("transformers")
     text, local = _folder_or_hub_name(model)
@@ -251,9 +223,8 @@ def transformers_encoder(
     loaded = loaded.float().eval().to(where)
     if tokenizer.pad_token is None:  # as of GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    if way.token and getattr(tokenizer, way.token_id) is None:
-        problem = f"expected a tokenizer with {way.token} for pooling={pooling}, got none"
-        raise InputError(problem, where=text)
+    if pooling == "cls" and tokenizer.cls_token_id is None:
+        raise InputError("expected a tokenizer with [CLS] for pooling=cls, got none", where=text)
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
     most = min((bound for bound in bounds if bound and bound < _UNBOUNDED), default=None)
     if max_length is not None:
@@ -277,8 +248,8 @@ def transformers_encoder(
         seen = batch["attention_mask"].bool()
         if special_tokens == "exclude":
             seen &= ~special.bool().to(where)
-        if way.token:
-            seen &= batch["input_ids"] == getattr(tokenizer, way.token_id)
+        if pooling == "cls":
+            seen &= batch["input_ids"] == tokenizer.cls_token_id
         return output.hidden_states, seen
 
     def run(sentences: list[str]) -> np.ndarray:
@@ -287,10 +258,10 @@ def transformers_encoder(
         if len(empty):
             sentence = f"sentence {sentences[int(empty[0])]!r}"
             raise InputError("expected a token to pool over, got none", where=sentence)
-        return way.pool(torch, hidden[index], seen).cpu().numpy()
+        return _pooled(torch, pooling, hidden[index], seen).cpu().numpy()
 
     layers = len(states(["a"])[0]) - 1
-    if not isinstance(layer, int) or not -layers - 1 <= layer <= layers:
+    if not -layers - 1 <= layer <= layers:
         valid = f"0 (input embeddings) to {layers}, or -1 (last) to {-layers - 1}"
         raise InputError(f"expected a layer from {valid}, got {layer}", where=text)
     index = layer % (layers + 1)
@@ -309,8 +280,8 @@ def transformers_encoder(
         "versions": versions_of("transformers", "tokenizers", "torch"),
     }
     options = f"pooling={pooling};layer={layer}"
-    options += ";special_tokens=exclude" if special_tokens == "exclude" else ""
-    options += f";max_length={max_length}" if max_length is not None else ""
+    options += ";special_tokens=exclude" * (special_tokens == "exclude")
+    options += f";max_length={max_length}" * (max_length is not None)
     return _built(name, run, options, (text, local, loaded.config, where), vital, tokenizer)
 
 

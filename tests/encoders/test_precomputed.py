@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.encoders import SENTENCES
 
 from bayesbias.core.errors import InputError
+from bayesbias.encoders.averages import vectors_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.encoders.precomputed import vectors_encoder
 
 
 def saved(path, sentences, vectors):
@@ -64,7 +65,7 @@ def test_vectors_that_do_not_fit(tmp_path, suffix):
         encode(broken, ["a", "b"])
     damaged = tmp_path / f"damaged{suffix}"
     damaged.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match=rf"damaged\{suffix}: .*cannot be read as"):
+    with pytest.raises(InputError, match=rf"damaged\{suffix}: .*cannot be read"):
         vectors_encoder(damaged)
 
 
@@ -77,6 +78,18 @@ def test_pickles_are_refused(tmp_path):
 
     path = tmp_path / "evil.npz"
     np.savez(path, sentences=np.array([Evil(), "a"], dtype=object), vectors=np.eye(2))
-    with pytest.raises(InputError, match=r"evil\.npz: .*cannot be read as"):
+    with pytest.raises(InputError, match=r"evil\.npz: .*cannot be read"):
         vectors_encoder(path)
     assert not witness.exists()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_vectors_in_text(tmp_path, suffix):
+    path = tmp_path / f"api{suffix}"
+    rows = {"This is Katie, a nurse.": [1.0, 2.0], "There is love.": [3.0, 4.0]}
+    frame = pd.DataFrame({"sentence": list(rows), "vector": list(rows.values())})
+    if suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    np.testing.assert_array_equal(encode(path, list(rows)[::-1]), [[3, 4], [1, 2]])

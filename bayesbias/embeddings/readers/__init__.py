@@ -18,6 +18,7 @@ KNOWN: tuple[Format, ...] = (
     fasttext.FORMAT,
     arrays.NPY,
     arrays.NPZ,
+    arrays.HDF5,
     arrays.SAFETENSORS,
     tables.COLUMNAR,
     pickles.FORMAT,
@@ -30,7 +31,6 @@ KNOWN: tuple[Format, ...] = (
 )
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
-    b"\x89HDF": "HDF5",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
 }
 _HEAD_BYTES = 1 << 20

@@ -1,6 +1,6 @@
 """The readers of matrices whose words lie beside them, or in the same file.
 
-Npy, npz, safetensors, and text of numbers alone. The words are a word a line, a table, JSON, or a
+Npy, npz, HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON, or a
 tokenizer.
 """
 
@@ -24,6 +24,7 @@ _ENDINGS = (".txt", ".tsv", ".csv", ".json", ".npy", "", ".pkl")
 # Lines of a word and numbers, of a number and a word, of a word and more.
 _FORMS = (rb"(.+?)[\t, ][-+.\d\t, ]+", rb"\d+[\t, ](.+)", rb"([^\t]+)\t.*")
 _TENSORS = ("vectors", "embeddings", "embedding.weight", "embeddings.weight", "center_vectors")
+_ARRAYS = "arrays 'words' (texts, one per row) and 'vectors' (numbers, two dimensions)"
 _TYPES = {"F16": "f2", "F32": "f4", "F64": "f8", "I8": "i1"}
 
 
@@ -56,19 +57,31 @@ def read_npy(reading: Reading) -> Rows:
 
 def read_npz(reading: Reading) -> Rows:
     """Read a matrix and its words from the arrays of an .npz file."""
-    valid = (
-        "an .npz file with the arrays 'words' (texts, one per row) and 'vectors' (numbers, two "
-        "dimensions)"
-    )
-    with guarded(reading.path, valid=valid), np.load(reading.path, allow_pickle=False) as arrays:
-        held = {name: arrays[name] for name in arrays.files}
+    with guarded(reading.path, valid=_ARRAYS), np.load(reading.path, allow_pickle=False) as file:
+        held = {name: file[name] for name in file.files}
         if {array.ndim for array in held.values()} == {1} and "words" not in held:
             return rows_of_matrix(reading, list(held), np.stack(list(held.values())))
+    return _of_arrays(reading, held)
+
+
+def read_hdf5(reading: Reading) -> Rows:
+    """Read a matrix and its words from the datasets of an HDF5 file."""
+    import h5py
+
+    with guarded(reading.path, valid=_ARRAYS), h5py.File(reading.path) as file:
+        held = {}
+        for name, part in file.items():
+            text = h5py.check_string_dtype(part.dtype)
+            held[name] = np.asarray(part.asstr()[:] if text else part[:])
+    return _of_arrays(reading, held)
+
+
+def _of_arrays(reading: Reading, held: dict[str, np.ndarray]) -> Rows:
     matrix = held.get("vectors", next((a for a in held.values() if a.ndim == 2), None))
-    words = held.get("words", next((a for a in held.values() if a.dtype.kind in "US"), None))
+    words = held.get("words", next((a for a in held.values() if a.dtype.kind in "USO"), None))
     if matrix is None or matrix.dtype.kind not in "fiu":
         problem = f"expected vectors, got {some(held)}"
-        raise InputError(problem, where=reading.path, valid=valid)
+        raise InputError(problem, where=reading.path, valid=_ARRAYS)
     return _with_words(reading, matrix, None if words is None else words.tolist())
 
 
@@ -184,11 +197,16 @@ def _recognize_numbers(head: Head) -> Layout | None:
     return None
 
 
+def _recognize_hdf5(head: Head) -> Layout | None:
+    return Layout() if head.start[:4] == b"\x89HDF" and not head.compressed else None
+
+
 def _recognize_npy(head: Head) -> Layout | None:
     return Layout() if head.start[:6] == b"\x93NUMPY" and not head.compressed else None
 
 
 NPY = Format("npy", (".npy",), _recognize_npy, read_npy)
 NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
+HDF5 = Format("HDF5", (".h5", ".hdf5"), _recognize_hdf5, read_hdf5)
 SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
 NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)
