@@ -300,8 +300,10 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
 
     A term goes where its entries divide the rows as those of another location parameter do, or not
     at all, or into single rows as the noise does: the effect of a template where every word stands
-    in the same one, or of a word's sentence where each word has one sentence. Kept, such a term
-    would have the spread of its prior, and all that is said of new templates with it.
+    in the same one, or of a word's sentence where each word has one sentence. It also goes where a
+    mean without an SD of its own fixes its entry: group by template where two models answer one
+    template, since each group and model has a mean. Kept, such a term would have the SD of its
+    prior, and so would every statement about new templates.
 
     Parameters
     ----------
@@ -340,6 +342,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
         and not isinstance(spec.parameters[name].args["mu"], str)
     ]
     n = len(design.y)
+    means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}
     if (
         design.trials is None or (design.trials == 1).all()
@@ -349,8 +352,11 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     for name in [*(name for name in level if name not in free), *free]:
         own = design.index[name]
         key = _partition(np.where(design.only[name], own + 1, 0) if name in design.only else own)
-        if name in free and key in seen:
-            gone[name] = seen[key]
+        if name in free:
+            twins = (mean for mean in means if _fixes(design.index[mean], own))
+            twin = seen[key] if key in seen else next(twins, None)
+            if twin is not None:
+                gone[name] = twin
         seen.setdefault(key, name)
     if not gone:
         return spec
@@ -420,6 +426,11 @@ def scaled(spec: ModelSpec, center: float, sd: float) -> ModelSpec:
     document["parameter"][spec.mu[0]]["mu"] = float(center)
     document["notes"] = [*spec.notes, f"The unit of the priors is {sd:.6g}, around {center:.6g}."]
     return _of_document(document, spec)
+
+
+def _fixes(known: np.ndarray, other: np.ndarray) -> bool:
+    """Whether rows with the same known entry always have the same other entry."""
+    return np.unique(np.stack([known, other]), axis=1).shape[1] == len(np.unique(known))
 
 
 def _partition(index: np.ndarray) -> bytes:

@@ -122,3 +122,16 @@ def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kep
             "word_sd",
             "sigma",
         }
+
+
+def test_a_term_that_a_fixed_mean_determines_is_left_out():
+    # Two models answer one template: each group and model has a mean, so no group by template.
+    rows = [
+        {"outcome": float(k), "group": g, "word": f"{g}{w}", "template": "T", "item": f"i{i}",
+         "model": m, "arm": f"{g} {m}"}
+        for g in "ab" for m in "xy" for w in range(3) for i in range(3) for k in (0, 1)
+    ]  # fmt: skip
+    found = trimmed(load_model("responses"), pd.DataFrame(rows))
+    assert "group_by_template" not in found.mu
+    assert "group_by_template (from arm_mean)" in found.notes[-1]
+    assert {"word_effect", "group_by_item", "model_by_item"} <= set(found.mu)
