@@ -154,11 +154,11 @@ def check_requirements(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or WefatResult
+    result : BiasFit, Comparison, ResponsesResult, SeatResult, SentimentAnalysis or WefatResult
     requirements : str or tuple of Requirement
         Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap, gap_sd, class_gap,
         controls, slope, moved, pairs, human, neutral``. Names of other results: ``converged``,
-        ``coverage`` (share of the listed words that were found) and contrasts as they are printed,
+        ``coverage`` (share of the listed words that were found, or of the answers that are used) and contrasts as they are printed,
         for new words; ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -272,6 +272,9 @@ def _measured(result: Any, prob: float) -> Measured:
     if hasattr(result, "contrasts"):
         rows = result.contrasts(prob=prob)
         rows["shown"] = rows["name"].where(rows["level"] != "overall", "")
+        if result.study == "responses":
+            rows = rows[rows["scale"] != "log_odds"]
+            rows = rows.assign(shown=(rows["model"] + " " + rows["shown"]).str.strip())
         fitted = result if hasattr(result, "diagnostics") else result.fit
         converged = fitted is not None and fitted.diagnostics()["ok"]
         return Measured(rows, _coverage(result), converged)
@@ -303,7 +306,9 @@ def _measured(result: Any, prob: float) -> Measured:
 
 
 def _coverage(fit: Any) -> float | None:
-    """Return the share of the listed protected words and attributes that the vectors have."""
+    """Return the share of the listed words that the vectors have, or of the answers that are used."""
+    if fit.study == "responses":
+        return fit.responses.coverage["rows_used"] / fit.responses.coverage["rows_read"]
     account = fit.provenance.get("coverage") or {}
     groups = [of for side in ("protected", "attributes") for of in account.get(side, {}).values()]
     listed = sum(of["listed"] for of in groups)

@@ -438,6 +438,35 @@ def test_estimands_name_only_what_the_table_has():
     assert "items" not in text
 
 
+def test_by_item_estimands_that_hold_the_same_are_one():
+    """As of pairs of sentences that are one row each: nothing tells these pairs from new ones."""
+    rng = np.random.default_rng(0)
+    frame = crossed(words=8, templates=1, items=3)
+    frame["word"] = [f"pair {k // 2}" for k in range(len(frame))]
+    frame = frame.assign(
+        group=["more", "less"] * (len(frame) // 2), item=frame["item"].sort_values().to_list()
+    )
+    frame["outcome"] = rng.normal(0, 1, len(frame))
+    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    assert found.kind == "paired"
+    rows = found.contrasts()
+    assert set(rows.query("level == 'item'")["estimand"]) == {"population"}
+    assert set(rows.query("level == 'overall'")["estimand"]) >= {"population", "listed_words"}
+    items = found.items()
+    np.testing.assert_allclose(items["mean"], rows.query("level == 'item'")["mean"])
+    words = bb.studies.fit_responses(bb.responses_table(crossed()), engine="quick", **QUICK)
+    assert set(words.contrasts(level="item")["estimand"]) == set(words.estimands)
+
+
+def test_limits_of_responses():
+    frame = crossed(difference=1.0, seed=4)
+    frame.loc[0, "outcome"] = np.nan
+    found = bb.studies.fit_responses(bb.responses_table(frame), engine="quick", **QUICK)
+    limits = "converged, coverage>0.9, coverage>0.9999, a - b>-5, a - b (listed_words)>5"
+    checks = bb.studies.check_requirements(found, limits)
+    assert [check.met for check in checks] == [True, True, False, True, False]
+
+
 def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     frame = crossed(seed=4)
     table = bb.responses_table(frame)

@@ -46,11 +46,11 @@ def test_classifiers_are_compared_on_the_same_sentences():
     other = m1.frame.assign(classifier="other", probability=m1.frame["probability"] ** 1.1)
     same = m1.frame.assign(classifier="same")
     found = bb.studies.fit_sentiment(bb.sentiment_analysis(m1, other, same), **QUICK)
-    rows = found.contrasts().query("estimand == 'listed_words'").set_index("contrast")
+    rows = found.classifier_contrasts().query("estimand == 'listed_words'").set_index("contrast")
     means = found.table.groupby("classifier")["difference"].mean()
     assert rows.loc["m1 - other", "mean"] == pytest.approx(means["m1"] - means["other"], abs=0.001)
     assert "m1 - same" not in rows.index  # nothing varies, and a note says so
     assert any(note.startswith("m1 and same rate all sentences alike") for note in found.notes)
     alone = found.fit.summary(estimand="population")["sd"]
-    both = found.contrasts().query("estimand == 'population'").set_index("contrast")
+    both = found.classifier_contrasts().query("estimand == 'population'").set_index("contrast")
     assert both.loc["m1 - other", "sd"] < alone.max() / 2  # what they share cancels

@@ -111,7 +111,8 @@ class ResponsesResult:
         prob : float in (0, 1), default 0.89
             Probability of the intervals.
         estimand : {"population", "new_words", "new_prompts", "listed_words"}, optional
-            What is new. By default all of `estimands`, one after the other.
+            What is new. By default all of `estimands`, one after the other; by item and template those
+            that hold more than ``population``.
         level : {"overall", "item", "template"}, optional
             By default all.
 
@@ -128,12 +129,15 @@ class ResponsesResult:
         levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
         levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)
         asked = (
-            tuple(self.estimands)
+            self.estimands
             if estimand is None
             else (checks.choice(estimand, ESTIMANDS, "estimand"),)
         )
         frames = []
         for which, own in itertools.product(asked, levels):
+            same = self._held(own, which) == self._held(own, "population")
+            if estimand is None and which != "population" and own != "overall" and same:
+                continue  # no answers tell the estimands apart
             make = partial(self._described, which, own, prob)
             frames += fit.once(("responses", which, own, prob, self.rope), make)
         return pd.concat(frames, ignore_index=True)
@@ -161,9 +165,10 @@ class ResponsesResult:
         r"""Estimate how many independent answers all answers amount to, for the first contrast and new words and prompts.
 
         With weights :math:`c_r` of the answers in the contrast, the variance of its mean is
-        :math:`\sum_k \sigma_k^2 \sum_j (\sum_{r \in j} c_r)^2`, over effects k and their levels j.
-        Independent answers would have :math:`\sum_k \sigma_k^2 \sum_r c_r^2`; their ratio times the
-        number of answers is the effective number.
+        :math:`\sum_k \sigma_k^2 s_k` with :math:`s_k = \sum_j (\sum_{r \in j} c_r)^2`, over effects k and
+        their levels j. Independent answers would have
+        :math:`\sum_k \sigma_k^2 \min(s_k, \sum_r c_r^2)`: what cancels in the contrast counts for
+        neither. Their ratio times the number of answers is the effective number.
 
         Parameters
         ----------
@@ -192,16 +197,14 @@ class ResponsesResult:
         used = weights != 0
         weights = weights / (n[used].sum() if first is None else 1.0)
         parts = self._variances(used)
-        variance: Any = 0.0
-        alone: Any = 0.0
-        for term, own in parts.items():
-            alone = alone + own * float((weights**2 * n).sum())
-            if term == "answer":
-                variance = variance + own * float((weights**2 * n).sum())
-            else:
-                variance = variance + own * float(
-                    (np.bincount(design.index[term], weights * n) ** 2).sum()
-                )
+        variance, alone = np.float64(0), np.float64(0)
+        own = float((weights**2 * n).sum())
+        for term, square in parts.items():
+            together = own
+            if term != "answer":
+                sums = np.bincount(design.index[term], weights * n)
+                together = float((sums**2).sum())
+            variance, alone = variance + square * together, alone + square * min(own, together)
         effective = self._by_chain((alone / variance * n[used].sum())[:, None])
         labels = {
             "contrast": [name],
@@ -226,16 +229,16 @@ class ResponsesResult:
         """
         fit = self._fitted()
         level = "item" if fit.table["item"].nunique() > 1 else "template"
+        same = self._held(level, "listed_words") == self._held(level, "population")
+        estimand = "population" if same else "listed_words"
         if self.kind == "choice":
-            keys, draws = self._probabilities("listed_words", level)
+            keys, draws = self._probabilities(estimand, level)
             frame = estimates(
                 labelled_draws(draws, {"name": [k[1] for k in keys], "arm": [k[2] for k in keys]}),
                 prob,
             )
         else:
-            frame = fit.means(level, prob, "new_words").rename(
-                columns={fit.spec.results.group: "arm"}
-            )
+            frame = fit.means(level, prob, estimand).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
 
@@ -247,6 +250,13 @@ class ResponsesResult:
         if self.fit is None:
             raise FitError(f"there is no fit: {' '.join(self.notes)}")
         return self.fit
+
+    def _held(self, level: str, estimand: str) -> list[str]:
+        """Return the means and effects that an estimand keeps; the others are averaged away."""
+        fit = self._fitted()
+        held = levels_of(fit.design, estimand)[level][2] | set(fit.spec.results.fixed)
+        dims = {name: set(fit.spec.parameters[name].dims) for name in fit.spec.mu}
+        return [name for name in dims if not fit.spec.is_random(name) or dims[name] <= held]
 
     def _by_chain(self, values: np.ndarray) -> np.ndarray:
         chains = self._fitted().idata["posterior"].sizes["chain"]
@@ -368,17 +378,12 @@ class ResponsesResult:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
         fit = self._fitted()
         design, table, spec = fit.design, fit.table, fit.spec
-        labels, codes, held = levels_of(design, estimand)[level]
-        held = held | set(spec.results.fixed)
+        labels, codes, _ = levels_of(design, estimand)[level]
         draws = fit.draws()
         n = len(next(iter(draws.values())))
         chains = fit.idata["posterior"].sizes["chain"]
         some = np.arange(n).reshape(chains, -1)[:, :: -(-n // _DRAWS)].ravel()
-        kept = [
-            name
-            for name in spec.mu
-            if not spec.is_random(name) or set(spec.parameters[name].dims) <= held
-        ]
+        kept = self._held(level, estimand)
         joint = np.stack([design.index[name] for name in kept])
         cell_of, cell = np.unique(joint, axis=1, return_inverse=True)[0:2]
         eta = sum(

@@ -137,7 +137,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
             Section(
                 "groups",
-                f"Each group by item, {result.estimands.get('listed_words', 'these answers')}",
+                "Each group by item",
                 partial(result.items, view.prob),
                 (text("name"), text("group"), text("model"), MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),

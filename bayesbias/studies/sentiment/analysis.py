@@ -116,7 +116,7 @@ class SentimentAnalysis:
         """The names of the classifiers."""
         return tuple(classifiers_in(self.table))
 
-    def contrasts(self, prob: float = PROB) -> pd.DataFrame:
+    def classifier_contrasts(self, prob: float = PROB) -> pd.DataFrame:
         """Compare classifiers with each other, sentence pair by sentence pair.
 
         The model is fitted once more, to the differences between the classifiers' differences, in which

@@ -197,7 +197,7 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
             Section(
                 "contrasts",
                 "Classifiers compared on the same sentence pairs",
-                partial(result.contrasts, view.prob),
+                partial(result.classifier_contrasts, view.prob),
                 (text("contrast"), text("estimand"), MEAN, HPDI, BELOW),
                 show_on=("terminal", "page", "files"),
             )
