@@ -1,4 +1,4 @@
 from .association import sc_weat as sc_weat
-from .permutation import permutation_test as permutation_test
+from .resampling import permutation_test as permutation_test
 from .vectors import ect as ect, ripa as ripa, rnsb as rnsb
 from .wefat import wefat_score as wefat_score

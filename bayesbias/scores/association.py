@@ -14,8 +14,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.scores.inputs import Grid, grid_of
-from bayesbias.scores.permutation import Method, finite_scores, permutation_test
-from bayesbias.scores.resampling import sign_flip_test
+from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+type Ints = npt.NDArray[np.int64]
+type Floats = npt.NDArray[np.float64]
+
 # A score is trusted to this fraction of the largest absolute score, 2e-13. Mean cosines in double
-# precision
-# are wrong by about 1e-15, or by 1e-14 of the largest where the scores are small.
+# precision are wrong by about 1e-15, or by 1e-14 of the largest where the scores are small.
 _TRUSTED = 2.0**-42
 _SAMPLING_CONFIDENCE = 0.99
 _MOST_PARTIAL_SUMS = 2**25  # in each half: all subsets of 25 words, 256 MiB
-_COARSE = 2**11  # steps of the grid on which partial sums are counted before they are listed
+_COARSE = 2**11  # steps of the grid on which subsets are counted before sums are listed
 MOST_WORDS_COUNTED = 1000  # beyond, the number of subsets leaves the range of double precision
 _MOST_CELLS = 100_000_000  # of the tables of counts; as their rows are cut short, about 400 MB
 _MOST_ADDITIONS = (
@@ -40,7 +42,7 @@ class Tail:
     `strict` is the limit that leaves the ties out.
     """
 
-    deficits: npt.NDArray[np.int64]
+    deficits: Ints
     size: int
     limit: int
     strict: int
@@ -55,14 +57,14 @@ class Question:
     tie with it.
     """
 
-    values: npt.NDArray[np.int64]  # of the union, ascending
+    values: Ints  # of the union, ascending
     n_x: int
     sides: int
     observed: int
     allowance: int
 
     @classmethod
-    def ask(cls, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], sides: int) -> "Question":
+    def ask(cls, x: Floats, y: Floats, sides: int) -> "Question":
         """Put the question to two groups.
 
         Their values as integers of one scale, so that ties are exact.
@@ -101,7 +103,7 @@ class Question:
         return [upper, _upper_tail(-self.values[::-1], self.n_x, -most[0], -most[1])]
 
 
-def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
+def _as_integers(scores: Floats) -> tuple[Ints, int]:
     """Round scores to whole multiples of a small unit.
 
     Return them and the allowance for ties, in units.
@@ -123,7 +125,7 @@ def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64]
     return values, allowance
 
 
-def _upper_tail(values: npt.NDArray[np.int64], size: int, least: int, strict_least: int) -> Tail:
+def _upper_tail(values: Ints, size: int, least: int, strict_least: int) -> Tail:
     """Ask for sums of at least `least`, as one for deficits from the largest value."""
     n, top = len(values), int(values[-1])
     deficits = top - values[::-1]
@@ -173,10 +175,12 @@ def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, t
         if question.sides == 2:
             extreme |= sums <= most
         hits += int(np.count_nonzero(extreme))
-    return (hits + 1) / (samples + 1), clopper_pearson(hits, samples, _SAMPLING_CONFIDENCE)
+    return (hits + 1) / (samples + 1), clopper_pearson(hits, samples)
 
 
-def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, float]:
+def clopper_pearson(
+    hits: int, samples: int, confidence: float = _SAMPLING_CONFIDENCE
+) -> tuple[float, float]:
     """Return the exact interval of a share.
 
     That of ``scipy.stats.binomtest``, whose p-value takes 20 ms more.
@@ -191,7 +195,7 @@ def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, 
 
 def sampling_width(p: float, samples: int) -> float:
     """Return about how wide the interval of `clopper_pearson` will be where the p-value is `p`."""
-    lower, upper = clopper_pearson(round(p * samples), samples, _SAMPLING_CONFIDENCE)
+    lower, upper = clopper_pearson(round(p * samples), samples)
     return upper - lower
 
 
@@ -220,10 +224,13 @@ def _count_in_halves(tail: Tail) -> tuple[int, int] | None:
     # limits.
     flipped = is_upper_part(tail)
     near = other_side(tail) if flipped else tail
+    # Of so many subsets one half has too many parts: this is foreseen before memory is filled.
+    n, most = len(near.deficits), _MOST_PARTIAL_SUMS
+    many = 2 ** (n // 2) > most and n <= MOST_WORDS_COUNTED
+    if many and _bound_tail(near, _COARSE)[0] > most**1.5:
+        return None
     # Every other number goes into each half, so that the halves are alike.
     halves = near.deficits[::2], near.deficits[1::2]
-    if any(_surely_too_many(near, half, other) for half, other in (halves, halves[::-1])):
-        return None
     left = _partial_sums(near, *halves)
     right = None if left is None else _partial_sums(near, *halves[::-1])
     if left is None or right is None:
@@ -240,34 +247,7 @@ def _count_in_halves(tail: Tail) -> tuple[int, int] | None:
     return (subsets - strict, subsets - loose) if flipped else (loose, strict)
 
 
-def _surely_too_many(tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> bool:
-    """Say whether `_partial_sums` is certain to give up, before memory is filled.
-
-    It ends with the subsets of `half` that the smallest numbers of `other` complete within the
-    limit. Deficits rounded up to a coarse grid count no more of them than there are.
-    """
-    # Where there are few it does not matter; beyond some number their counts leave the range of
-    # double precision.
-    if 2 ** len(half) <= _MOST_PARTIAL_SUMS or len(tail.deficits) > MOST_WORDS_COUNTED:
-        return False
-    step = max(1, -(-tail.limit // _COARSE))
-    counts = _counts_by_sum(
-        -(-tail.deficits // step), -(-half // step), tail.size, tail.limit // step
-    )
-    smallest = np.concatenate([[0], np.cumsum(other)])
-    at_least = 0.0
-    for j, by_sum in enumerate(counts):
-        missing = tail.size - j
-        if missing < len(smallest):
-            at_least += float(
-                by_sum[: max(0, (tail.limit - int(smallest[missing])) // step + 1)].sum()
-            )
-    return at_least > 1.001 * _MOST_PARTIAL_SUMS  # far more than rounding can add
-
-
-def _partial_sums(
-    tail: Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
-) -> list[npt.NDArray[np.int64]] | None:
+def _partial_sums(tail: Tail, half: Ints, other: Ints) -> list[Ints] | None:
     """List the sums of the subsets of `half`, by size and ascending.
 
     None if there are too many of them.
@@ -338,9 +318,7 @@ def _bound_tail(tail: Tail, cells: int) -> tuple[int, int]:
     return _bound_count(tail.deficits, tail.size, tail.limit, cells)
 
 
-def _bound_count(
-    deficits: npt.NDArray[np.int64], size: int, limit: int, cells: int
-) -> tuple[int, int]:
+def _bound_count(deficits: Ints, size: int, limit: int, cells: int) -> tuple[int, int]:
     """Bound the count by rounding each deficit down to the grid.
 
     Write a deficit as step * q + r with 0 <= r < step. For a subset with grid sum Q, the true sum
@@ -372,9 +350,7 @@ def _bound_count(
     return lower, min(subsets, upper)
 
 
-def _count_on_grid(
-    grid: npt.NDArray[np.int64], size: int, surely: int, possibly: int
-) -> tuple[float, float]:
+def _count_on_grid(grid: Ints, size: int, surely: int, possibly: int) -> tuple[float, float]:
     """Count subsets with a grid sum of at most `surely` and of at most `possibly`.
 
     The second is no smaller.
@@ -394,9 +370,7 @@ def _count_on_grid(
     return low, high
 
 
-def _pairs_within(
-    for_each: npt.NDArray[np.float64], down_from: npt.NDArray[np.float64], limit: int
-) -> float:
+def _pairs_within(for_each: Floats, down_from: Floats, limit: int) -> float:
     """Return the sum over q of for_each[q] * up_to[limit - q].
 
     `up_to` stays flat beyond its end.
@@ -412,9 +386,7 @@ def _pairs_within(
     return pairs + float(np.dot(some, down_from[start : start + len(some)]))
 
 
-def _counts_by_sum(
-    grid: npt.NDArray[np.int64], half: npt.NDArray[np.int64], size: int, most: int
-) -> list[npt.NDArray[np.float64]]:
+def _counts_by_sum(grid: Ints, half: Ints, size: int, most: int) -> list[Floats]:
     """Return for each number of terms j the counts of subsets of `half` by sum.
 
     Only those that matter are counted.

@@ -1,6 +1,5 @@
 """The data of scores: stereotype pairs of a table, or vectors of words."""
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,6 @@ from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import SHARED, WordClass, WordList
@@ -49,11 +47,9 @@ class Grid:
             grid = replace(self, frame=frame.assign(connection=own))
         for c in chosen:
             if not grid.own(c):
-                raise InputError(
-                    f"expected attributes associated with {c!r}, got none",
-                    where=self.name,
-                    hint="give each class its own, or the list two attribute sets",
-                )
+                problem = f"expected attributes associated with {c!r}, got none"
+                hint = "give each class its own, or the list two attribute sets"
+                raise InputError(problem, where=self.name, hint=hint)
         return grid, chosen
 
     def own(self, c: str, column: str = "attribute") -> list[str]:
@@ -92,21 +88,8 @@ class Grid:
 
 def grid_of(source: Any, wordlist: Any = None) -> Grid:
     """Return the stereotype pairs of a table, or of vectors and a word list."""
-    text = os.fspath(source) if isinstance(source, str | os.PathLike) else ""
     if wordlist is None:
-        if isinstance(source, Embedding) or (text and not text.endswith((".csv", ".parquet"))):
-            raise InputError(
-                f"expected a table of distances, got {text or 'an Embedding'}",
-                where="source",
-                hint="give a word list too, or a table, a .csv or .parquet file",
-            )
         table = as_pair_table(source)
-    elif holds_pairs(source):
-        raise InputError(
-            "expected vectors beside a word list, got a table of pairs",
-            where="source",
-            hint="leave out the word list",
-        )
     else:
         table = distance_table(source, load_wordlist(wordlist, controls="none"))
     name, coverage = str(table.provenance.get("name", "pairs")), table.coverage
@@ -118,8 +101,8 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
     labels = ("protected_class", "attribute_class", "connection")
     frame = frame.loc[~repeated].astype(dict.fromkeys(labels, str))
     of = frame.drop_duplicates(["protected_word", "protected_class"])["protected_word"]
-    if (twice := of.duplicated()).any():
-        problem = f"expected one class for each protected word, got two for {of[twice].iloc[0]!r}"
+    if twice := checks.repeated(of):
+        problem = f"expected one class for each protected word, got two for {twice[0]!r}"
         raise InputError(problem, where=name)
     notes += [note for note in coverage.notes if note.startswith("LEFT OUT")]
     used = {*of, *frame["attribute"]}
@@ -130,20 +113,15 @@ def grid_of(source: Any, wordlist: Any = None) -> Grid:
 
 def _pair(names: Sequence[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
     """Return the two names chosen, or the only two there are."""
-    if classes is None:
-        if len(names) != 2:
-            raise InputError(
-                f"expected two protected classes, got {some(names)}",
-                where=where,
-                hint="name two with classes=(X, Y), or --classes X,Y",
-            )
-        return names[0], names[1]
-    if len(classes) != 2 or len(set(classes)) != 2:
-        got = f"expected two different protected classes, got {some(classes) or 'none'}"
-        raise InputError(got, where="classes", valid=names)
-    for c in classes:
+    chosen = names if classes is None else classes
+    for c in chosen:
         checks.choice(c, names, "protected class", where)
-    return classes[0], classes[1]
+    if len(set(chosen)) != 2 or len(chosen) != 2:
+        hint = "name two with classes=(X, Y), or --classes X,Y"
+        raise InputError(
+            f"expected two protected classes, got {some(chosen)}", where=where, hint=hint
+        )
+    return chosen[0], chosen[1]
 
 
 def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
@@ -210,11 +188,10 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
     """Return the pairs of words that define a direction."""
     couples = [tuple(couple) for couple in sets or ()]
-    hint = 'give definitional_sets in the word list, or sets=[("he", "she"), ...]'
-    if not couples:
-        raise InputError("expected pairs that define a direction, got none", where=where, hint=hint)
-    for couple in couples:
-        if len(couple) != 2 or couple[0] == couple[1]:
-            problem = f"expected pairs of different words, got {couple}"
-            raise InputError(problem, where=where, hint=hint)
+    wrong = [couple for couple in couples if len(couple) != 2 or couple[0] == couple[1]]
+    if wrong or not couples:
+        got = some(wrong[0]) if wrong else "none"
+        problem = f"expected pairs of words that define a direction, got {got}"
+        hint = 'give definitional_sets in the word list, or sets=[("he", "she"), ...]'
+        raise InputError(problem, where=where, hint=hint)
     return [(first, second) for first, second in couples]

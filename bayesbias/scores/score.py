@@ -149,9 +149,8 @@ class Declared:
         module, name = self.function.split(":")
         function = getattr(importlib.import_module(f"bayesbias.scores.{module}"), name)
         if "vectors" in self.needs and vectors is None:
-            raise InputError(
-                "expected vectors, got distances", hint="give --embedding and --wordlist"
-            )
+            problem, hint = "expected vectors, got distances", "give --embedding and --wordlist"
+            raise InputError(problem, hint=hint)
         source = (table,) if vectors is None else (vectors, wordlist)
         known = inspect.signature(function).parameters
         result = function(*source, **{key: x for key, x in options.items() if key in known})

@@ -288,7 +288,6 @@ def ect(
     wordlist: Any,
     *,
     classes: Sequence[str] | None = None,
-    unit: bool = False,
     prob: float = 0.89,
     resamples: int = RESAMPLES,
     seed: int | None = None,
@@ -302,9 +301,6 @@ def ect(
         What `load_wordlist` takes. The attributes of both classes are ordered.
     classes : pair of str, optional
         As in `weat`.
-    unit : bool, default False
-        Bring the words of the classes to length 1 before their mean is taken; published code does
-        not.
     prob, resamples, seed
         Of the bootstrap, which draws the words of either class and the attributes again.
 
@@ -337,7 +333,7 @@ def ect(
     listed = load_wordlist(wordlist, controls="none")
     pair = x, y = classes_of_list(listed, classes)
     wanted = [*x.attributes, *y.attributes]
-    held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit)
+    held = vectors_of(embedding, [*x.protected, *y.protected, *wanted], unit=False)
     own = held.of_classes(pair)
     present = held.known(wanted, "attribute")
     if len(present) < 3:
@@ -372,8 +368,13 @@ def ect(
     )
     if value is None:
         notes = ["all attributes are equally near to a class, so there is no correlation", *notes]
-    columns = ["cosine_x", "cosine_y", "rank_x", "rank_y"]
-    numbers = dict(zip(columns, [*cosines, *map(_ranks, cosines)], strict=True))
+    ranks = [*map(_ranks, cosines)]
+    numbers = {
+        "cosine_x": cosines[0],
+        "cosine_y": cosines[1],
+        "rank_x": ranks[0],
+        "rank_y": ranks[1],
+    }
     return Score(
         name="ect",
         label="rank correlation",
@@ -442,6 +443,7 @@ def rnsb(
     (True, 8, 8)
     """
     import pandas as pd
+    from scipy.special import softmax
 
     shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
     listed = load_wordlist(wordlist, controls="none")
@@ -474,13 +476,13 @@ def rnsb(
 
     def divergence(*counts: Array) -> float:
         logs = log_probabilities(np.concatenate(counts[-2:]))
-        return _divergence(logs, np.concatenate(counts[:-2]))
+        return _divergence(np.repeat(logs, np.concatenate(counts[:-2]).astype(int)))
 
     drawn, notes = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
-    logs, every = log_probabilities(np.ones(len(trained))), np.ones(len(words))
+    logs = log_probabilities(np.ones(len(trained)))
     columns = ["protected_word", "protected_class", "probability", "share"]
     names = np.repeat([c.name for c in groups], sizes[:-2])
-    numbers = (words, names, np.exp(logs), np.exp(_log_shares(logs, every)))
+    numbers = (words, names, np.exp(logs), softmax(logs))
     table = pd.DataFrame(dict(zip(columns, numbers, strict=True))).set_index(columns[1::-1])
     order = [(c.name, w) for c, side in zip(groups, sets, strict=False) for w in side]
     table = table.loc[order].reset_index()
@@ -488,7 +490,7 @@ def rnsb(
     return Score(
         name="rnsb",
         label="divergence",
-        value=_divergence(logs, every),
+        value=_divergence(logs),
         n=dict(zip([*letters, "a", "b"], sizes, strict=True)),
         details={
             "largest": math.log(len(words)),
@@ -519,15 +521,12 @@ def _differences(
     """Return the differences of pairs with vectors, the pairs, and their direction."""
     used = [(m, f) for m, f in couples if m in held.of and f in held.of]
     if not used:
-        problem = f"expected both words of a pair, got none of {len(couples)} pairs"
-        raise InputError(problem, where=held.name)
+        raise InputError(f"expected a pair of {len(couples)}, got none", where=held.name)
     differences = np.array([held.of[m] - held.of[f] for m, f in sorted(used)])
     if (direction := _main_direction(differences)) is None:
-        raise InputError(
-            "expected pairs whose differences share a direction, got some that cancel",
-            where=held.name,
-            hint="put the words of one class first in every pair",
-        )
+        problem = "expected pairs whose differences share a direction, got some that cancel"
+        hint = "put the words of one class first in every pair"
+        raise InputError(problem, where=held.name, hint=hint)
     return differences, used, direction
 
 
@@ -556,17 +555,12 @@ def _spearman(first: Array, second: Array) -> float | None:
     return float(np.corrcoef(ranks)[0, 1]) if np.ptp(ranks, axis=1).all() else None
 
 
-def _log_shares(logs: Array, counts: Array) -> Array:
-    """Return the logs of shares, each standing as often as it counts."""
-    from scipy.special import logsumexp
+def _divergence(logs: Array) -> float:
+    """Return the divergence of shares from equal ones, from log probabilities."""
+    from scipy.special import softmax
+    from scipy.stats import entropy
 
-    return logs - logsumexp(logs, b=counts)
-
-
-def _divergence(logs: Array, counts: Array) -> float:
-    """Return the sum of p log(p n) of shares p, from log probabilities."""
-    shares = _log_shares(logs, counts)
-    return max(0.0, float(counts @ (np.exp(shares) * (shares + np.log(counts.sum())))))
+    return max(0.0, math.log(len(logs)) - float(entropy(softmax(logs))))
 
 
 def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:
@@ -591,11 +585,7 @@ def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array,
         gradient = design.T @ (weights * (p - labels)) + ridge * at
         curvature = design.T @ (design * (weights * p * (1 - p))[:, None])
         curvature.flat[:: len(at) + 1] += ridge
-        try:
-            step = np.linalg.solve(curvature, gradient)
-        except np.linalg.LinAlgError:
-            problem = "expected vectors of moderate length, got some too long for the classifier"
-            raise InputError(problem, where="rnsb") from None
+        step = np.linalg.solve(curvature, gradient)
         if float(gradient @ step) < 1e-20:
             break
         size = 1.0

@@ -97,6 +97,7 @@ def wefat_score(
     (6, 'exact', True)
     """
     import pandas as pd
+    from scipy.stats import pearsonr
 
     prob = checks.probability(prob)
     listed = load_wordlist(sets, controls="none")
@@ -141,15 +142,15 @@ def wefat_score(
         if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
             problem = f"expected words that differ in {what}, got {numbers[0]:g} for all"
             raise InputError(problem, where=chosen.source)
-    r = _correlation(scores, values)
+    correlation = pearsonr(scores, values)
+    low, high = map(float, correlation.confidence_interval(prob))  # by Fisher's z (1921)
     p, method, seed = _permutation_p(scores, values, samples, seed)
-    low, high = fisher_interval(r, len(table), prob)
     by_word = table.set_index("word")
     return Score(
         name="wefat",
         data=f"{listed.name} in {held.name}",
         label="r",
-        value=r,
+        value=float(correlation.statistic),
         low=low,
         high=high,
         prob=prob,
@@ -162,7 +163,7 @@ def wefat_score(
         notes=(*notes, *held.notes, *doubled),
         details={
             "covariate": chosen.name,
-            "r_undivided": _correlation(away, values) if np.ptp(away) > ROUNDING else None,
+            "r_undivided": float(pearsonr(away, values).statistic),
             "missing": tuple(w for w in held.missing if w not in in_sets),
             "scores": by_word["score"].to_dict(),
             "covariates": by_word["covariate"].to_dict(),
@@ -175,10 +176,9 @@ def wefat_score(
 def _chosen(covariates: Any, covariate: str | None) -> Given:
     """Return the one covariate to correlate with."""
     given = {each.name: each for each in covariates_given(covariates)}
-    if not given:
-        raise InputError("expected a covariate of words, got none", where="covariates")
-    if covariate is None and len(given) > 1:
-        raise InputError(f"expected the name of one of {some(given)}, got none", where="covariate")
+    if covariate is None and len(given) != 1:
+        problem = f"expected the name of one of {some(given)}" if given else "expected a covariate"
+        raise InputError(f"{problem}, got none", where="covariate")
     name = checks.choice(covariate or next(iter(given)), given, "covariate", "covariate")
     if not given[name].numeric:
         found = next(v for v in given[name].values.values() if isinstance(v, str))
@@ -206,11 +206,6 @@ def _once(
             raise InputError(f"{problem}, got {got}", where=covariate.source)
         notes.append(f"{word} and {known} are one word of the vectors, which counts once")
     return list(first.values()), notes
-
-
-def _correlation(first: Array, second: Array) -> float:
-    """Return Pearson's correlation."""
-    return float(np.clip(np.corrcoef(first, second)[0, 1], -1.0, 1.0))
 
 
 def _permutation_p(
@@ -241,16 +236,3 @@ def _permutation_p(
         rng=seed,
     )
     return float(test.pvalue), "exact" if few else "montecarlo", seed
-
-
-def fisher_interval(r: float, n: int, prob: float) -> tuple[float, float]:
-    """Return the interval of a correlation by Fisher's z (1921).
-
-    Its standard error is 1 / sqrt(n - 3).
-    """
-    from scipy.special import ndtri
-
-    if abs(r) >= 1 - ROUNDING:
-        return r, r
-    half = float(ndtri((1 + prob) / 2)) / math.sqrt(n - 3)
-    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import pearsonr
 
 from bayesbias.scores.score import Score
-from bayesbias.scores.wefat import fisher_interval
 from bayesbias.studies.wefat.result import WefatResult, of_fit
 from helpers.fits import made_up
 
@@ -35,7 +35,8 @@ def made_up_test(
     )
     gap, sd = cosines[:3].mean(axis=0) - cosines[3:].mean(axis=0), cosines.std(axis=0, ddof=1)
     scores = dict(zip(names, (gap / sd).tolist(), strict=True))
-    r = float(np.corrcoef(list(scores.values()), covariate)[0, 1])
+    found = pearsonr(list(scores.values()), covariate)
+    r = float(found.statistic)
     pairs = pd.DataFrame(
         {
             "word": names,
@@ -44,7 +45,7 @@ def made_up_test(
             "sd": sd,
         }
     ).assign(score=list(scores.values()), covariate=covariate)
-    low, high = fisher_interval(r, targets, prob)
+    low, high = found.confidence_interval(prob)
     published = Score(
         name="wefat", data="made up", label="r", value=r, low=low, high=high, prob=prob, p_value=0.001, p_method="montecarlo",
         n={"words": targets, "a": 3, "b": 3}, classes=("female", "male"), dropped=("hers",), notes=("a note",),

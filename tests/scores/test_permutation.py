@@ -16,7 +16,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.scores import counting
-from bayesbias.scores.permutation import holm, permutation_test
+from bayesbias.scores.resampling import holm, permutation_test
 
 
 def p_of(x: Any, y: Any, **arguments: Any) -> Any:
@@ -206,29 +206,6 @@ def test_halves_agree_with_an_exact_table() -> None:
         # and with nearly everything counted, where the other end is followed
         result = p_of([v / 10 for v in y], [v / 10 for v in x], method="exact")
         assert result.p_value == count_by_size_and_sum(y, x)[0] / partitions
-
-
-def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many(
-    monkeypatch,
-) -> None:
-    random = np.random.default_rng(15)
-    foretold = too_many = 0
-    for _ in range(120):
-        monkeypatch.setattr(counting, "_MOST_PARTIAL_SUMS", 10**9)
-        deficits = np.sort(random.integers(0, 10**6, 26))
-        deficits -= deficits[0]
-        size = int(random.integers(3, 14))
-        sums = deficits[random.random((200, 26)).argsort(axis=1)[:, :size]].sum(axis=1)
-        limit = int(np.quantile(sums, random.choice([0.0, 0.05, 0.4])))
-        tail = counting.Tail(deficits, size, limit, limit - 1)
-        halves = deficits[::2], deficits[1::2]
-        listed = sum(map(len, counting._partial_sums(tail, *halves) or []))
-        monkeypatch.setattr(counting, "_MOST_PARTIAL_SUMS", 2**10)
-        said = counting._surely_too_many(tail, *halves)
-        assert not said or listed > 2**10
-        foretold += said
-        too_many += listed > 2**10
-    assert 0.9 * too_many <= foretold < 100
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from helpers.seeds import shifted
 from scipy import stats
 
 from bayesbias.scores.association import effect_size, largest_effect_size
-from bayesbias.scores.permutation import permutation_test
+from bayesbias.scores.resampling import permutation_test
 from bayesbias.simulation import false_alarms as alarms
 from bayesbias.simulation.false_alarms import METHODS, null_distribution, simulate_grid
 

@@ -18,7 +18,7 @@ from bayesbias import sentence_test
 from bayesbias.core.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.scores.permutation import holm, permutation_test
+from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences import seat as module
 from bayesbias.studies.sentences.result import PUBLISHED_COLUMNS
 from bayesbias.studies.sentences.seat import leave_one_out, seat

@@ -33,7 +33,7 @@ from bayesbias.inference.view import PROB
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.scores.association import effect_size
-from bayesbias.scores.permutation import holm, permutation_test
+from bayesbias.scores.resampling import holm, permutation_test
 from bayesbias.studies.sentences.related import chosen_tests, level_of_test
 from bayesbias.studies.sentences.result import KEY, PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
