@@ -417,14 +417,27 @@ def test_choices_give_probabilities_and_log_odds():
     assert found.variance()["mean"].sum() == pytest.approx(1)
 
 
-def test_independent_answers_are_all_where_nothing_is_shared():
-    """Of the variance partition: without effects an answer counts whole, and with one word a group, once a word."""
+def test_independent_answers_follow_their_equation():
+    """Of two groups with words of their own, from the variances and the labels of the answers."""
     rng = np.random.default_rng(0)
     frame = crossed(words=8, templates=4, items=4, spread=0.0)
     frame["outcome"] += rng.normal(0, 1, len(frame))
     found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
-    alone = found.independent().iloc[0]
-    assert alone["mean"] > 0.4 * alone["answers"]
+    fit = found.fit
+    draws, table = fit.draws(), fit.table
+    weights = pd.Series(np.where(table["group"] == "a", 1, -1) / 128)
+    noise = draws["sigma"].ravel() ** 2 * (weights**2).sum()
+    variance, alone = noise, noise
+    for name in (name for name in fit.spec.mu if fit.spec.is_random(name)):
+        about = fit.spec.parameters[name]
+        square = draws[about.args["sigma"]].ravel() ** 2
+        sums = weights.groupby([table[column] for column in about.dims], observed=True).sum()
+        variance = variance + square * (sums**2).sum()
+        alone = alone + square * min((sums**2).sum(), (weights**2).sum())
+    expected = 256 * alone / variance
+    row = found.independent().iloc[0]
+    assert (row["answers"], row["mean"]) == (256, pytest.approx(expected.mean()))
+    assert 20 < row["hpdi_low"] < row["hpdi_high"] < 256
 
 
 def test_estimands_name_only_what_the_table_has():

@@ -197,7 +197,8 @@ class ResponsesResult:
         used = weights != 0
         weights = weights / (n[used].sum() if first is None else 1.0)
         parts = self._variances(used)
-        variance, alone = np.float64(0), np.float64(0)
+        variance: Any = 0.0
+        alone: Any = 0.0
         own = float((weights**2 * n).sum())
         for term, square in parts.items():
             together = own
