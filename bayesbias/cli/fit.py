@@ -22,8 +22,10 @@ SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
 @click.option(
     "--replicate", multiple=True, metavar="E", help="Vectors as plausible as E. Repeatable."
 )
-@click.option("--center", metavar="E", help="Vectors of the full text.")
-@click.option("--kind", type=click.Choice(["resamples", "seeds"]), help="What replicates are.")
+@click.option("--center", metavar="E", hidden=True, help="Vectors of the full text.")
+@click.option(
+    "--kind", type=click.Choice(["resamples", "seeds"]), hidden=True, help="What replicates are."
+)
 @click.option(
     "--contexts",
     type=click.IntRange(0),

@@ -18,17 +18,13 @@ from bayesbias.core.errors import BayesbiasError
 
 # Heading of the help -> command -> its module.
 COMMANDS = {
-    "Start": {"demo": "fit", "wordlist": "wordlist", "model": "model"},
-    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "describe"},
+    "Start": {"demo": "fit", "wordlist": "wordlist", "model": "inspect"},
+    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "inspect"},
     "Debiased vectors": {"debias": "debias", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
     "Answers of any model": {"responses": "responses"},
-    "Many fits, planning a study": {
-        "sweep": "sweep",
-        "sample-size": "sample_size",
-        "coverage": "coverage",
-    },
-    "Saved results": {"report": "report", "verify": "report"},
+    "Many fits, planning a study": dict.fromkeys(["sweep", "sample-size", "coverage"], "planning"),
+    "Saved results": {"report": "inspect", "verify": "inspect"},
 }
 MODULES = {name: module for group in COMMANDS.values() for name, module in group.items()}
 
@@ -57,13 +53,9 @@ class Commands(click.Group):
         """Write the commands under the headings of what they are for."""
         for heading, names in COMMANDS.items():
             with formatter.section(heading):
-                commands = [(name, self.get_command(ctx, name)) for name in names]
+                rows = {name: self.get_command(ctx, name) for name in names}
                 formatter.write_dl(
-                    [
-                        (f"{name:<11}", command.get_short_help_str(60))
-                        for name, command in commands
-                        if command
-                    ]
+                    [(f"{n:<11}", row.get_short_help_str(60)) for n, row in rows.items() if row]
                 )
 
 
@@ -90,9 +82,7 @@ def main() -> None:
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:
-        _end(
-            ": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error)
-        )
+        _end(": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error))
 
 
 def _end(problem: str) -> NoReturn:

@@ -22,9 +22,11 @@ from bayesbias.core.errors import InputError
     help="Encoder. Repeatable.",
 )
 @click.option("--tests", default="all", metavar="T", help="Names with commas, all, or a file.")
-@click.option("--published-cut", is_flag=True, help="Leave out what the authors dropped.")
+@click.option(
+    "--published-cut", is_flag=True, hidden=True, help="Leave out what the authors dropped."
+)
 @click.option("--bayes", is_flag=True, help="Fit the model to every test too.")
-@click.option("--no-cache", is_flag=True, help="Keep no vectors on disk.")
+@click.option("--no-cache", is_flag=True, hidden=True, help="Keep no vectors on disk.")
 @shared.options("covariates", "slope", *shared.SAMPLING[:-1], "samples", "prob", "require")
 @shared.options(*shared.OUTPUT)
 @click.pass_context
@@ -66,7 +68,9 @@ def seat(
     metavar="LEVEL",
     help="For a word list: word, sentence, unbleached.",
 )
-@click.option("--published-cut", is_flag=True, help="Leave out what the authors dropped.")
+@click.option(
+    "--published-cut", is_flag=True, hidden=True, help="Leave out what the authors dropped."
+)
 @click.option("--parts", is_flag=True, help="Write word and template of sentences too.")
 @click.option("--out", type=shared.PATH, metavar="FILE", help="Write the test here.")
 @shared.options("as_json")

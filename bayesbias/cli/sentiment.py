@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     "--hypotheses", type=click.IntRange(1), metavar="K", help="Tests for Bonferroni's correction."
 )
 @click.option("--positive", metavar="LABEL", help="The positive class.")
-@click.option("--no-check", is_flag=True, help="Accept a classifier that seems reversed.")
+@click.option(
+    "--no-check", is_flag=True, hidden=True, help="Accept a classifier that seems reversed."
+)
 @shared.options("covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", "require")
 @shared.options(*shared.OUTPUT)
 @click.pass_context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,116 +13,46 @@ import click
 from bayesbias.core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.core.sections import Column
     from bayesbias.embeddings.embedding import Embedding
     from bayesbias.inference.view import View
     from bayesbias.tables.pair_table import PairTable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-POSTPROCESS = click.Choice(["center", "standardize", "abtt"])
-STYLE = click.Choice(["report", "journal"])
 WIDEST = 26  # columns of the name of an option
 POSITIVE = click.FloatRange(0, min_open=True)
 FRACTION = click.FloatRange(0, 1, min_open=True, max_open=True)
 COUNT = click.IntRange(1)
-SEED = click.IntRange(0, 2**32 - 1)
 PATH = click.Path(path_type=Path)
+TYPES = {"positive": POSITIVE, "fraction": FRACTION, "count": COUNT, "path": PATH}
+TYPES |= {"seed": click.IntRange(0, 2**32 - 1)}
 
-# The options that commands share: letter of the value, help, settings. One name means one thing
-# everywhere.
-OPTIONS: dict[str, tuple[str | None, str, dict[str, Any]]] = {
-    "embedding": ("E", "Vectors: minilm-static, a file or folder.", {}),
-    "wordlist": ("W", "Word list: a shipped name or a file.", {}),
-    "distances": ("FILE", "Table of distances instead of both.", {}),
-    "controls": ("C", "Controls: 2022, 2021, none, matched or a file.", {}),
-    "pool": ("P", "Where --controls matched takes words from.", {}),
-    "repeats": ("once|keep", "Repeated rows of FILE.", {"default": "once"}),
-    "duplicates": ("drop|keep", "Words that have the same vector.", {"default": "drop"}),
-    "common_words": ("FILE", "Keep words these vectors have too. Repeatable.", {"multiple": True}),
-    "postprocess": ("HOW", "Change vectors: center, standardize, abtt.", {"type": POSTPROCESS}),
-    "vocab": ("FILE", "The words of a matrix of vectors.", {}),
-    "key": ("FORM", 'Form of words in the file: "{word}_NOUN".', {"multiple": True}),
-    "bad_lines": ("skip|error", "Lines that cannot be read.", {"default": "skip"}),
-    "allow_pickle": (None, "Read pickles; this runs code in the file.", {"is_flag": True}),
-    "covariates": ("FILE", "CSV of numbers for words, or a column.", {"multiple": True}),
-    "slope": ("NAME[:BY]", "Add slopes on this covariate.", {"multiple": True}),
-    "counts": ("FILE", "Word frequencies: a file, order or wordfreq.", {}),
-    "language": ("L", "Language of wordfreq.", {"default": "en"}),
-    "model": ("M", "A shipped model or a TOML file.", {}),
-    "seed": ("N", "Seed of all random numbers.", {"type": SEED}),
-    "draws": ("N", "Draws per chain.", {"type": COUNT, "default": 1000}),
-    "tune": ("N", "Tuning steps per chain.", {"type": COUNT, "default": 1000}),
-    "chains": ("N", "Chains.", {"type": COUNT, "default": 4}),
-    "engine": ("nuts|quick", "NUTS or importance sampling.", {"default": "nuts"}),
-    "samples": ("N", "Partitions drawn for p.", {"type": COUNT, "default": 99_999}),
-    "workers": ("N", "Local processes; by default one per core.", {"type": COUNT}),
-    "dask": ("ADDRESS", "A Dask scheduler, such as tcp://host:8786.", {}),
-    "resume": (None, "Continue what is in DIR.", {"is_flag": True}),
-    "prob": ("P", "Probability of intervals.", {"type": FRACTION, "default": 0.89}),
-    "rope": ("R", "Half-width of practical equivalence.", {"type": POSITIVE, "default": 0.02}),
-    "standard_rope": ("R", "The same in SDs.", {"type": POSITIVE, "default": 0.1}),
-    "require": ("LIMITS", "Exit with 1 unless these limits are met.", {}),
-    "out": ("DIR", "Write tables, figures and result here.", {"type": PATH}),
-    "force": (None, "Replace any other run in DIR.", {"is_flag": True}),
-    "detail": (None, "Print all tables.", {"is_flag": True}),
-    "as_json": ("[=brief]", "Print one JSON object.", {"type": click.Choice(["full", "brief"])}),
-    "figures": ("F,...", "Formats: png, svg, pdf or none.", {"default": "png"}),
-    "figure_style": ("NAME", "Style: report or journal.", {"type": STYLE, "default": "report"}),
-    "figure_width": ("MM", "Width of figures.", {"type": POSITIVE}),
-}
-VECTORS: tuple[str, ...] = (
-    "embedding",
-    "wordlist",
-    "distances",
-    "controls",
-    "pool",
-    "repeats",
-    "duplicates",
+GROUPS: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("options.toml").read_text(encoding="utf-8")
 )
-VECTORS += ("common_words", "postprocess")
-READING = ("vocab", "key", "bad_lines", "allow_pickle")
-COVARIATES = ("covariates", "slope", "counts", "language")
-SAMPLING = ("seed", "draws", "tune", "chains", "engine")
-VIEW = ("prob", "rope", "standard_rope")
-OUTPUT = ("out", "force", "figures", "figure_style", "figure_width", "detail", "as_json")
+VECTORS, READING, COVARIATES, SAMPLING, VIEW, OUTPUT = (
+    tuple(GROUPS[group])
+    for group in ("vectors", "reading", "covariates", "sampling", "view", "output")
+)
 MADE = ("coverage", "diagnostics", "provenance", "timing")  # keys of JSON
-
-# The headings of the help and what stands under them; other options stand first.
+# The headings of the help, with their groups; the options of one command stand first.
 HEADINGS = {
-    "Input": (
-        *(*VECTORS, *READING, "original", "debiased", "original_distances", "debiased_distances"),
-        *("encoders", "tests", "published_cut", "predictions", "classifiers", "names", "positive"),
-        *("words", "attributes", "human", "neutral", "sets", "classes", "pools", "fit", "data"),
-        *(
-            "dev",
-            "vectors",
-            "level",
-            "replicate",
-            "contexts",
-            "center",
-            "kind",
-            "layout",
-            "columns",
-        ),
-    ),
-    "Model": ("model", "compare_models", "bayes", "logit", "hypotheses", *COVARIATES, "covariate"),
-    "Sampling": (
-        *(*SAMPLING, "samples", "resamples", "tables", "check", "workers", "dask", "resume"),
-        *("no_cache", "epochs"),
-    ),
-    "Output": (*VIEW, "require", *OUTPUT),
+    "Input": ("vectors", "reading"),
+    "Model": ("model", "covariates"),
+    "Sampling": ("sampling", "work"),
+    "Output": ("view", "limits", "output"),
 }
-# Shown by --help-all only.
-RARE: tuple[str, ...] = ("pool", "repeats", "duplicates", *READING, "language", "standard_rope")
-RARE += ("figure_style", "figure_width", "no_cache", "published_cut", "no_check", "center", "kind")
 
 
 class Command(click.Command):
     """A command whose help has one line for each option, under headings, without the rare ones."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Add ``--help-all`` where some options are rare."""
+        """Add ``--help-all`` where some options are hidden."""
         params = super().get_params(ctx)
-        if any(param.name in RARE for param in params):
+        if any(isinstance(param, click.Option) and param.hidden for param in params):
             params.append(
                 click.Option(
                     ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
@@ -132,17 +63,23 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings."""
-        headings = {name: head for head, names in HEADINGS.items() for name in names}
+        headings = {
+            name: head
+            for head, groups in HEADINGS.items()
+            for group in groups
+            for name in GROUPS[group]
+        }
         rows: dict[str, list[tuple[str, str]]] = {"Options": [], **{head: [] for head in HEADINGS}}
-        rare = () if ctx.meta.get("bayesbias.help_all") else RARE
+        every, hidden = ctx.meta.get("bayesbias.help_all"), False
         for param in self.params:
-            if isinstance(param, click.Option) and param.name not in rare:
+            if isinstance(param, click.Option) and (every or not param.hidden):
                 rows[headings.get(param.name or "", "Options")].append(_help_line(param))
+            hidden = hidden or getattr(param, "hidden", False)
         for head, lines in rows.items():
             if lines:
                 with formatter.section(head):
                     formatter.write_dl(lines, col_max=WIDEST)
-        if rare and any(param.name in rare for param in self.params):
+        if hidden and not every:
             formatter.write_paragraph()
             formatter.write_text(f"More options: {ctx.command_path} --help-all")
         if isinstance(self, click.Group):
@@ -165,11 +102,9 @@ def _help_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 def _help_line(option: click.Option) -> tuple[str, str]:
     """Return how an option is called, and what it does, with its default."""
     name = "/".join([*option.opts[-1:], *option.secondary_opts])
-    letter = option.metavar or (
-        f"[{'|'.join(map(str, option.type.choices))}]"
-        if isinstance(option.type, click.Choice)
-        else "N"
-    )
+    letter = option.metavar or "N"
+    if option.metavar is None and isinstance(option.type, click.Choice):
+        letter = f"[{'|'.join(map(str, option.type.choices))}]"
     text = option.help or ""
     if isinstance(option.default, str | int | float) and not option.is_flag:
         text = f"{text.rstrip('.')} [{option.default}]."
@@ -178,20 +113,25 @@ def _help_line(option: click.Option) -> tuple[str, str]:
 
 def options(*names: str, **defaults: Any) -> Decorator:
     """Add shared options to a command, in this order, some with another default."""
+    every = {name: each for group in GROUPS.values() for name, each in group.items()}
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for name in reversed(names):
-            letter, text, settings = OPTIONS[name]
-            if letter and "|" in letter:  # the choices themselves
-                settings = {"type": click.Choice(letter.split("|")), **settings}
-                letter = f"[{letter}]"
+            settings = {**every[name]}
+            if kind := settings.get("type"):
+                settings["type"] = TYPES[kind] if isinstance(kind, str) else click.Choice(kind)
             if name in defaults:
-                settings = {**settings, "default": defaults[name]}
+                settings["default"] = defaults[name]
             flag = "--json" if name == "as_json" else f"--{name.replace('_', '-')}"
-            command = click.option(flag, name, metavar=letter, help=text, **settings)(command)
+            command = click.option(flag, name, **settings)(command)
         return command
 
     return add
+
+
+def chosen(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the options of these names that have a value."""
+    return {name: given[name] for name in names if given[name] is not None}
 
 
 def sampling_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,22 +154,12 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:
-            raise InputError(
-                "expected no --embedding and --wordlist beside it, got one of these",
-                where="--distances",
-            )
+            problem = "expected no --embedding and --wordlist beside it, got one of these"
+            raise InputError(problem, where="--distances")
         table = bb.load_distances(given["distances"], repeats=given.get("repeats", "once"))
     elif given["embedding"] is None or given["wordlist"] is None:
-        raise InputError(
-            "expected --embedding and --wordlist, or --distances, got "
-            + (
-                "--wordlist alone"
-                if given["wordlist"]
-                else "--embedding alone"
-                if given["embedding"]
-                else "neither"
-            )
-        )
+        got = next((f"--{name} alone" for name in VECTORS[:2] if given[name]), "neither")
+        raise InputError(f"expected --embedding and --wordlist, or --distances, got {got}")
     else:
         table = _table_of_vectors(given)
     if given.get("common_words"):
@@ -260,29 +190,18 @@ def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     import bayesbias as bb
     from bayesbias.tables.counts import pool_of
 
-    matched = given.get("controls") == "matched"
+    matched, more = given.get("controls") == "matched", dict[str, Any]()
     words = bb.load_wordlist(given["wordlist"], controls=None if matched else given.get("controls"))
     wanted = list(words.words)
     if matched:
+        if given.get("counts") is None:
+            problem = "expected word frequencies, got none"
+            hint = "add --counts FILE, --counts order or --counts wordfreq"
+            raise InputError(problem, where="--controls matched", hint=hint)
         wanted = list(dict.fromkeys([*wanted, *pool_of(words, given.get("pool"))]))
-    vectors = vectors_of(given, wanted)
-    duplicates = given.get("duplicates", "drop")
-    if not matched:
-        return bb.distance_table(vectors, words, duplicates=duplicates)
-    if given.get("counts") is None:
-        raise InputError(
-            "expected word frequencies, got none",
-            where="--controls matched",
-            hint="add --counts FILE, --counts order or --counts wordfreq",
-        )
-    return bb.distance_table(
-        vectors,
-        words,
-        controls="matched",
-        counts=counts_of(given, wanted),
-        pool=given.get("pool"),
-        duplicates=duplicates,
-    )
+        more = {"controls": "matched", "counts": counts_of(given, wanted), "pool": given["pool"]}
+    vectors, duplicates = vectors_of(given, wanted), given.get("duplicates", "drop")
+    return bb.distance_table(vectors, words, duplicates=duplicates, **more)
 
 
 def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:
@@ -402,6 +321,16 @@ def show(
         click.echo(check.line, err=True)
     if failed or not all(check.met for check in checks):
         context.exit(1)
+
+
+def lines_of(
+    frame: pd.DataFrame, columns: Sequence[Column], prob: float | None = None
+) -> list[str]:
+    """Return the lines of a table."""
+    from bayesbias.inference.view import View
+    from bayesbias.output.terminal import table_lines
+
+    return table_lines(frame, columns, View() if prob is None else View(prob))
 
 
 def tell(answer: Mapping[str, Any], *lines: str) -> None:

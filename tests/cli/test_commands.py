@@ -172,6 +172,11 @@ def test_planning(tmp_path):
         "moments,weat",
     ]
     assert {row["method"] for row in answer("coverage", *small)["rows"]} == {"moments", "weat"}
+    real = ["--embedding", "minilm-static", "--tables", "2", "--workers", "1"]
+    drawn = ["--pools", "religion", "--words", "2", "--attributes", "2", "--methods", "moments"]
+    assert {row["method"] for row in answer("coverage", *real, *drawn)["rows"]} == {"moments"}
+    with pytest.raises(InputError, match="--embedding alone"):
+        run("coverage", *real)
     rows = answer("sample-size", "--width", "0.2", "--check", "0")["rows"]
     assert rows[0]["known_width"] < 0.2
 

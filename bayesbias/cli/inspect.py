@@ -1,0 +1,161 @@
+"""The commands ``bayesbias describe``, ``model``, ``report`` and ``verify``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
+from bayesbias.core.sections import Column
+
+COLUMNS = (
+    Column("version", "vectors"),
+    Column("mean", "mean cosine", "signed", digits=3),
+    Column("neutral", "neutral words", "signed", digits=3),
+    Column("share_top", "top dimensions", "percent"),
+    Column("hubness", "hubness", "number", digits=1),
+    Column("never", "near none", "percent"),
+)
+NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
+
+
+@click.command(cls=shared.Command)
+@shared.options("embedding")
+@click.option("--controls", default="2022", metavar="C", help="Neutral words to look at alone.")
+@shared.options(*shared.READING)
+@click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
+@shared.options("as_json")
+def describe(out: Path | None, **given: Any) -> None:
+    """Describe vectors: mean cosine, dimensions, hubs."""
+    import pandas as pd
+
+    import bayesbias as bb
+    from bayesbias.core.packages import own_version
+    from bayesbias.core.sections import Interpretation
+    from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.output.terminal import interpretation_text
+
+    if given["embedding"] is None:
+        raise InputError("expected vectors, got none", where="--embedding")
+    vectors = shared.vectors_of(given, None)
+    shape = bb.embeddings.describe_vectors(vectors, neutral=given["controls"])
+    shapes, notes = {"as they are": shape}, []
+    for way in POSTPROCESSINGS:
+        try:
+            moved = postprocess(vectors, way)
+            shapes[way] = bb.embeddings.describe_vectors(moved, neutral=given["controls"])
+        except InputError as error:  # too few words or dimensions for this one
+            notes.append(f"Not after {way}: {error}.")
+    found = {name: plain(each.as_dict()) for name, each in shapes.items()}
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "shape.json").write_text(json.dumps(found, indent=1), encoding="utf-8")
+        bb.plots.plot_cosines(shapes).figure.savefig(out / "cosines.png")
+        bb.plots.plot_dimensions(shapes).figure.savefig(out / "dimensions.png")
+    rows = [
+        {
+            "version": name,
+            "mean": each.words.mean,
+            "neutral": each.neutral and each.neutral.mean,
+            "share_top": each.words.share_top,
+            "hubness": each.hubness,
+            "never": each.never,
+        }
+        for name, each in shapes.items()
+    ]
+    said = "Cosines have an offset: read differences, or add --postprocess center."
+    if abs(shape.mean_cosine) < NEAR_ZERO:
+        said = "Cosines have no offset: unrelated words have a cosine near 0."
+    notes.append(
+        "Top dimensions: share of the mean that 3 dimensions carry. Hubness: skewness of how many "
+        "words have a word among their 10 nearest; near none: words that none has."
+    )
+    size = f"{len(vectors):,} words x {shape.dim} dimensions"
+    shared.tell(
+        {"embedding": vectors.name, "shapes": found, "written": out and str(out)},
+        f"bayesbias {own_version()} | vectors {vectors.name} | {size}\n",
+        "Mean cosine of two words, before and after postprocessing\n",
+        *shared.lines_of(pd.DataFrame(rows), COLUMNS),
+        "\n" + interpretation_text(Interpretation("", said, (), tuple(notes))),
+    )
+
+
+@click.group(cls=shared.Group)
+def model() -> None:
+    """List and show models."""
+
+
+@model.command("list")
+@shared.options("as_json")
+def list_(**given: Any) -> None:
+    """List shipped models."""
+    import bayesbias as bb
+
+    items = {name: bb.load_model(name).description for name in bb.models.list_models()}
+    listed = [{"name": name, "title": text} for name, text in items.items()]
+    shared.tell({"items": listed}, *(f"{name:<18}{text}" for name, text in items.items()))
+
+
+@model.command()
+@click.argument("name")
+@shared.options("as_json")
+def show(name: str, **given: Any) -> None:
+    """Show the file of a model, to copy and edit."""
+    import bayesbias as bb
+
+    spec = bb.load_model(name)
+    answer = {"name": spec.name, "description": spec.description, "text": spec.text}
+    shared.tell(answer, spec.text.rstrip("\n"))
+
+
+@click.command(cls=shared.Command)
+@click.argument("run", type=shared.PATH)
+@click.option(
+    "--out", type=shared.PATH, metavar="FILE.html", help="Write the page here [RUN.html]."
+)
+@shared.options(*shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
+def report(run: Path, out: Path | None, **changed: Any) -> None:
+    """Write one HTML page about a run.
+
+    RUN is a folder that a command wrote with --out. Its settings hold unless you change them.
+    """
+    import bayesbias as bb
+
+    opened = bb.load_run(run)
+    asked = {name: changed[name] for name in shared.VIEW if changed[name] is not None}
+    view = dataclasses.replace(opened.view, **asked)
+    if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
+        result = dataclasses.replace(opened.result, rope=asked["rope"])
+        opened = dataclasses.replace(opened, result=result)
+    beside = Path(f"{run.resolve()}.html") if run.name in ("", "..") else Path(f"{run}.html")
+    page = bb.write_report(opened, out or beside, view=view)
+    shared.tell({"run": str(run), "written": str(page)}, f"Written  {page}")
+
+
+@click.command(cls=shared.Command)
+@click.argument("runs", type=shared.PATH, metavar="RUN...", nargs=-1, required=True)
+@shared.options("as_json")
+@click.pass_context
+def verify(ctx: click.Context, runs: tuple[Path, ...], **given: Any) -> None:
+    """Check the files of runs against their hashes."""
+    from bayesbias.output.store import verify_run
+
+    states = {str(run): verify_run(run) for run in runs}
+    wrong = {
+        run: {name: state for name, state in files.items() if state != "ok"}
+        for run, files in states.items()
+    }
+    ok = not any(wrong.values())
+    lines = []
+    for run, files in states.items():
+        lines += [f"{run}/{name}: {state}" for name, state in wrong[run].items()]
+        unchanged = len(files) - len(wrong[run])
+        lines.append(f"{run}: {unchanged} of {len(files)} files are unchanged")
+    shared.tell({"ok": ok, "runs": states}, *lines)
+    ctx.exit(0 if ok else 2)

@@ -1,0 +1,172 @@
+"""The commands ``bayesbias sweep``, ``bayesbias sample-size`` and ``bayesbias coverage``."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesbias.cli import shared
+from bayesbias.core.errors import InputError
+from bayesbias.core.files import records
+from bayesbias.core.sections import Column
+
+SIZES = (
+    Column("words", "words", "count"),
+    Column("attributes", "attributes", "count"),
+    Column("pairs", "pairs", "count"),
+    Column("mean", "reliability", "number", digits=2),
+    Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
+    Column("known_width", "width, SDs known", "number", digits=3),
+    Column("simulated_width", "simulated", "number", digits=3),
+    Column("simulated_80", "80% below", "number", digits=3),
+    Column("enough", "enough"),
+)
+COVERED = (
+    *(Column(name, name) for name in ("kind", "method", "level", "name", "contrast")),
+    Column("truth", "truth", "signed", digits=3),
+    Column("tables", "tables", "count"),
+    Column("coverage", "coverage", "probability"),
+    Column("coverage_se", "SE", "probability"),
+    Column("called", "called", "probability"),
+    Column("wrong_sign", "wrong sign", "probability"),
+    Column("bias", "bias", "signed", digits=4),
+    Column("width", "width", "number", digits=3),
+)
+RUN = click.option("--fit", type=shared.PATH, metavar="RUN", help="Take words and SDs from a run.")
+
+
+@click.command(cls=shared.Command)
+@click.argument("plan", type=shared.PATH, metavar="PLAN.toml")
+@click.option(
+    "--out", type=shared.PATH, required=True, metavar="DIR", help="Write cells and results here."
+)
+@click.option("--common-words", is_flag=True, help="Keep the words that all embeddings have.")
+@shared.options("workers", "dask", "resume", *shared.OUTPUT[1:])
+@click.pass_context
+def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
+    """Fit every embedding, word list and model of a plan."""
+    import bayesbias as bb
+
+    asked = bb.sweeps.load_plan(plan)
+    if common_words:
+        asked = dataclasses.replace(asked, common_words=True)
+    how = shared.chosen(given, "workers", "dask", "resume")
+    result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
+    shared.show(result, {**given, "out": out})
+    ctx.exit(1 if len(result.failures) else 0)
+
+
+@click.command("sample-size", cls=shared.Command)
+@click.option("--width", type=shared.POSITIVE, metavar="W", help="Wanted width, in cosine.")
+@click.option("--reliability", type=shared.FRACTION, metavar="R", help="Or wanted reliability.")
+@click.option("--contrast", metavar="C", help="Contrast.")
+@click.option("--score", "measure", metavar="S", help="weat, word, class or attribute_set.")
+@click.option("--coefficient", metavar="C", help="against_zero, absolute or relative.")
+@RUN
+@click.option(
+    "--check", type=click.IntRange(0), default=20, help="Simulated tables for each check."
+)
+@shared.options("seed", "engine", "workers", "dask", "prob", "as_json", seed=0, engine="quick")
+def sample_size(fit: Path | None, **given: Any) -> None:
+    """Find how many words an interval or score needs."""
+    import bayesbias as bb
+
+    if (given["width"] is None) == (given["reliability"] is None):
+        got = "neither" if given["width"] is None else "both"
+        raise InputError(f"expected --width or --reliability, got {got}")
+    fitted, each = None if fit is None else bb.load_run(fit).result, "per class"
+    if given["reliability"] is not None:
+        if fitted is None:
+            problem, hint = "expected a fit of your own table, got none", "add --fit RUN"
+            raise InputError(problem, where="--reliability", hint=hint)
+        target, more = given["reliability"], shared.chosen(given, "measure", "coefficient")
+        frame = bb.simulation.plan_reliability(fitted, target, prob=given["prob"], **more)
+        goal = {"reliability": target, **more}
+        wanted = f"a reliability of {target:g}"
+    else:
+        scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
+        names = ("width", "contrast", "prob", "check", "engine", "seed", "workers", "dask")
+        goal = shared.chosen(given, *names)
+        frame = bb.sample_size(scenario=scenario, **goal)
+        goal["contrast"] = frame.attrs["contrast"]
+        if scenario is not None and scenario.sets:
+            each = "per group and set"
+        interval = f"a {given['prob']:.0%} interval of width {given['width']:g}"
+        wanted = f"{interval}, {goal['contrast']}"
+    enough = frame[frame["enough"].fillna(False).astype(bool)]
+    said = "No combination tried is enough."
+    for row in enough.head(1).itertuples():
+        said = f"{row.words} words and {row.attributes} attributes {each} are enough."
+    shared.tell(
+        {**goal, "rows": records(frame)},
+        f"Words and attributes {each} for {wanted}\n",
+        *shared.lines_of(frame.head(20), SIZES, given["prob"]),
+        f"\nResult   {said}",
+    )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers with commas."""
+    parts = text.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise click.BadParameter(f"expected whole numbers with commas, got {text!r}")
+    return tuple(map(int, parts))
+
+
+@click.command(cls=shared.Command)
+@RUN
+@click.option("--words", type=_numbers, metavar="N,...", help="Protected words of each class.")
+@click.option("--attributes", type=_numbers, metavar="N,...", help="Stereotypes of each class.")
+@click.option("--human", type=click.IntRange(0), help="Human control words.")
+@click.option("--neutral", type=click.IntRange(0), help="Neutral control words.")
+@click.option("--embedding", metavar="E", help="Real vectors, with --wordlist or --pools.")
+@click.option("--wordlist", metavar="W", help="Negative controls: shuffle this word list.")
+@click.option("--pools", metavar="W", help="Draw tables from a word list with long lists.")
+@click.option("--distances", metavar="FILE", help="All pairs of the pools instead of both.")
+@click.option("--controls", metavar="C", help="Control words of the list, or none.")
+@click.option("--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments.")
+@click.option("--tables", type=shared.COUNT, help="Tables to simulate; 1000 by default.")
+@shared.options("seed", "engine", "workers", "dask", seed=0, engine="quick")
+@shared.options(*shared.READING, "prob", "as_json")
+def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
+    """Simulate a known truth and measure coverage."""
+    import bayesbias as bb
+
+    how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask")
+    if methods is not None:
+        how["methods"] = methods.split(",")
+    sizes = shared.chosen(given, "words", "attributes", "human", "neutral")
+    controls, listed = given["controls"], given["pools"] or given["wordlist"]
+    vectors: Any = None
+    if given["embedding"] or listed:
+        if not (given["embedding"] and listed):
+            got = "--embedding alone" if given["embedding"] else "no --embedding"
+            raise InputError(f"expected --embedding with --wordlist or --pools, got {got}")
+        words = bb.load_wordlist(listed, controls=controls).words
+        vectors = shared.vectors_of(given, words)
+    elif given["distances"]:
+        vectors = bb.load_distances(given["distances"])
+    if vectors is None:
+        scenario = bb.simulation.Scenario()
+        if fit is not None:
+            scenario = bb.simulation.scenario_from_fit(bb.load_run(fit).result)
+        frame = bb.coverage_simulated(dataclasses.replace(scenario, **sizes), **how)
+        title = "Coverage, false alarms and power in simulated tables"
+    elif given["wordlist"]:
+        model = how.pop("methods", ["default"])[0]
+        frame = bb.simulation.negative_controls(vectors, listed, model, controls=controls, **how)
+        title = "Negative controls: share of tables with a difference called where there is none"
+    else:
+        one = {
+            name: n[0] if isinstance(n, tuple) and len(n) == 1 else n for name, n in sizes.items()
+        }
+        frame = bb.coverage_on_pools(vectors, listed, controls=controls, **one, **how)
+        title = "Coverage of the value of the whole pool"
+    shared.tell(
+        {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")},
+        f"{title}, {given['prob']:.0%} intervals, seed {given['seed']}\n",
+        *shared.lines_of(frame, COVERED, given["prob"]),
+    )
