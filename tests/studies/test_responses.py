@@ -156,7 +156,7 @@ def test_tables_are_read_in_every_format(tmp_path):
 
 
 def test_missing_files_and_layouts_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="expected a file"):
         bb.studies.load_responses(tmp_path / "no.csv")
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n")
@@ -518,6 +518,26 @@ def test_outputs(tmp_path):
     paragraph = bb.methods_paragraph(tmp_path / "run")
     assert paragraph == bb.methods_paragraph(found)
     assert "responses about a and b" in paragraph
+
+
+def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_path):
+    """As of CrowS-Pairs: one contrast of long names, several types of bias and models."""
+    rng, path = np.random.default_rng(1), tmp_path / "crows.csv"
+    frame = pd.DataFrame({"bias_type": [f"type {k % 7}" for k in range(42)]})
+    frame = frame.assign(
+        sent_more="a",
+        sent_less="b",
+        **{f"logp_{s}": rng.normal(-40, 1, 42) for s in ("more", "less")},
+    )
+    pd.concat([frame.assign(model=m) for m in ("one", "two")]).to_csv(path, index=False)
+    found = bb.studies.fit_responses(bb.studies.load_responses(path), engine="quick", **QUICK)
+    text = bb.output.to_text(found)
+    assert "more stereotyped - less stereotyped: difference" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "share of stereotyped choices" in text
+    assert "type 3" not in text
+    with pytest.raises(InputError, match="layout crows_pairs"):
+        bb.studies.load_responses(path, columns={"outcome": "pct_stereotype"})
 
 
 # -- the command ------------------------------------------------------------------------------------------------------

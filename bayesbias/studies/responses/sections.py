@@ -78,15 +78,17 @@ def header(result: ResponsesResult, view: View) -> list[str]:
 
 
 def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
-    """Return the overall contrasts on the first scale, for all estimands, models compared last."""
+    """Return the overall contrasts on the first scale, for all estimands, models compared last.
+
+    The label is the model, the contrast or both: what there are several of.
+    """
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
-    labels = (
-        frame["contrast"]
-        if frame["model"].nunique() < 2
-        else frame["model"] + ": " + frame["contrast"]
+    parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
+    labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
+    frame = frame.assign(
+        label=labels if parts else "", for_=frame["estimand"].map(result.estimands)
     )
-    frame = frame.assign(label=labels, for_=frame["estimand"].map(result.estimands))
     shown = (
         frame[frame["estimand"].isin(("population", "listed_words"))]
         if frame["label"].nunique() > 2
@@ -116,12 +118,15 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             text("scale"),
         )
         several = len(result.responses.models) > 1
+        contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
+        title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
+        labels = (text("label", ""),) if several or len(contrasts) > 1 else ()
         out += [
             Section(
                 "result",
-                f"Differences in {scale} (ROPE ±{result.rope:g})",
+                f"{title} in {scale} (ROPE ±{result.rope:g})",
                 lambda: overall(result, view),
-                (text("label", ""), text("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
+                (*labels, text("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
                 else None,
@@ -144,15 +149,13 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
                 show_on=("detail", "page", "files") if shared else ("folder",),
             ),
         ]
-    out.append(
-        Section(
-            "published",
-            "Published scores, which treat their rows as independent",
-            lambda: result.published,
-            SCORES,
-            show_on=("terminal", "page", "files") if few or result.fit is None else DETAIL,
-        )
-    )
+    title = "Published scores, which treat their rows as independent"
+    shown = ("terminal", "page", "files") if few or result.fit is None else DETAIL
+    out.append(Section("published", title, lambda: result.published, SCORES, show_on=shown))
+    shares = result.published[result.published["score"].str.startswith("share")]
+    if not few and len(shares):
+        whole = shares[shares["name"].str.startswith("all")].head(MOST_ROWS)
+        out.append(Section("shares", title, lambda: whole, SCORES, show_on=("terminal", "page")))
     if result.fit is None:
         return out
     return [

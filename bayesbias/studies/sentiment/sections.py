@@ -221,7 +221,7 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
     for name in result.classifiers:
         tests = result.tests[result.tests["classifier"] == name].set_index("unit")
         whole, nouns = tests.loc["sentence_pair"], tests.loc["noun_pair"]
-        said.append(_test(name, whole) if fit is None else _model(result, name, view))
+        said.append(_test(name, nouns) if fit is None else _model(result, name, view))
         if whole["p_value"] < ALPHA <= nouns["p_value"]:
             warnings.append(
                 f"{name}: the t-test over sentence pairs ({p_text(whole['p_value'])}) treats pairs as independent. "
@@ -241,12 +241,12 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
 
 
 def _test(name: str, row: Any) -> str:
-    """Say what the t-test over sentence pairs says."""
+    """Say what the t-test over noun pairs says: over sentence pairs it counts each noun many times."""
     if math.isnan(row["p_value"]):
         return f"{name}: the differences do not vary, so that there is no test."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
     if row["p_value"] >= ALPHA:
-        return f"{name}: inconclusive ({p_text(row['p_value'])})."
+        return f"{name}: inconclusive over noun pairs ({p_text(row['p_value'])})."
     return f"{name} rates female sentences {way} than male ones."
 
 

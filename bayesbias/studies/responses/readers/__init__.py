@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.studies.responses.table import Responses, responses_table
+from bayesbias.studies.responses.table import LABELS, Responses, responses_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,21 +78,21 @@ def load_responses(
 
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     if not given:
-        raise InputError("no file to read", valid="paths of files")
+        raise InputError("expected paths of files, got none", where="files")
     if layout is not None:
         checks.choice(layout, KNOWN, "layout")
     frames: list[pd.DataFrame] = []
     for file in given:
         path = Path(file).expanduser()
         if not path.is_file():
-            raise InputError("there is no such file", where=str(path))
+            raise InputError("expected a file, got none of this name", where=str(path))
         rows = rows_of(path)
         name = layout or next(name for name in KNOWN if _reader(name).recognizes(rows))
         try:
             frame = _reader(name).read(rows, path)
         except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
             raise InputError(
-                f"the file has not the layout {name}",
+                f"expected a file of the layout {name}",
                 where=str(path),
                 found=str(error)[:80],
                 valid=", ".join(KNOWN),
@@ -100,12 +100,17 @@ def load_responses(
         frame.attrs.setdefault("layout", name)
         frames.append(frame)
     asked = dict(columns or {})
-    for ours in asked:
-        checks.choice(
-            ours, ("outcome", "group", "word", "template", "item", "model", "repeat"), "column"
-        )
     layout = frames[0].attrs["layout"]
     frame = pd.concat(frames, ignore_index=True)
+    for ours, theirs in asked.items():
+        checks.choice(ours, (*LABELS, "repeat", "outcome"), "column")
+        if theirs not in frame:
+            raise InputError(
+                f"expected a column of the layout {layout} for the {ours}, got {theirs!r}",
+                where="--columns",
+                valid=list(map(str, frame.columns)),
+                hint="--layout table has the columns of the file itself",
+            )
     if "outcome" not in asked:
         asked["outcome"] = _outcome_column(frame)
     notes = []
@@ -124,7 +129,7 @@ def _outcome_column(frame: pd.DataFrame) -> str:
         if name in names:
             return name
     raise InputError(
-        "no column of answers is known", found=names, hint="name it: --columns outcome=NAME"
+        "expected a column of answers", found=names, hint="name it: --columns outcome=NAME"
     )
 
 
