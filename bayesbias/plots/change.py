@@ -19,6 +19,13 @@ __all__ = ["plot_changes", "plot_controls", "plot_corpora", "plot_ranking", "plo
 
 # Area and opacity of a point: there are ten times as many neutral pairs as others.
 _POINTS = {"human": (9, 0.6), "neutral": (5, 0.3)}
+_HEADS = {
+    "overall": "",
+    "class": "by class",
+    "attribute_set": "by attribute set",
+    "between": "between groups",
+}
+_NEW = "population: new words treated likewise"
 _FORCED = {"partly": "partly by construction", "wholly": "by construction"}
 
 
@@ -70,53 +77,48 @@ def plot_changes(
     """
     name = comparison.chosen_methods(method)[0]
     spec = comparison.original.spec
-    changes = comparison.changes(prob, estimand=estimand, method=name)
-    changes = changes[changes["level"] == "word"]
+    moved = comparison.changes(prob, estimand=estimand, method=name)
+    moved = moved[moved["level"] == "word"]
     start = comparison.original.words(prob, estimand)
     start = start.set_index(["protected_word", "connection"])["mean"]
-    keys = list(zip(changes["name"], changes["connection"], strict=True))
-    begin = start.loc[keys].to_numpy(dtype=float)
-    moved = changes.assign(
-        original=begin,
-        low=begin + changes["hpdi_low"],
-        high=begin + changes["hpdi_high"],
-        end=begin + changes["mean"],
-    )
+    keys = list(zip(moved["name"], moved["connection"], strict=True))
+    moved = moved.assign(original=start.loc[keys].to_numpy(dtype=float))
     groups = forests.by_class(comparison.methods[name].pairs)
-    n = sum(forests.HEAD + len(words) for words in groups.values())
+    n = forests.rows_in(groups)
     (ax,) = style.axes_for(ax, style.rows_height(n, 0.42, 0.17))
     present = [c for c in CONNECTIONS if c in set(moved["connection"])]
     lane = 0.84 / len(present)
     size = float(np.clip(0.55 * lane * style.points_per(ax, n), 2.6, 5.5))
     rows = forests.draw_rows(ax, groups, zero=None)
-    moved = moved.assign(y=moved["name"].map(rows).astype(float))
+    y = moved["name"].map(rows).astype(float)
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 1.3 * size}
-    for place, which in enumerate(present):
+    for which, shift in zip(present, forests.lanes(len(present), lane), strict=True):
         mine = moved["connection"] == which
-        moved.loc[mine, "y"] += (place - (len(present) - 1) / 2) * lane
-        own, look = moved[mine], {"color": COLOR[which]}
+        y[mine] += shift
+        own, color = moved[mine], COLOR[which]
+        low, high = (own["original"] + own[end] for end in ("hpdi_low", "hpdi_high"))
         band = {"alpha": 0.35, "lw": 0.8 * size, "zorder": 2, "label": "_interval"}
-        ax.hlines(own["y"], own["low"], own["high"], **band, **look)
-        ax.plot(own["original"], own["y"], MARKER[which], label="_original", **edge, **look)
+        ax.hlines(y[mine], low, high, color=color, **band)
+        ax.plot(own["original"], y[mine], MARKER[which], color=color, label="_original", **edge)
     style.show_x(ax)
-    for move in moved.itertuples():
-        color = COLOR[move.connection]
-        _arrow(ax, move.original, move.end, move.y, color, 0.9, 1.9 * size)
+    for move in moved.assign(y=y).itertuples():
+        color, end = COLOR[move.connection], move.original + move.mean
+        _arrow(ax, move.original, end, move.y, color, 0.9, 1.9 * size)
     # Moves may be far from the distance at which nothing is similar, and must be seen.
     one = ax.get_xlim()[0] <= 1 <= ax.get_xlim()[1] and spec.outcome == "distance"
     if one:
         ax.axvline(1, color=INK, linewidth=0.8, linestyle=style.DOTTED, zorder=1, label="_one")
     ax.set_xlabel(forests.DISTANCE)
-    handles = [style.line_handle(COLOR[c], c, MARKER[c]) for c in present]
-    arrow = {"linewidth": 0.9, "markersize": 4}
-    handles.append(style.line_handle(INK, "from original to debiased", ">", **arrow))
     said = f"{as_percent(prob)} HPDI of the change"
-    handles.append(style.patch_handle(said, facecolor=INK, alpha=0.35))
-    handles += [forests.one_handle()] if one else []
+    handles = [
+        *forests.connection_handles(present, 1.2),
+        style.line_handle(INK, "from original to debiased", ">", linewidth=0.9, markersize=4),
+        style.patch_handle(said, facecolor=INK, alpha=0.35),
+        *([forests.one_handle()] if one else []),
+    ]
     label = forests.estimand_label(spec, "word", estimand)
-    note = f"{name} against {_source(comparison)}; {label}{_warning(comparison, name)}"
-    data = moved.drop(columns=["low", "high", "end", "y"])
-    return style.finish([ax], "From original to debiased, per protected word", note, handles, data)
+    note = f"{_against(comparison, name)}; {label}{_warning(comparison, name)}"
+    return style.finish([ax], "From original to debiased, per protected word", note, handles, moved)
 
 
 @styled
@@ -157,10 +159,9 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     present = _square_scatter([ax], [pairs], CONNECTIONS)
     ax.set_xlabel("cosine distance, original")
     ax.set_ylabel(f"cosine distance, {style.plain(name)}")
-    handles = [style.line_handle(COLOR[c], c, MARKER[c], linewidth=0) for c in present]
+    handles = forests.connection_handles(present)
     handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
-    note = f"{len(pairs):,} pairs, {name} against {_source(comparison)}"
-    note += _warning(comparison, name)
+    note = f"{len(pairs):,} pairs, {_against(comparison, name)}{_warning(comparison, name)}"
     return style.finish([ax], "Every pair, before and after", note, handles, pairs)
 
 
@@ -211,35 +212,40 @@ def plot_controls(
     tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
     if any(table.empty for table in tables):
         raise FitError("the tables hold no control words, whose distances this figure shows")
-    n = len(names)
-    height = min(4.4, style.across()) + 0.95 if n == 1 else 1.6 + max(2.0, style.across() / n)
-    width = 4.4 if n == 1 else max(style.WIDTH, 2.2 * n)
+    n, across = len(names), style.across()
+    height, width = min(4.4, across) + 0.95, 4.4
+    if n > 1:
+        height, width = 1.6 + max(2.0, across / n), max(style.WIDTH, 2.2 * n)
     axes = style.axes_for(ax, height, width, n, sharey=n > 1)
     present = _square_scatter(axes, tables, CONTROLS)
+    regression = {"color": COLOR["associated"], "linewidth": 1.6}
     for panel, name, table in zip(axes, names, tables, strict=True):
         geometry = comparison.geometry_of(name, prob)
-        x, y = (table[side].to_numpy(dtype=float) for side in ("original", "debiased"))
+        means, x = table[["original", "debiased"]].mean(), table["original"]
         ends = np.array([x.min(), x.max()])
-        if np.isfinite(geometry.slope.value):
-            line = y.mean() + geometry.slope.value * (ends - x.mean())
-            look = {"color": COLOR["associated"], "linewidth": 1.6, "label": "_slope"}
-            panel.plot(ends, line, zorder=4, **look)
+        line = means["debiased"] + geometry.slope.value * (ends - means["original"])
+        panel.plot(ends, line, zorder=4, label="_slope", **regression)
         r, text = geometry.least, "r is not known"
         if np.isfinite(r.low):
             values = (style.number(each, 2) for each in (r.value, r.low, r.high))
             text = "r = {} ({} to {})".format(*values)
-        box = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5}
-        place: Any = {"xycoords": "axes fraction", "va": "top", "fontsize": pt(7.5), "bbox": box}
-        label = f"{style.plain(name)}: {_in_words(geometry.left)}\n{text}"
-        panel.annotate(label, (0.03, 0.98), zorder=5, **place)
+        panel.annotate(
+            f"{style.plain(name)}: {geometry.left.replace('_', ' ')}\n{text}",
+            (0.03, 0.98),
+            xycoords="axes fraction",
+            va="top",
+            fontsize=pt(7.5),
+            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
+            zorder=5,
+        )
         panel.set_xlabel("distance before")
     axes[0].set_ylabel("distance after")
-    handles = [style.line_handle(COLOR[c], c, MARKER[c], linewidth=0) for c in present]
+    handles = forests.connection_handles(present)
     handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
-    handles.append(style.line_handle(COLOR["associated"], "regression", linewidth=1.6))
+    handles.append(style.line_handle(label="regression", **regression))
     note = (
-        f"{_source(comparison)}; r: the lower of the correlation and that without the means of "
-        f"words, with its {as_percent(prob)} interval"
+        f"{comparison.provenance['original']}; r: the lower of the correlation and that without "
+        f"the means of words, with its {as_percent(prob)} interval"
     )
     data = pd.concat([t.assign(method=name) for name, t in zip(names, tables, strict=True)])
     return style.finish(axes, "Distances to control words, before and after", note, handles, data)
@@ -293,39 +299,39 @@ def plot_ranking(
     2
     """
     ranked = comparison.ranking(prob, rope, estimand)
-    gap = comparison.original.contrasts(prob, rope, estimand)
-    gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
+    gap = comparison.original.contrasts(prob, rope, estimand, "overall")
+    gap = gap[gap["contrast"] == "associated - different"].iloc[0]
     ends = {"gap": "mean", "gap_low": "hpdi_low", "gap_high": "hpdi_high"}
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
     frame = pd.concat([pd.DataFrame([original]), ranked], ignore_index=True)
     rows = frame.rename(columns={"method": "key"} | ends)
     left = {name: comparison.geometry_of(name, prob).left for name in ranked["method"]}
-    gray = np.array([True, *(left[name].destroyed for name in ranked["method"])])
-    texts = {}
-    for row in rows.itertuples():
+    gray = np.array([True, *(each.destroyed for each in left.values())])
+
+    def text(row: Any) -> str:
         said = [style.estimate(row, signed=True)]
         if forced := _FORCED.get(str(row.by_construction)):
             said.append(f"({forced})")
         if row.key in left and "kept" not in left[row.key]:
-            said.append(f"controls {_in_words(left[row.key])}")
-        texts[row.key] = "\n".join(said)
-    mean = forests.mean_and_interval(prob, estimand)
-    series = [
-        forests.Series(rows[mask], color, width=2.4, size=7)
-        for mask, color in ((gray, FAINT), (~gray, COLOR["associated"]))
-        if mask.any()
-    ]
-    of = "population: new words treated likewise"
+            said.append(f"controls {left[row.key].replace('_', ' ')}")
+        return "\n".join(said)
+
+    mean = f"{forests.mean_and_interval(prob, estimand)} of the gap"
+    of = "these words only" if estimand == "listed_words" else _NEW
     ax = forests.forest(
         ax,
         {"": [(name, name) for name in rows["key"]]},
-        series,
+        [
+            forests.Series(rows[mask], color, width=2.4, size=7)
+            for mask, color in ((gray, FAINT), (~gray, COLOR["associated"]))
+            if mask.any()
+        ],
         height=1.6 + 0.46 * len(rows),
         rope=rope,
-        beside=[forests.Beside(texts)],
-        handles=[style.line_handle(INK, f"{mean} of the gap", "o", linewidth=2.4, markersize=6)],
+        beside=[forests.Beside(forests.by_key(rows, text))],
+        handles=[style.line_handle(INK, mean, "o", linewidth=2.4, markersize=6)],
         title="What is left of the gap",
-        note=f"{_source(comparison)}; {of if estimand == 'population' else 'these words only'}",
+        note=f"{comparison.provenance['original']}; {of}",
         xlabel="associated − different, in cosine distance (negative: own stereotypes lie nearer)",
         data=frame,
     )
@@ -380,58 +386,46 @@ def plot_corpora(
     'change of the difference'
     """
     frame = result.contrasts(prob, rope, "population")
-    name = frame["contrast"].iloc[0] if contrast is None else contrast
+    names = list(dict.fromkeys(frame["contrast"]))
+    name = names[0] if contrast is None else checks.choice(contrast, names, "contrast")
     frame, levels = (
         own[(own["contrast"] == name) & ~own["level"].isin(["word"])]
         for own in (frame, result.by_corpus(prob, rope))
     )
-    checks.choice(name, frame["contrast"].tolist(), "contrast")
-    heads = {
-        "overall": "",
-        "class": "by class",
-        "attribute_set": "by attribute set",
-        "between": "between groups",
-    }
-    groups: dict[str, list[tuple[Any, str]]] = {}
-    for level, own in frame.drop_duplicates(["level", "name"]).groupby("level", sort=False):
-        if level in heads:
-            labels = ["all classes"] if level == "overall" else own["name"]
-            keys = [(level, row) for row in own["name"]]
-            groups[heads[str(level)]] = list(zip(keys, labels, strict=True))
-    rows = sum(map(len, groups.values())) * max(1.0, 0.5 * len(result.corpora))
-    alone = ax is not None
-    axes = style.axes_for(
-        ax, style.rows_height(rows + len(groups), 0.34, 0.14), n=1 if alone else 2
+    rows = frame[frame["level"].isin(list(_HEADS))]
+    groups = forests.grouped(
+        (_HEADS[level], (level, of), of if _HEADS[level] else "all classes")
+        for level, of in dict.fromkeys(zip(rows["level"], rows["name"], strict=True))
     )
+    height = sum(map(len, groups.values())) * max(1.0, 0.5 * len(result.corpora)) + len(groups)
+    alone = ax is not None
+    axes = style.axes_for(ax, style.rows_height(height, 0.34, 0.14), n=1 if alone else 2)
 
-    def series(
-        frame: pd.DataFrame, by: str, colors: list[Any], names: list[str], **look: Any
-    ) -> list[forests.Series]:
-        own = frame[frame["level"].isin(heads)]
+    def series(own: pd.DataFrame, by: str, colors: list[Any], hollow: bool) -> list[forests.Series]:
+        own = own[own["level"].isin(list(_HEADS))]
         own = own.assign(key=list(zip(own["level"], own["name"], strict=True)))
-        parts = [part for _, part in own.groupby(by, sort=False)]
-        lanes = (np.arange(len(parts)) - (len(parts) - 1) / 2) * 0.7 / len(parts)
+        parts = [(str(said), part) for said, part in own.groupby(by, sort=False)]
+        shifts = forests.lanes(len(parts), 0.7 / len(parts))
         return [
-            forests.Series(part, color, shift=lane, legend=said, **look)
-            for part, color, lane, said in zip(parts, colors, lanes, names, strict=True)
+            forests.Series(part, color, shift=shift, hollow=hollow, legend=said)
+            for (said, part), color, shift in zip(parts, colors, shifts, strict=True)
         ]
 
     shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, len(result.corpora)))
     colors = [matplotlib.colors.to_hex(shade) for shade in shades]
-    names = list(dict.fromkeys(frame["change"]))
-    of_changes = colors[1:] if len(names) > 1 else [COLOR["associated"]]
-    moved = series(frame, "change", of_changes, names)
+    of_changes = colors[1:] if frame["change"].nunique() > 1 else [COLOR["associated"]]
+    drawn = series(frame, "change", of_changes, False)
     near = float(frame["rope"].iloc[0])
-    forests.draw_rows(axes[-1], groups, moved, rope=near)
+    forests.draw_rows(axes[-1], groups, drawn, rope=near)
     per_step = next(iter(result.changes.values())).steps > 1
     axes[-1].set_xlabel("slope per step" if per_step else "change of the difference")
-    in_each = []
     if not alone:
-        in_each = series(levels, "corpus", colors, list(result.corpora), hollow=True)
+        in_each = series(levels, "corpus", colors, True)
         forests.draw_rows(axes[0], groups, in_each)
         axes[0].set_xlabel(f"{with_minus(name)} in each corpus")
         axes[-1].tick_params(labelleft=False)
-    handles = [*forests.handle_series([*in_each, *moved]), forests.rope_handle(near)]
+        drawn = [*in_each, *drawn]
+    handles = [*forests.handle_series(drawn), forests.rope_handle(near)]
     note = f"{result.provenance['name']}; new words. Posterior mean and {as_percent(prob)} HPDI"
     return style.finish(axes, "What changed between corpora", note, handles, frame)
 
@@ -443,9 +437,8 @@ def _square_scatter(
 
     Return the connections shown.
     """
-    sides = ["original", "debiased"]
-    low = min(float(table[sides].to_numpy().min()) for table in tables)
-    high = max(float(table[sides].to_numpy().max()) for table in tables)
+    values = pd.concat(tables)[["original", "debiased"]].to_numpy()
+    low, high = float(values.min()), float(values.max())
     pad = 0.03 * (high - low) or 0.1
     present = [c for c in connections if any((t["connection"] == c).any() for t in tables)]
     for ax, table in zip(axes, tables, strict=True):
@@ -454,7 +447,7 @@ def _square_scatter(
             own, many = table[table["connection"] == which], which in _POINTS
             area, alpha = _POINTS.get(which, (16, 0.85))
             look = {"s": area, "alpha": alpha, "color": COLOR[which], "marker": MARKER[which]}
-            look |= {"linewidths": 0} if many else {"linewidths": 0.4, "edgecolors": "white"}
+            look |= {"linewidths": 0 if many else 0.4, "edgecolors": "face" if many else "white"}
             look |= {"zorder": 2 if many else 4, "rasterized": len(table) > 2000}
             ax.scatter(own["original"], own["debiased"], label=f"_{which}", **look)
         ax.set(xlim=(low - pad, high + pad), ylim=(low - pad, high + pad), box_aspect=1)
@@ -469,18 +462,19 @@ def _arrow(
     figure: Any = ax.get_figure(root=True)
     low, high = ax.get_xlim()
     points = 0.75 * figure.get_size_inches()[0] * 72 * abs(end - begin) / (high - low)
-    head = "-|>,head_length=0.4" if points > 0.5 * scale else "-"
-    look = {"arrowstyle": head, "color": color, "linewidth": width, "mutation_scale": scale}
-    look |= {"shrinkA": 0, "shrinkB": 0}
+    look = {
+        "arrowstyle": "-|>,head_length=0.4" if points > 0.5 * scale else "-",
+        "color": color,
+        "linewidth": width,
+        "mutation_scale": scale,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops=look)
 
 
-def _in_words(left: str) -> str:
-    return left.replace("_", " ")
-
-
-def _source(comparison: Any) -> str:
-    return str(comparison.provenance["original"])
+def _against(comparison: Any, name: str) -> str:
+    return f"{name} against {comparison.provenance['original']}"
 
 
 def _warning(comparison: Any, name: str) -> str:
