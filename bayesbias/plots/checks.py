@@ -31,12 +31,8 @@ __all__ = ["plot_ppc", "plot_priors"]
 
 REPLICATED = "#9A9A9A"
 _PRIOR_DRAWS = 6000
+_POSTERIOR = "posterior of the difference"
 _FOOT, _TALL = 0.42, 0.8  # where a ridge stands below its row, and how high it is
-
-
-def ridge_height(n: int) -> float:
-    """Return the height of a figure of ridges."""
-    return 1.35 + 0.78 * n
 
 
 @styled
@@ -84,17 +80,15 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     # The tails of the replicated may be cut; what was observed is shown whole.
     ends = min(low - margin, observed.min()), max(high + margin, observed.max())
     grid = np.linspace(*ends, 301)
-    (ax,) = style.axes_for(ax, ridge_height(len(names)))
-    _ridge_axis(ax, names, ends)
+    ax = _ridge_axis(ax, names, ends)
     drawn = []
     for row, name in enumerate(names):
         mine = values == name
         width = bandwidth(observed[mine])
         curves = np.array([density(y, grid, width) for y in (observed[mine], *tables[:, mine])])
-        drawn += [
-            pd.DataFrame({column: name, "table": number, "x": grid, "density": curve})
-            for number, curve in enumerate(curves)
-        ]
+        for number, curve in enumerate(curves):
+            parts = {column: name, "table": number, "x": grid, "density": curve}
+            drawn.append(pd.DataFrame(parts))
         heights = row + _FOOT - 0.84 * curves / curves.max()
         color = COLOR[name] if column == "connection" else COLOR["different"]
         look = {"color": REPLICATED, "linewidth": 0.5, "alpha": 0.45, "zorder": 2}
@@ -102,16 +96,13 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
         ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
         style.write_aside(ax, row, f"{mine.sum():,} pairs")
     label = forests.outcome_label(fit.spec)
-    difference = "female − male, in probability of the positive class"
-    ax.set_xlabel({"difference": difference}.get(fit.spec.outcome, label))
-    said = "observed pairs (colored; density)"
+    if fit.spec.outcome == "difference":
+        label = "female − male, in probability of the positive class"
+    ax.set_xlabel(label)
+    made = f"{number_of(len(tables), 'table')} made by the fitted model"
     handles = [
-        style.line_handle(INK, said, linewidth=2),
-        style.line_handle(
-            REPLICATED,
-            f"{number_of(len(tables), 'table')} made by the fitted model",
-            linewidth=0.8,
-        ),
+        style.line_handle(INK, "observed pairs (colored; density)", linewidth=2),
+        style.line_handle(REPLICATED, made, linewidth=0.8),
     ]
     data = pd.concat(drawn, ignore_index=True)
     return style.finish([ax], "Posterior predictive check", forests.source_of(fit), handles, data)
@@ -165,12 +156,11 @@ def plot_priors(
     predictive = predictive_of_pairs(spec, frame, seed)
     name, prior, posterior = _contrast(spec, fit, seed)
     rows = [*means, *([name] if name else [])]
-    (ax,) = style.axes_for(ax, ridge_height(len(rows)))
     possible = (0.0, 2.0) if spec.outcome == "distance" else None
     every = [*means.values(), *predictive.values(), *([prior] if name else [])]
     low, high = (-1.0, 3.0) if possible else _value_range(every, 0.01)
     grid = np.linspace(low, high, 401)
-    _ridge_axis(ax, rows, (low, high))
+    ax = _ridge_axis(ax, rows, (low, high))
     size = float(np.clip(style.points_per(ax, len(rows)) / 3.2, 5.0, 8.0))
     for edges in ((low, possible[0]), (possible[1], high)) if possible else ():
         ax.axvspan(*edges, linewidth=0, zorder=0, **HATCHED)
@@ -189,14 +179,12 @@ def plot_priors(
 
     soft = {"alpha": 0.4, "linewidth": 0, "zorder": 2}
     for row, of in enumerate(means):
-        mean, pair = (_smooth(values, grid) for values in (means[of], predictive[of]))
-        ridge(row, mean, "prior of the mean", COLOR.get(of, FAINT), **soft)
-        ridge(row, pair, "prior predictive of a pair", INK)
+        ridge(row, _smooth(means[of], grid), "prior of the mean", COLOR.get(of, FAINT), **soft)
+        ridge(row, _smooth(predictive[of], grid), "prior predictive of a pair", INK)
         if possible:
-            out = (predictive[of] < possible[0]) | (predictive[of] > possible[1])
-            drawn[-1]["impossible"] = float(out.mean())
-            text = f"{percent(float(out.mean()))} of pairs\nimpossible"
-            style.write_aside(ax, row, text, size)
+            out = float(((predictive[of] < possible[0]) | (predictive[of] > possible[1])).mean())
+            drawn[-1]["impossible"] = out
+            style.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible", size)
     if name:
         row, foot = len(means), len(means) + _FOOT
         ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
@@ -206,8 +194,8 @@ def plot_priors(
         text = f"prior sd {style.number(float(prior.std(ddof=1)), 2)}"
         if fit is not None:
             fine = np.linspace(*_value_range([posterior], 0.0, 0.1), 201)
-            said, look = "posterior of the difference", {"linewidth": 1.2, "zorder": 3}
-            ridge(row, density(posterior, fine), said, forests.POPULATION, fine, **look)
+            look = {"linewidth": 1.2, "zorder": 3}
+            ridge(row, density(posterior, fine), _POSTERIOR, forests.POPULATION, fine, **look)
             listed = fit.contrasts(level="overall", estimand="population").set_index("contrast")
             text += f"\nposterior sd {style.number(listed.at[name, 'sd'])}"
         style.write_aside(ax, row, text, size)
@@ -218,8 +206,7 @@ def plot_priors(
         *([style.patch_handle("impossible", **HATCHED)] if possible else []),
     ]
     if posterior is not None:
-        said = "posterior of the difference"
-        handles.append(style.line_handle(forests.POPULATION, said, linewidth=2))
+        handles.append(style.line_handle(forests.POPULATION, _POSTERIOR, linewidth=2))
     note = f"Model {spec.name}" if fit is None else forests.source_of(fit)
     data = pd.concat([pd.DataFrame(part) for part in drawn], ignore_index=True)
     title = "Before the data: prior against the possible distances"
@@ -244,18 +231,16 @@ def _contrast(spec: ModelSpec, fit: BiasFit | None, seed: int) -> tuple[str, Any
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
     """Return the smallest table with all four connections, for a model without data."""
-    frame = pd.DataFrame(
-        {
-            "protected_word": "word",
-            "protected_class": "own",
-            "attribute": [f"{name} attribute" for name in CONNECTIONS],
-            "attribute_class": ["own", "other", "human", "neutral"],
-            "attribute_kind": ["stereotype", "stereotype", "human", "neutral"],
-            "connection": CONNECTIONS,
-        }
-    )
-    lacking = sorted(spec.label_columns().difference(frame.columns))
-    return frame.assign(**dict.fromkeys(lacking, "any"), **{spec.outcome: 1.0})
+    labels = {
+        "protected_word": "word",
+        "protected_class": "own",
+        "attribute": [f"{name} attribute" for name in CONNECTIONS],
+        "attribute_class": ["own", "other", "human", "neutral"],
+        "attribute_kind": ["stereotype", "stereotype", "human", "neutral"],
+        "connection": CONNECTIONS,
+    }
+    lacking = sorted(spec.label_columns().difference(labels))
+    return pd.DataFrame(labels | dict.fromkeys(lacking, "any") | {spec.outcome: 1.0})
 
 
 def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str, np.ndarray]:
@@ -267,12 +252,14 @@ def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str
     return dict(zip(names, overall.to_numpy()[0].T, strict=True))
 
 
-def _ridge_axis(ax: Axes, names: list[str], span: tuple[float, float]) -> None:
+def _ridge_axis(ax: Axes | None, names: list[str], span: tuple[float, float]) -> Axes:
     """Set up an axis with one named ridge a row, the first on top."""
+    (ax,) = style.axes_for(ax, 1.35 + 0.78 * len(names))
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.margins(x=0)
     style.show_x(ax, *span)
     style.name_rows(ax, range(len(names)), names, 8.5)
+    return ax
 
 
 def bandwidth(values: np.ndarray) -> float:

@@ -74,6 +74,10 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     wide = room >= 75  # then numbers stand beside the bars, or else above them
     at_number = 1 - (_NUMBERS - size) / room if wide else 0.5
     half = (1 - (_NUMBERS / room if wide else 0)) / 2
+    # Height of the number, height and thickness of the bar, and reach of its zero, in rows.
+    at_y, bar, thick, reach = 0.43, 0.86, 0.12, (0.76, 0.96)
+    if wide:
+        at_y, bar, thick, reach = 0.53, 0.5, 0.22, (0.0, 1.0)
     largest = float(np.fmax(2.0, frame["effect_size"].abs().max()))
     unit = 0.94 * half / largest
     cells = np.full((len(rows), len(models)), 3)
@@ -82,15 +86,13 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
         ink = "white" if cells[y, x] == 2 else INK
         known = row.effect_size == row.effect_size
-        text = style.number(row.effect_size, 2) if known else "none"
-        at = (x + at_number, y + (0.53 if wide else 0.43))
+        at = (x + at_number, y + at_y)
         middle = {"ha": "center", "va": "center", "fontsize": pt(size), "color": ink}
-        ax.text(*at, text, **middle)
+        ax.text(*at, style.number(row.effect_size, 2) if known else "none", **middle)
         if known:
-            low = y + (0.5 if wide else 0.86)
-            ends = [x + half, x + half + unit * row.effect_size]
-            width = (0.22 if wide else 0.12) * points
-            ax.plot(ends, [low, low], color=ink, linewidth=width, zorder=3, label="_effect")
+            ends = x + half, x + half + unit * row.effect_size
+            look = {"linewidth": thick * points, "zorder": 3, "label": "_effect"}
+            ax.plot(ends, (y + bar, y + bar), color=ink, **look)
         if row.level != "word" and row.p_value < alpha <= row.p_words:
             ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
             ax.annotate("○", at, **ring, **middle)
@@ -98,8 +100,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
     zeros = np.arange(len(models)) + half
     for y in range(len(rows)):
-        reach = (y, y + 1) if wide else (y + 0.76, y + 0.96)
-        ax.vlines(zeros, *reach, color=FAINT, linewidth=0.6, zorder=2)
+        ax.vlines(zeros, y + reach[0], y + reach[1], color=FAINT, linewidth=0.6, zorder=2)
     if wide:
         limit = f"{largest:.3g}"
         ticks = np.add.outer(zeros, np.array([-1, 0, 1]) * largest * unit).ravel()
@@ -110,7 +111,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     for i, (title, _) in enumerate(rows):
         if i == 0 or title != rows[i - 1][0]:
             ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
-            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "x": 0}
+            aside = {"shift": -5.2 * size, "ha": "right", "x": 0}
             style.write_aside(ax, i + 0.5, style.plain(title), size, **aside)
     label = 7.5 if len(models) <= 6 else 6.5
     letters = max(8, int(room / (0.55 * label)))  # that fit into a column
@@ -120,13 +121,11 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ax.spines[:].set_visible(False)
     boxes = ["cell: not significant", f"p < {alpha:g}", "also after Holm's correction"]
     boxes += ["not run"] if (cells == 3).any() else []
-    edge = {"edgecolor": FAINT, "linewidth": 0.6}
     handles = [
-        style.patch_handle(text, facecolor=shade, **edge)
+        style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
         for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    open_ = {"linewidth": 0, "markersize": 4.5, "markerfacecolor": "none"}
-    handles.insert(3, style.line_handle(INK, "not when each word counts once", "o", **open_))
+    handles.insert(3, _hollow("not when each word counts once", "none", markersize=4.5))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
@@ -135,6 +134,10 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     )
     data = frame.drop(columns="column")
     return style.finish([ax], "Significance of every test on every encoder", note, handles, data)
+
+
+def _hollow(label: str, face: str = "white", **look: Any) -> Any:
+    return style.line_handle(INK, label, "o", linewidth=0, markerfacecolor=face, **look)
 
 
 @styled
@@ -183,25 +186,20 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     rows = frame.rename(columns={"contrast": "mean"}).assign(key=frame["title"])
     titles = list(dict.fromkeys(rows["title"]))
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
-    lane = 0.8 / len(contexts)
     series, handles = [], []
-    for place, name in enumerate(contexts):
+    shifts = forests.lanes(len(contexts), 0.8 / len(contexts))
+    for name, shift in zip(contexts, shifts, strict=True):
         color, marker, label = _LEVELS[name]
         own = rows[rows["context"] == name]
         if set(own["test"]) <= set(list_tests()):
             label = _PUBLISHED.get(name, label)
         handles.append(style.line_handle(color, label, marker, linewidth=1.8))
-        shift = (place - (len(contexts) - 1) / 2) * lane
-        for hollow in (False, True):  # hollow: not converged
-            part = own[own["converged"].astype(bool) != hollow]
-            if len(part):
-                look: dict[str, Any] = {"size": 5.5, "hollow": hollow, "label": f"_{name}"}
-                series.append(forests.Series(part, color, marker, shift, **look))
+        for converged, part in own.groupby(own["converged"].astype(bool)):
+            look: dict[str, Any] = {"size": 5.5, "hollow": not converged, "label": f"_{name}"}
+            series.append(forests.Series(part, color, marker, shift, **look))
     if not rows["converged"].all():
-        open_ = {"linewidth": 0, "markerfacecolor": "white"}
-        handles.append(style.line_handle(INK, "not converged", "o", **open_))
-    shares = rows[rows["share_word"].notna()]
-    shares = shares.sort_values("share_template", ascending=False, kind="stable")
+        handles.append(_hollow("not converged"))
+    shares = rows.dropna(subset="share_word").sort_values("share_template", ascending=False)
     shares = shares.drop_duplicates("key")
     beside = []
     if (shares["share_template"] > 0).any():
@@ -223,8 +221,9 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
         data=frame,
     )
     if beside:
-        aside: dict[str, Any] = {"shift": 63.0, "up": 14, "ha": "right", "weight": "bold"}
-        style.write_aside(ax, None, "share of variance", 7.5, **aside)
+        style.write_aside(
+            ax, None, "share of variance", 7.5, shift=63.0, up=14, ha="right", weight="bold"
+        )
     return ax
 
 
@@ -286,8 +285,8 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     """
     frame, true, slope = result.frame, result.true_correlation, result.slope
     (ax,) = style.axes_for(ax, min(5.0, style.across() + 0.6))
-    columns = ("covariate", "association", "hpdi_low", "hpdi_high")
-    x, y, low, high = (frame[name].to_numpy(dtype=float) for name in columns)
+    columns = ["covariate", "association", "hpdi_low", "hpdi_high"]
+    x, y, low, high = frame[columns].to_numpy(dtype=float).T
     pad = 0.04 * float(np.ptp(x))
     line = result.predict(np.linspace(x.min() - pad, x.max() + pad, 61).tolist())
     blue, orange, along = COLOR["different"], COLOR["associated"], line["covariate"]
@@ -301,16 +300,15 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     look = {"fmt": "o", "markersize": 4.5, "color": orange, "ecolor": FAINT, "elinewidth": 0.7}
     for chosen, face, label in ((~off, "white", "_on"), (off, orange, "_off")):
         if chosen.any():
+            look |= {"markerfacecolor": face, "zorder": 3, "label": label}
             error = [(y - low)[chosen], (high - y)[chosen]]
-            own = {"markerfacecolor": face, "zorder": 3, "label": label}
-            ax.errorbar(x[chosen], y[chosen], yerr=error, **own, **look)
+            ax.errorbar(x[chosen], y[chosen], yerr=error, **look)
     bottom, top = min(low.min(), line["hpdi_low"].min()), max(high.max(), line["hpdi_high"].max())
-    ax.set_xlim(x.min() - pad, x.max() + pad)
-    ax.set_ylim(bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom))
+    room = 0.05 * (top - bottom)
+    ax.set(xlim=(x.min() - pad, x.max() + pad), ylim=(bottom - room, top + room))
     ax.set_xlabel(style.plain(result.published.covariate, 60))
     first, second = result.sets
     ax.set_ylabel(style.plain(f"cosine: {first} minus {second}", 60))
-
     said = [style.estimate(of, n, signed=True, between=" ") for of, n in ((true, 2), (slope, 3))]
     note = (
         f"{result.published.data}: {result.n} targets. True associations: r {said[0]}; average "
@@ -329,13 +327,12 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     data = pd.concat([frame.assign(drawn="target"), fitted], ignore_index=True)
     style.finish([ax], "Association against a covariate", note, handles, data)
     # Of many targets a few names, where chance left room, would look as if they were chosen.
-    every = names and (len(x) <= 20 or not off.any())
-    shown = [i for i in range(len(x)) if every or off[i]]
+    shown = off | (names and (len(x) <= 20 or not off.any()))
     lines = [(along, line[of]) for of in ("line", "hpdi_low", "hpdi_high")]
     lines += [(np.array(ax.get_xlim()), np.zeros(2))]
-    lines += [([x[i], x[i]], [low[i], high[i]]) for i in range(len(x))]
-    labels = [str(frame["target"].iloc[i]) for i in shown]
-    style.label_points(ax, x[shown], y[shown], labels, lines=lines, lead=off[shown].tolist())
+    lines += [([at, at], ends) for at, *ends in zip(x, low, high, strict=True)]
+    named = frame["target"].astype(str)[shown].tolist()
+    style.label_points(ax, x[shown], y[shown], named, lines=lines, lead=off[shown].tolist())
     return ax
 
 
@@ -378,13 +375,13 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     data = pd.DataFrame(rows, columns=["of", "r", "low", "high"])
     frame = pd.DataFrame(rows, columns=["key", "mean", "hpdi_low", "hpdi_high"])
     share = as_percent(result.prob)
-    looks = (
-        ("different", f"r of the published score, {share} interval by Fisher's z"),
-        ("associated", f"posterior mean and {share} HPDI, noise taken out"),
-    )
+    legends = {
+        "different": f"r of the published score, {share} interval by Fisher's z",
+        "associated": f"posterior mean and {share} HPDI, noise taken out",
+    }
     series = [
         forests.Series(frame[i : i + 1], COLOR[of], MARKER[of], width=2.4, size=7, legend=legend)
-        for i, (of, legend) in enumerate(looks)
+        for i, (of, legend) in enumerate(legends.items())
     ]
     ax = forests.forest(
         ax,

@@ -78,27 +78,27 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     edges = np.unique([*kept, -ceiling, ceiling])
     for side in (-1, 1):
         ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **HATCHED)
-    looks: dict[str, dict[str, Any]] = {
-        "as coded": {"color": _CODED},
-        "as intended": {"color": _INTENDED, "histtype": "step", "linewidth": 1.4},
-    }
-    marks: dict[str, dict[str, Any]] = {
-        "as coded": {"color": _SINGLE, "markeredgecolor": "white", "markersize": 9},
-        "as intended": {"color": _INTENDED, "markerfacecolor": "white", "markersize": 8},
+    looks: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+        "as coded": (
+            {"color": _CODED},
+            {"color": _SINGLE, "markeredgecolor": "white", "markersize": 9},
+        ),
+        "as intended": (
+            {"color": _INTENDED, "histtype": "step", "linewidth": 1.4},
+            {"color": _INTENDED, "markerfacecolor": "white", "markersize": 8},
+        ),
     }
     data = []
-    for formula, look in looks.items():
+    for formula, (bars, mark) in looks.items():
         sizes, single = case.effect_sizes[formula], case.single[formula]["bias"]
-        ax.hist(sizes, edges.tolist(), density=True, zorder=2, label=f"_{formula}", **look)
-        place = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+        ax.hist(sizes, edges, density=True, zorder=2, label=f"_{formula}", **bars)
         label = f"single draw, {formula}"
-        ax.plot([single], [0], "^", label=f"_{label}", **place, **marks[formula])
+        place = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+        ax.plot([single], [0], "^", label=f"_{label}", **place, **mark)
         density = np.histogram(sizes, edges, density=True)[0]
-        bars = {"formula": formula, "low": edges[:-1], "high": edges[1:], "density": density}
-        data += [
-            pd.DataFrame(bars),
-            pd.DataFrame({"formula": [label], "low": [single], "high": [single]}),
-        ]
+        ends = {"low": edges[:-1], "high": edges[1:], "density": density}
+        data.append(pd.DataFrame({"formula": formula, **ends}))
+        data.append(pd.DataFrame({"formula": [label], "low": [single], "high": [single]}))
     ax.set_xlim(-2.6, 2.6)
     ax.set_xticks([-ceiling, -1, 0, 1, ceiling], labels=["−√3", "−1", "0", "1", "√3"])
     ax.set_xlabel("effect size of WEAT, 2 + 2 protected words")
@@ -108,8 +108,8 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
         style.patch_handle("as coded", facecolor=_CODED),
         style.line_handle(_INTENDED, "as intended", linewidth=1.4),
         style.patch_handle("impossible", **HATCHED),
-        style.line_handle(label="single draw printed", **marks["as coded"] | small),
-        style.line_handle(label="the same draw as intended", **marks["as intended"] | small),
+        style.line_handle(label="single draw printed", **looks["as coded"][1] | small),
+        style.line_handle(label="the same draw as intended", **looks["as intended"][1] | small),
     ]
     coded = case.effect_sizes["as coded"]
     beyond = float(np.mean(np.abs(coded) > ceiling))

@@ -395,8 +395,8 @@ def finish(
         above += 13 * (title.count("\n") + 1)
     legend.set_in_layout(alone)  # or the layout would push the neighbors away
     width, height = figure.get_size_inches()
-    below = max(ax.get_xlabel().count("\n") for ax in axes)
-    grow = above - 66 + 11.5 * below  # sizes of figures reckon with 66 points
+    below = max(len(ax.get_xlabel().splitlines()) for ax in axes)
+    grow = above - 66 + 11.5 * (below - 1)  # sizes of figures reckon with 66 points
     if grow > 0 or not titled:
         height += pt(grow) / 72
         figure.set_size_inches(width, height)

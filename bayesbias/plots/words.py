@@ -86,24 +86,22 @@ def plot_words(
     means = means[means["protected_word"].isin(wanted)]
     table = table[table["protected_word"].isin(wanted)]
     groups = forests.by_class(table)
-    n = sum(forests.HEAD + len(of) for of in groups.values())
+    n = forests.rows_in(groups)
     (ax,) = style.axes_for(ax, style.rows_height(n, 0.5, 0.3))
     present = [name for name in CONNECTIONS if (table["connection"] == name).any()]
     lane = 0.84 / len(present)
-    lanes = {name: (i - (len(present) - 1) / 2) * lane for i, name in enumerate(present)}
+    lanes = dict(zip(present, forests.lanes(len(present), lane), strict=True))
     series = []
-    for name in present:
+    for name, shift in lanes.items():
         mine = means[means["connection"] == name].rename(columns={"protected_word": "key"})
-        look: dict[str, Any] = {"shift": lanes[name] - 0.25 * lane, "width": 2.0, "size": 4.6}
-        look["label"] = f"_mean {name}"
-        series.append(forests.Series(mine, COLOR[name], MARKER[name], **look))
-    zero = 1.0 if distance else None
-    rows = forests.draw_rows(ax, groups, series, zero=zero, inside=True)
+        look: dict[str, Any] = {"width": 2.0, "size": 4.6, "label": f"_mean {name}"}
+        series.append(forests.Series(mine, COLOR[name], MARKER[name], shift - 0.25 * lane, **look))
+    rows = forests.draw_rows(ax, groups, series, zero=1.0 if distance else None, inside=True)
     beyond = _rain(ax, table, outcome, rows, lanes, edges, style.points_per(ax, n) * lane)
     ax.margins(x=0)
     style.show_x(ax, *edges)
     ax.set_xlabel(forests.outcome_label(fit.spec))
-    handles = [style.line_handle(COLOR[name], name, MARKER[name], linewidth=2) for name in present]
+    handles = forests.connection_handles(present, 2)
     handles += [forests.one_handle()] if distance else []
     said = forests.estimand_label(fit.spec, "word", estimand)
     mean = forests.mean_and_interval(prob, estimand)
@@ -118,10 +116,10 @@ def plot_words(
         )
     shown = ["protected_class", *labels, "attribute_class", "attribute"]
     pairs = table[[c for c in shown if c in table]].assign(value=table[outcome], drawn="pair")
-    drawn = means[[*labels, "hpdi_low", "hpdi_high"]].assign(value=means["mean"])
-    classes = dict(zip(pairs["protected_word"], pairs["protected_class"], strict=True))
-    drawn = drawn.assign(
-        drawn="posterior mean", protected_class=drawn["protected_word"].map(classes)
+    drawn = means[[*labels, "hpdi_low", "hpdi_high"]].assign(
+        value=means["mean"],
+        drawn="posterior mean",
+        protected_class=means["protected_word"].map(forests.class_of(table)),
     )
     data = pd.concat([pairs, drawn], ignore_index=True)
     title = "Distance of each protected word, per connection"
@@ -157,17 +155,17 @@ def _rain(
         crowd = len(mine) / mine["protected_word"].nunique()
         dot = size * (1.15 if crowd < 40 else 0.85) * (0.85 if MARKER[name] == "s" else 1)
         inside = (x >= edges[0]) & (x <= edges[1])
-        look: dict[str, Any] = {"color": COLOR[name], "linewidths": 0}
+        look = {"color": COLOR[name], "linewidths": 0}
         dots = {"s": dot**2, "marker": MARKER[name], "alpha": np.clip(3.2 / crowd**0.5, 0.4, 0.9)}
         dots |= {"zorder": 2, "rasterized": len(table) > 6000, "label": f"_{name}"}
         ax.scatter(x[inside], y[inside], **dots, **look)
-        margin, ends = 0.015 * (edges[1] - edges[0]), ((-1, "<"), (1, ">"))
-        for (side, marker), edge in zip(ends, edges, strict=True):
-            if (out := side * (x - edge) > 0).any():
-                place = np.full(out.sum(), edge - side * margin)
-                wedge = {"s": 14, "marker": marker, "zorder": 2.5, "label": f"_beyond {name}"}
-                ax.scatter(place, y[out], **wedge, **look)
-                wedges += int(out.sum())
+        margin = 0.015 * (edges[1] - edges[0])
+        ends = ((x < edges[0], edges[0] + margin, "<"), (x > edges[1], edges[1] - margin, ">"))
+        for out, at, marker in ends:
+            wedge = {"s": 14, "marker": marker, "zorder": 2.5, "label": f"_beyond {name}"}
+            if out.any():
+                ax.scatter(np.full(out.sum(), at), y[out], **wedge, **look)
+        wedges += int((~inside).sum())
     return wedges
 
 
@@ -178,14 +176,13 @@ def _edges(table: pd.DataFrame, means: pd.DataFrame, outcome: str) -> tuple[floa
     middle 99 %, and nothing farther than four interquartile ranges from the quartiles of all pairs.
     Every interval is inside.
     """
-    values = table[outcome].to_numpy(dtype=float)
+    values = table[outcome]
     held = [*means["hpdi_low"], *means["hpdi_high"], *([1.0] if outcome == "distance" else [])]
-    quartiles = np.percentile(values, (25, 75))
-    reach = 4 * (quartiles[1] - quartiles[0])
-    groups = [group.to_numpy() for _, group in table.groupby("connection")[outcome]]
-    ends = [np.quantile(g, (0.005, 0.995)) for g in groups]
-    low = min(*held, max(min(end[0] for end in ends), quartiles[0] - reach))
-    high = max(*held, min(max(end[1] for end in ends), quartiles[1] + reach))
+    first, third = values.quantile([0.25, 0.75])
+    reach = 4 * (third - first)
+    middle = values.groupby(table["connection"]).quantile([0.005, 0.995]).unstack()
+    low = min(*held, max(middle[0.005].min(), first - reach))
+    high = max(*held, min(middle[0.995].max(), third + reach))
     whole = min(*held, values.min()), max(*held, values.max())
     # Where little room is gained, everything is better shown in its place.
     if whole[1] - whole[0] <= 1.15 * (high - low):
@@ -226,26 +223,26 @@ def plot_cosines(
     """
     (ax,) = style.axes_for(ax, 3.0)
     middles = (EDGES[:-1] + EDGES[1:]) / 2
-    shown, drawn, handles = [], [], []
-    for name, shape, look in _looks(shapes):
-        total = shape.histogram.sum()
+    shown, drawn, looks = [], [], _looks(shapes)
+    for name, shape, look in looks:
+        total, mean = shape.histogram.sum(), shape.mean_cosine
         density = shape.histogram / (total * (EDGES[1] - EDGES[0]))
-        columns = {"vectors": name, "cosine": middles, "density": density}
-        drawn.append(pd.DataFrame(columns | {"mean": shape.mean_cosine}))
+        columns = {"vectors": name, "cosine": middles, "density": density, "mean": mean}
+        drawn.append(pd.DataFrame(columns))
         ax.plot(middles, density, label=style.plain(name), **look)
-        mean = {"marker": 2, "clip_on": False, "label": "_mean", "markersize": 9}
-        ax.plot([shape.mean_cosine], [0], color=look["color"], **mean)
+        ax.plot([mean], [0], color=look["color"], marker=2, markersize=9, clip_on=False)
         shares = np.cumsum(shape.histogram) / total
         shown += [*middles[np.searchsorted(shares, (0.0005, 0.9995))]]
-        handles.append(style.line_handle(label=name, **look))
     ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
     ax.set_xlim(min(shown) - 0.02, max(shown) + 0.02)
     ax.set_ylim(0, None)
     ax.set_xlabel("cosine of a pair of words")
     ax.set_ylabel("density")
+    handles = [style.line_handle(label=name, **look) for name, _, look in looks]
     handles.append(style.line_handle(INK, "mean", "|", linewidth=0, markersize=9))
-    data = pd.concat(drawn, ignore_index=True)
-    return style.finish([ax], "Cosines of pairs of words", _name(shapes), handles, data)
+    return style.finish(
+        [ax], "Cosines of pairs of words", looks[0][1].name, handles, pd.concat(drawn)
+    )
 
 
 @styled
@@ -279,29 +276,27 @@ def plot_dimensions(
     'mean cosine they carry'
     """
     (ax,) = style.axes_for(ax, 3.0)
-    drawn, handles = [], []
-    for name, shape, look in _looks(shapes):
+    drawn, looks = [], _looks(shapes)
+    for name, shape, look in looks:
         carried = np.cumsum(np.sort(shape.contributions)[::-1])
         dimensions = np.arange(1, shape.dim + 1)
         columns = {"vectors": name, "dimensions": dimensions, "mean cosine": carried}
         drawn.append(pd.DataFrame(columns))
         ax.plot(dimensions, carried, label=style.plain(name), **look)
-        handles.append(style.line_handle(label=name, **look))
         if shape.words.share_top is not None and shape.mean_cosine > 0.01:
-            top = len(shape.words.dimensions)
+            top, color = len(shape.words.dimensions), look["color"]
             at = (top, carried[top - 1])
-            ax.plot(*([value] for value in at), "o", color=look["color"], label="_top")
+            ax.plot(*at, "o", color=color, label="_top")
             text = f"{shape.words.share_top:.0%} of it in {top}"
-            place = {"xytext": (7, -11), "textcoords": "offset points"}
-            ax.annotate(text, at, color=look["color"], **place)
+            ax.annotate(text, at, (7, -11), color=color, textcoords="offset points")
     ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel("leading dimensions")
     ax.set_ylabel("mean cosine they carry")
-    data = pd.concat(drawn, ignore_index=True)
+    handles = [style.line_handle(label=name, **look) for name, _, look in looks]
     title = "Mean cosine by leading dimensions"
-    return style.finish([ax], title, _name(shapes), handles, data)
+    return style.finish([ax], title, looks[0][1].name, handles, pd.concat(drawn))
 
 
 def _looks(shapes: Any) -> list[tuple[str, VectorShape, dict[str, Any]]]:
@@ -311,7 +306,3 @@ def _looks(shapes: Any) -> list[tuple[str, VectorShape, dict[str, Any]]]:
         (name, shape, {"color": COLOR[of], "linestyle": line, "linewidth": 1.3})
         for (name, shape), (of, line) in zip(named.items(), _LINES.items(), strict=False)
     ]
-
-
-def _name(shapes: Any) -> str:
-    return _looks(shapes)[0][1].name
