@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-from bayesbias.core.formatting import UNKNOWN, format_value, is_known
+from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
 __all__ = ["Column", "Interpretation", "Section", "Study"]
 
@@ -56,23 +56,34 @@ class Column:
     def cells(self, frame: pd.DataFrame) -> list[str]:
         """Return the printed cells of a frame."""
         digits = self.digits if self.digits is not None else decimals(frame)
-        headings = frame.get("is_heading", [False] * len(frame))
-        return [
-            "" if heading is True and self.is_number else cell
-            for heading, cell in zip(headings, self._cells(frame, digits), strict=True)
-        ]
-
-    def _cells(self, frame: pd.DataFrame, digits: int) -> list[str]:
         if self.kind in ("interval", "range"):
             sign = "+" if self.kind == "interval" else ""
             ends = zip(frame[self.name], frame[self.upper], strict=True)
-            return [
-                UNKNOWN
-                if not (is_known(low) and is_known(high))
-                else f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+            cells = [
+                f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]"
+                if is_known(low) and is_known(high)
+                else UNKNOWN
                 for low, high in ends
             ]
-        return [format_value(value, self.kind, digits) for value in frame[self.name]]
+        else:
+            cells = [format_value(value, self.kind, digits) for value in frame[self.name]]
+        if self.is_number and "is_heading" in frame:
+            return [
+                "" if head is True else cell
+                for head, cell in zip(frame["is_heading"], cells, strict=True)
+            ]
+        return cells
+
+
+def printed(
+    frame: pd.DataFrame, columns: Sequence[Column], prob: float
+) -> list[tuple[Column, str, list[str]]]:
+    """Return the columns that a frame has, each with its heading and its cells."""
+    return [
+        (column, column.heading.format(prob=as_percent(prob)), column.cells(frame))
+        for column in columns
+        if column.name in frame
+    ]
 
 
 def decimals(frame: pd.DataFrame) -> int:

@@ -77,9 +77,10 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
         if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
-    shown = [*main, *(name for c in first.columns for name in (c.name, c.upper)), "verdict"]
-    names = [name for name in dict.fromkeys(shown) if name in frame and name not in LEFT_OUT]
-    names = [name for name in names if name != "label" or "label" in main]
+    printed = [name for c in first.columns if c.name != "label" for name in (c.name, c.upper)]
+    names = [
+        n for n in dict.fromkeys([*main, *printed, "verdict"]) if n in frame and n not in LEFT_OUT
+    ]
     rows = [
         {name: _rounded(value) for name, value in row.items() if value is not None}
         for row in records(frame[names])

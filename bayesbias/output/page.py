@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, plain, whole_file
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Section
+from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import interpretation, study_of
 from bayesbias.output.store import Run, load_run
@@ -71,12 +71,7 @@ ESTIMATES = (
 """Terms of all estimates."""
 
 
-def write_report(
-    run: Any,
-    path: str | os.PathLike[str],
-    *,
-    view: View | None = None,
-) -> Path:
+def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = None) -> Path:
     """Write one self-contained HTML file about a result.
 
     Parameters
@@ -179,22 +174,23 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
 def _shown(section: Section, view: View) -> dict[str, Any]:
     """Return what the template needs of a section."""
     frame = section.frame
-    columns = (
-        [] if frame is None else [column for column in section.columns if column.name in frame]
-    )
-    texts = [column.cells(frame) for column in columns]
-    keys = [
-        [] if frame is None else [_sort_key(value) for value in frame[column.name]]
-        for column in columns
-    ]
-    rows = [
+    columns = [] if frame is None else printed(frame, section.columns, view.prob)
+    cells = [
         [
-            {"text": text[i].replace("-", "\N{MINUS SIGN}") if column.is_number and text[i] != "-" else text[i],
-             "number": column.is_number, "key": key[i], "long": len(text[i]) > LONG, "inner": text[i].startswith(" ")}
-            for column, text, key in zip(columns, texts, keys, strict=True)
+            {
+                "text": text.replace("-", "\N{MINUS SIGN}")
+                if column.is_number and text != "-"
+                else text,
+                "number": column.is_number,
+                "key": _sort_key(value),
+                "long": len(text) > LONG,
+                "inner": text.startswith(" "),
+            }
+            for value, text in zip(frame[column.name], texts, strict=True)
         ]
-        for i in range(0 if frame is None else len(frame))
-    ]  # fmt: skip
+        for column, _, texts in columns
+        if frame is not None
+    ]
     return {
         "name": section.name,
         "title": section.title,
@@ -202,11 +198,8 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
         "note": section.note,
         "sortable": frame is not None and "is_heading" not in frame,
         "picture": None if section.figure is None else svg_of(section.draw(), section.name),
-        "heads": [
-            {"text": c.heading.format(prob=f"{view.prob:.0%}"), "number": c.is_number}
-            for c in columns
-        ],
-        "rows": rows,
+        "heads": [{"text": head, "number": column.is_number} for column, head, _ in columns],
+        "rows": list(zip(*cells, strict=True)),
     }
 
 

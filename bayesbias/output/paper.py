@@ -8,6 +8,7 @@ from typing import Any
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, join_words, number_of
+from bayesbias.core.sections import printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import Run, load_run
@@ -167,16 +168,13 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     frame = section.frame
     if frame is None or frame.empty:
         raise InputError("the result has no rows of this table", where=name)
-    columns = [column for column in section.columns if column.name in frame]
-    heads = [
-        column.heading.format(prob=as_percent(view.prob)).translate(SPECIAL) for column in columns
+    shown = printed(frame, section.columns, view.prob)
+    columns = [
+        [head.translate(SPECIAL), *map(_number if column.is_number else _text, cells)]
+        for column, head, cells in shown
     ]
-    cells = [
-        [_number(cell) if column.is_number else _text(cell) for cell in column.cells(frame)]
-        for column in columns
-    ]
-    rows = [" & ".join(row) + r" \\" for row in [heads, *zip(*cells, strict=True)]]
-    sides = "".join("r" if column.is_number else "l" for column in columns)
+    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    sides = "".join("r" if column.is_number else "l" for column, _, _ in shown)
     lines = [
         rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}",
     ]  # fmt: skip

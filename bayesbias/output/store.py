@@ -23,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import sha256_file
+from bayesbias.core.files import read_json, sha256_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
@@ -132,7 +133,9 @@ def save_run(
     target.parent.mkdir(parents=True, exist_ok=True)
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        _write_payload(result, new)
+        (new / "result").mkdir()
+        content = _encoded(result, new / "result", "result")
+        (new / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         text = to_text(result, view, detail=True, more=more)
         (new / "result.txt").write_text(text + "\n", encoding="utf-8")
         for section in [*study.sections(result, view), *more]:
@@ -193,16 +196,15 @@ def check_folder(
         raise InputError("expected a folder, got a file", where=str(target))
     if force or not (target / MANIFEST).is_file():
         return
-    found, problem = _manifest(target), None
+    found, problem = _manifest(target), ""
     if found["kind"] != kind:
         problem = (
-            f"the folder holds a run of the kind {found['kind']}, and this one is of the kind "
-            f"{kind}"
+            f"expected a folder for a run of the kind {kind}, got one of the kind {found['kind']}"
         )
-    elif inputs is not None and found["inputs"] is not None and found["inputs"] != inputs:
+    elif inputs is not None and found["inputs"] is not None:
         names = sorted(inputs.keys() | found["inputs"].keys())
-        other = [name for name in names if inputs.get(name) != found["inputs"].get(name)]
-        problem = f"the folder holds a run of other inputs ({', '.join(other)})"
+        if other := [name for name in names if inputs.get(name) != found["inputs"].get(name)]:
+            problem = f"the folder holds a run of other inputs ({', '.join(other)})"
     if problem:
         hint = "name another folder, or replace the run with --force"
         raise InputError(problem, where=str(target), hint=hint)
@@ -262,7 +264,7 @@ def load_run(folder: str | os.PathLike[str]) -> Run:
                     where=str(path / name),
                     hint="copy the run again, or make it anew",
                 )
-    content = json.loads((path / PAYLOAD).read_text(encoding="utf-8"))
+    content = read_json(path / PAYLOAD)
     return Run(
         _decoded(content, path / "result"),
         View(**manifest["view"]),
@@ -308,29 +310,14 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
             where=str(folder),
             hint="give the folder that was named with --out",
         )
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["schema"] != SCHEMA:
-            raise InputError(
-                "the run has another layout",
-                where=str(path),
-                found=content["schema"],
-                valid=str(SCHEMA),
-            )
-        found = {key: content[key] for key in ("kind", "view", "command", "files")}
-        return found | {"inputs": content.get("inputs")}
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError("the file is not a run.json of bayesbias", where=str(path)) from error
+    content = read_json(path)
+    needed = ("kind", "view", "command", "files", "schema")
+    checks.known_keys(content, (*needed, "versions", "inputs"), path, needed=needed)
+    checks.schema(content, SCHEMA, path)
+    return content
 
 
 # -- the result itself: dataclasses, mappings and sequences as JSON, frames and fits as files beside
-
-
-def _write_payload(result: Any, folder: Path) -> None:
-    parts = folder / "result"
-    parts.mkdir()
-    content = _encoded(result, parts, "result")
-    (folder / PAYLOAD).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _encoded(value: Any, parts: Path, name: str) -> Any:
@@ -350,15 +337,11 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
         return value.item()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {
-            field.name: getattr(value, field.name)
+            field.name: _encoded(getattr(value, field.name), parts, f"{name}.{field.name}")
             for field in dataclasses.fields(value)
             if field.init
         }
-        kind = f"{type(value).__module__}:{type(value).__name__}"
-        return {
-            "_type": kind,
-            "fields": {key: _encoded(part, parts, f"{name}.{key}") for key, part in fields.items()},
-        }
+        return {"_type": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
     if isinstance(value, Mapping):
         rows = [
             [_encoded(key, parts, name), _encoded(part, parts, f"{name}.{i}")]
@@ -396,14 +379,11 @@ def _decoded(value: Any, parts: Path) -> Any:
         rows = [(_decoded(key, parts), _decoded(part, parts)) for key, part in value["_mapping"]]
         return dict(rows)
     module, _, name = value["_type"].partition(":")
-    made = (
-        getattr(importlib.import_module(module), name, None)
-        if module.startswith("bayesbias.")
-        else None
-    )
+    known = module.startswith("bayesbias.")
+    made = getattr(importlib.import_module(module), name, None) if known else None
     if not (isinstance(made, type) and dataclasses.is_dataclass(made)):
         raise InputError(
-            "the result is of a type that this version does not have",
+            "expected a result of a type that this version has",
             where=str(parts.parent),
             found=value["_type"],
         )

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core.sections import Column, Interpretation, Section
+from bayesbias.core.sections import Column, Interpretation, Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import interpretation, study_of
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 80
-GAP = "  "
 MOST_ROWS = 40  # of one table; what is shown first has fewer
 
 
@@ -71,11 +70,8 @@ def section_text(section: Section, view: View) -> str:
     frame = section.frame
     if frame is None or frame.empty:
         return ""
-    lines = [
-        *wrapped(section.title),
-        "",
-        *table_lines(frame.head(MOST_ROWS), section.columns, view),
-    ]
+    lines = [*wrapped(section.title), ""]
+    lines += table_lines(frame.head(MOST_ROWS), section.columns, view)
     if len(frame) > MOST_ROWS:
         lines.append(f"and {len(frame) - MOST_ROWS:,} more rows: --out writes all")
     if section.note:
@@ -85,18 +81,15 @@ def section_text(section: Section, view: View) -> str:
 
 def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> list[str]:
     """Return the lines of a table: texts to the left, numbers to the right."""
-    shown = [column for column in columns if column.name in frame]
-    heads = [column.heading.format(prob=f"{view.prob:.0%}") for column in shown]
-    cells = [column.cells(frame) for column in shown]
-    widths = [max(map(len, [head, *own])) for head, own in zip(heads, cells, strict=True)]
-    lines = []
-    for row in [heads, *zip(*cells, strict=True)]:
-        parts = [
-            text.rjust(width) if column.is_number else text.ljust(width)
-            for text, width, column in zip(row, widths, shown, strict=True)
-        ]
-        lines.append(GAP.join(parts).rstrip())
-    return lines
+    shown = printed(frame, columns, view.prob)
+    if not shown:
+        return []
+    texts = [
+        [text.rjust(width) if column.is_number else text.ljust(width) for text in (head, *cells)]
+        for column, head, cells in shown
+        for width in [max(map(len, (head, *cells)))]
+    ]
+    return ["  ".join(row).rstrip() for row in zip(*texts, strict=True)]
 
 
 def interpretation_text(said: Interpretation, detail: bool = False) -> str:
@@ -106,17 +99,11 @@ def interpretation_text(said: Interpretation, detail: bool = False) -> str:
         rows[1:1] = [("", text) for text in said.details]
     lines = []
     for label, text in rows:
-        lines += textwrap.wrap(
-            text,
-            WIDTH,
-            initial_indent=f"{label:<9}",
-            subsequent_indent=" " * 9,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        lines += wrapped(text, f"{label:<9}", " " * 9)
     return "\n".join(lines)
 
 
-def wrapped(text: str) -> list[str]:
-    """Return the lines of a paragraph."""
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+def wrapped(text: str, first: str = "", others: str = "") -> list[str]:
+    """Return the lines of a paragraph, with what stands before the first and the others."""
+    indents: Any = {"initial_indent": first, "subsequent_indent": others}
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False, **indents)

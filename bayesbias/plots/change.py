@@ -218,7 +218,7 @@ def plot_controls(
         height, width = 1.6 + max(2.0, across / n), max(style.WIDTH, 2.2 * n)
     axes = style.axes_for(ax, height, width, n, sharey=n > 1)
     present = _square_scatter(axes, tables, CONTROLS)
-    regression = {"color": COLOR["associated"], "linewidth": 1.6}
+    regression: dict[str, Any] = {"color": COLOR["associated"], "linewidth": 1.6}
     for panel, name, table in zip(axes, names, tables, strict=True):
         geometry = comparison.geometry_of(name, prob)
         means, x = table[["original", "debiased"]].mean(), table["original"]
