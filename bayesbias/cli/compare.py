@@ -1,7 +1,8 @@
-"""The command ``bayesbias compare``."""
+"""The commands ``bayesbias compare`` and ``bayesbias debias``."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,3 +134,34 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
 def _name(path: str) -> str:
     """Return the name of a file without its endings."""
     return Path(path).name.split(".")[0]
+
+
+@click.command(cls=shared.Command)
+@shared.options("embedding", "wordlist", "controls")
+@shared.options("own.debias", *shared.READING, "as_json")
+@click.option(
+    "--equalize/--no-equalize", default=True, help="Hard: equalize the definitional sets."
+)
+def debias(method: str, out: Path, **given: Any) -> None:
+    """Debias word vectors and write them."""
+    import bayesbias as bb
+
+    if given["embedding"] is None or given["wordlist"] is None:
+        raise InputError("expected --embedding and --wordlist, got less")
+    listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])
+    in_sets = [word for group in listed.definitional_sets for word in group]
+    wanted = list(dict.fromkeys([*listed.words, *in_sets])) if given["words"] == "listed" else None
+    vectors = shared.vectors_of(given, wanted)
+    if wanted is not None and vectors.open_vocabulary:
+        vectors = dataclasses.replace(vectors, lookup=None)
+    settings = {"k": given["k"], "neutralize": given["neutralize"]}
+    if method == "hard":
+        result = bb.hard_debias(
+            vectors, listed, equalize=given["equalize"], overlap=given["overlap"], **settings
+        )
+    else:
+        result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
+    bb.save_embedding(result.embedding, out)
+    notes = [f"Note     {note}" for note in result.notes]
+    answer = {**result.as_dict(), "written": str(out)}
+    shared.tell(answer, repr(result), *notes, f"Written  {out}")

@@ -55,9 +55,9 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
         return
     table = shared.table_of(given)
     several = table.provenance.get("embedding", {}).get("several_vectors", 0)
-    words = len({*table.frame["protected_word"], *table.frame["attribute"]})
+    size = len({*table.frame["protected_word"], *table.frame["attribute"]})
     alone = not any([compare_models, *(given[name] for name in (*SINGLE, "allow_pickle"))])
-    if 2 * several > words and given["contexts"] is None and alone:
+    if 2 * several > size and given["contexts"] is None and alone:
         given |= {"contexts": 10}
         shared.check_out(given, "replicates")
         shared.show(_replicates(model, given), given)

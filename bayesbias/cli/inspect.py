@@ -26,11 +26,7 @@ NEAR_ZERO = 0.05  # a mean cosine that hardly moves a single one
 
 
 @click.command(cls=shared.Command)
-@shared.options("embedding")
-@click.option("--controls", default="2022", metavar="C", help="Neutral words to look at alone.")
-@shared.options(*shared.READING)
-@click.option("--out", type=shared.PATH, metavar="DIR", help="Write figures and shape.json here.")
-@shared.options("as_json")
+@shared.options("embedding", "own.describe", *shared.READING, "as_json")
 def describe(out: Path | None, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
@@ -116,10 +112,7 @@ def show(name: str, **given: Any) -> None:
 
 @click.command(cls=shared.Command)
 @click.argument("run", type=shared.PATH)
-@click.option(
-    "--out", type=shared.PATH, metavar="FILE.html", help="Write the page here [RUN.html]."
-)
-@shared.options(*shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
+@shared.options("own.report", *shared.VIEW, "as_json", prob=None, rope=None, standard_rope=None)
 def report(run: Path, out: Path | None, **changed: Any) -> None:
     """Write one HTML page about a run.
 

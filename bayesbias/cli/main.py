@@ -20,7 +20,7 @@ from bayesbias.core.errors import BayesbiasError
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "inspect"},
     "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "inspect"},
-    "Debiased vectors": {"debias": "debias", "compare": "compare"},
+    "Debiased vectors": {"debias": "compare", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
     "Answers of any model": {"responses": "responses"},
     "Many fits, planning a study": dict.fromkeys(["sweep", "sample-size", "coverage"], "planning"),

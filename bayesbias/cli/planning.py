@@ -35,16 +35,11 @@ COVERED = (
     Column("bias", "bias", "signed", digits=4),
     Column("width", "width", "number", digits=3),
 )
-RUN = click.option("--fit", type=shared.PATH, metavar="RUN", help="Take words and SDs from a run.")
 
 
 @click.command(cls=shared.Command)
 @click.argument("plan", type=shared.PATH, metavar="PLAN.toml")
-@click.option(
-    "--out", type=shared.PATH, required=True, metavar="DIR", help="Write cells and results here."
-)
-@click.option("--common-words", is_flag=True, help="Keep the words that all embeddings have.")
-@shared.options("workers", "dask", "resume", *shared.OUTPUT[1:])
+@shared.options("own.sweep", "workers", "dask", "resume", *shared.OUTPUT[1:])
 @click.pass_context
 def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
     """Fit every embedding, word list and model of a plan."""
@@ -60,16 +55,8 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
 
 
 @click.command("sample-size", cls=shared.Command)
-@click.option("--width", type=shared.POSITIVE, metavar="W", help="Wanted width, in cosine.")
-@click.option("--reliability", type=shared.FRACTION, metavar="R", help="Or wanted reliability.")
-@click.option("--contrast", metavar="C", help="Contrast.")
-@click.option("--score", "measure", metavar="S", help="weat, word, class or attribute_set.")
-@click.option("--coefficient", metavar="C", help="against_zero, absolute or relative.")
-@RUN
-@click.option(
-    "--check", type=click.IntRange(0), default=20, help="Simulated tables for each check."
-)
-@shared.options("seed", "engine", "workers", "dask", "prob", "as_json", seed=0, engine="quick")
+@shared.options("own.sample-size", "seed", "engine", "workers", "dask", seed=0, engine="quick")
+@shared.options("prob", "as_json")
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
     import bayesbias as bb
@@ -82,9 +69,11 @@ def sample_size(fit: Path | None, **given: Any) -> None:
         if fitted is None:
             problem, hint = "expected a fit of your own table, got none", "add --fit RUN"
             raise InputError(problem, where="--reliability", hint=hint)
-        target, more = given["reliability"], shared.chosen(given, "measure", "coefficient")
-        frame = bb.simulation.plan_reliability(fitted, target, prob=given["prob"], **more)
-        goal = {"reliability": target, **more}
+        target, prob = given["reliability"], given["prob"]
+        goal = {"measure": given["score"], **shared.chosen(given, "coefficient")}
+        goal = {name: value for name, value in goal.items() if value is not None}
+        frame = bb.simulation.plan_reliability(fitted, target, prob=prob, **goal)
+        goal["reliability"] = target
         wanted = f"a reliability of {target:g}"
     else:
         scenario = None if fitted is None else bb.simulation.scenario_from_fit(fitted)
@@ -108,28 +97,8 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     )
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    """Read whole numbers with commas."""
-    parts = text.split(",")
-    if not all(part.strip().isdigit() for part in parts):
-        raise click.BadParameter(f"expected whole numbers with commas, got {text!r}")
-    return tuple(map(int, parts))
-
-
 @click.command(cls=shared.Command)
-@RUN
-@click.option("--words", type=_numbers, metavar="N,...", help="Protected words of each class.")
-@click.option("--attributes", type=_numbers, metavar="N,...", help="Stereotypes of each class.")
-@click.option("--human", type=click.IntRange(0), help="Human control words.")
-@click.option("--neutral", type=click.IntRange(0), help="Neutral control words.")
-@click.option("--embedding", metavar="E", help="Real vectors, with --wordlist or --pools.")
-@click.option("--wordlist", metavar="W", help="Negative controls: shuffle this word list.")
-@click.option("--pools", metavar="W", help="Draw tables from a word list with long lists.")
-@click.option("--distances", metavar="FILE", help="All pairs of the pools instead of both.")
-@click.option("--controls", metavar="C", help="Control words of the list, or none.")
-@click.option("--methods", metavar="M,...", help="Models, weat, averages_t, pairs_t, moments.")
-@click.option("--tables", type=shared.COUNT, help="Tables to simulate; 1000 by default.")
-@shared.options("seed", "engine", "workers", "dask", seed=0, engine="quick")
+@shared.options("own.coverage", "seed", "engine", "workers", "dask", seed=0, engine="quick")
 @shared.options(*shared.READING, "prob", "as_json")
 def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""

@@ -26,12 +26,30 @@ POSITIVE = click.FloatRange(0, min_open=True)
 FRACTION = click.FloatRange(0, 1, min_open=True, max_open=True)
 COUNT = click.IntRange(1)
 PATH = click.Path(path_type=Path)
-TYPES = {"positive": POSITIVE, "fraction": FRACTION, "count": COUNT, "path": PATH}
-TYPES |= {"seed": click.IntRange(0, 2**32 - 1)}
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Read whole numbers with commas."""
+    parts = text.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise click.BadParameter(f"expected whole numbers with commas, got {text!r}")
+    return tuple(map(int, parts))
+
+
+TYPES: dict[str, Any] = {
+    "positive": POSITIVE,
+    "fraction": FRACTION,
+    "count": COUNT,
+    "natural": click.IntRange(0),
+    "seed": click.IntRange(0, 2**32 - 1),
+    "path": PATH,
+    "numbers": _numbers,
+}
 
 GROUPS: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
     Path(__file__).with_name("options.toml").read_text(encoding="utf-8")
 )
+OWN: dict[str, dict[str, dict[str, Any]]] = GROUPS.pop("own")
 VECTORS, READING, COVARIATES, SAMPLING, VIEW, OUTPUT = (
     tuple(GROUPS[group])
     for group in ("vectors", "reading", "covariates", "sampling", "view", "output")
@@ -112,12 +130,18 @@ def _help_line(option: click.Option) -> tuple[str, str]:
 
 
 def options(*names: str, **defaults: Any) -> Decorator:
-    """Add shared options to a command, in this order, some with another default."""
-    every = {name: each for group in GROUPS.values() for name, each in group.items()}
+    """Add options to a command, in this order, some with another default.
+
+    ``own.NAME`` are all that one command has for itself.
+    """
+    held = {name: each for group in GROUPS.values() for name, each in group.items()}
+    found: list[tuple[str, dict[str, Any]]] = []
+    for name in names:
+        found += OWN[name[4:]].items() if name.startswith("own.") else [(name, held[name])]
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name in reversed(names):
-            settings = {**every[name]}
+        for name, given in reversed(found):
+            settings = {**given}
             if kind := settings.get("type"):
                 settings["type"] = TYPES[kind] if isinstance(kind, str) else click.Choice(kind)
             if name in defaults:
