@@ -180,22 +180,16 @@ class ResponsesResult:
             ``contrast, answers, questions``, and the columns of `bayesbias.inference.estimates`.
         """
         fit = self._fitted()
-        design, table = fit.design, fit.table
+        table, label = fit.table, fit.spec.results.group
+        name, arms = str(table.get("contrast", [""])[0]), {table[label].iloc[0]: 1.0}
+        if self.kind != "paired":
+            _, name, arms = self._pairs()[0]
         n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
-        label = fit.spec.results.group
-        first = self._pairs()[0] if self.kind != "paired" else None
-        if first is None:
-            weights = np.where(table[label] == table[label].iloc[0], 1.0, 0.0)
-            name = str(table["contrast"].iloc[0])
-        else:
-            name, sides = f"{first[1]}", first[2]
-            weights = np.zeros(len(table))
-            for arms, sign in sides:
-                for arm in arms:
-                    own = (table[label] == arm).to_numpy()
-                    weights[own] += sign / len(arms) / n[own].sum()
+        weights = np.zeros(len(table))
+        for arm, weight in arms.items():
+            own = (table[label] == arm).to_numpy()
+            weights[own] = weight / n[own].sum()
         used = weights != 0
-        weights = weights / (n[used].sum() if first is None else 1.0)
         parts = self._variances(used)
         variance: Any = 0.0
         alone: Any = 0.0
@@ -203,7 +197,7 @@ class ResponsesResult:
         for term, square in parts.items():
             together = own
             if term != "answer":
-                sums = np.bincount(design.index[term], weights * n)
+                sums = np.bincount(fit.design.index[term], weights * n)
                 together = float((sums**2).sum())
             variance, alone = variance + square * together, alone + square * min(own, together)
         effective = self._by_chain((alone / variance * n[used].sum())[:, None])
@@ -267,155 +261,126 @@ class ResponsesResult:
         """Return draws of the variance of each effect, and of single answers."""
         fit = self._fitted()
         design, draws = fit.design, fit.draws()
-        out = {}
-        for name in fit.spec.mu:
-            if fit.spec.is_random(name):
-                sigma = str(fit.spec.parameters[name].args["sigma"])
-                entries = design.parent[name, "sigma"][design.index[name][rows]]
-                out[name] = (draws[sigma].reshape(len(draws[sigma]), -1) ** 2)[:, entries].mean(
-                    axis=1
-                )
+
+        def square(sigma: str, entries: np.ndarray) -> np.ndarray:
+            values = draws[sigma].reshape(len(draws[sigma]), -1)[:, entries]
+            return np.asarray((values**2).mean(axis=1))
+
+        out = {
+            name: square(
+                str(fit.spec.parameters[name].args["sigma"]),
+                design.parent[name, "sigma"][design.index[name][rows]],
+            )
+            for name in fit.spec.mu
+            if fit.spec.is_random(name)
+        }
         if self.kind == "choice":
             return out | {"answer": np.full(len(next(iter(draws.values()))), np.pi**2 / 3)}
         sigma = str(fit.spec.noise["sigma"])
-        entries = design.index[sigma][rows]
-        return out | {
-            "answer": (draws[sigma].reshape(len(draws[sigma]), -1) ** 2)[:, entries].mean(axis=1)
-        }
+        return out | {"answer": square(sigma, design.index[sigma][rows])}
 
-    def _pairs(self) -> list[tuple[str, str, list[tuple[list[str], float]]]]:
-        """Return (model, contrast, [(arms, sign)]) of all contrasts."""
+    def _pairs(self) -> list[tuple[str, str, dict[str, float]]]:
+        """Return model, contrast and the weights of groups under models, of all contrasts."""
         groups, models = self.responses.groups, self.responses.models
-        alone: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = group_contrasts(groups)
-        alone = alone or [(groups[0], (groups[0],), ())]
-        out: list[tuple[str, str, list[tuple[list[str], float]]]] = []
+        alone = group_contrasts(groups) or [(groups[0], (groups[0],), ())]
 
-        def sides(
-            model: str, a: tuple[str, ...], b: tuple[str, ...], sign: float
-        ) -> list[tuple[list[str], float]]:
-            both = [
-                ([f"{g} | {model}" for g in side], s * sign)
-                for side, s in ((a, 1.0), (b, -1.0))
-                if side
-            ]
-            return both
+        def weights(model: str, *sides: tuple[str, ...], sign: float = 1.0) -> dict[str, float]:
+            signed = zip(sides, (sign, -sign), strict=True)
+            return {f"{g} | {model}": by / len(side) for side, by in signed for g in side}
 
-        if len(groups) > 1:
-            out += [
-                (model, name, sides(model, a, b, 1.0)) for model in models for name, a, b in alone
-            ]
-        for (first, second), (name, a, b) in itertools.product(
-            itertools.combinations(models, 2), alone
-        ):
-            out.append(
-                (f"{first} - {second}", name, sides(first, a, b, 1.0) + sides(second, a, b, -1.0))
-            )
-        return out
+        within = [(model, name, weights(model, a, b)) for model in models for name, a, b in alone]
+        between = [
+            (f"{m} - {n}", name, weights(m, a, b) | weights(n, a, b, sign=-1.0))
+            for (m, n), (name, a, b) in itertools.product(itertools.combinations(models, 2), alone)
+        ]
+        return [*(within if len(groups) > 1 else []), *between]
 
     def _described(self, estimand: str, level: str, prob: float) -> list[pd.DataFrame]:
+        """Return the contrasts of a level, one table a scale."""
+        from scipy import sparse
+
         fit = self._fitted()
         rows = fit.rows_of(level, estimand, "arm")
-        out = []
         if self.kind == "paired":
             frame = fit.describe(rows, estimand, "series", prob, self.rope)
-            labels = frame["series"].str.rsplit(" | ", n=1, expand=True)
-            frame = frame.assign(contrast=labels[0], model=labels[1], scale="outcome").drop(
-                columns="series"
-            )
-            first = ["model", "contrast", "level", "name", "estimand", "scale"]
-            return [frame[[*first, *(name for name in frame if name not in first)]]]
+            series = frame.pop("series").str.rsplit(" | ", n=1, expand=True)
+            frame.insert(0, "contrast", series[0])
+            frame.insert(0, "model", series[1])
+            frame.insert(5, "scale", "outcome")
+            return [frame]
         labels, weights = self._weights(rows.keys)
+        labels["estimand"] = [estimand] * len(weights)
         if self.kind == "choice":
-            _, draws = self._probabilities(estimand, level)
-            found = labelled_draws(
-                draws @ weights.T, {**labels, "estimand": estimand, "scale": "probability"}
-            )
-            out.append(estimates(found, prob, self.rope))
-            logits = self._by_chain(
-                rows.linear.draws(fit.draws_for({p.name for p in rows.linear.parts}))
-            )
-            found = labelled_draws(
-                logits @ weights.T, {**labels, "estimand": estimand, "scale": "log_odds"}
-            )
-            return [*out, estimates(found, prob, _STEEPEST * self.rope)]
-        parts = tuple(
-            Part(part.name, (_sparse(weights) @ part.weights).tocsr()) for part in rows.linear.parts
+            _, shares = self._probabilities(estimand, level)
+            log_odds = rows.linear.draws(fit.draws_for({part.name for part in rows.linear.parts}))
+            scales = {
+                "probability": (shares, self.rope),
+                "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
+            }
+            return [
+                estimates(labelled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
+                for scale, (draws, rope) in scales.items()
+            ]
+        linear = Linear(
+            weights @ rows.linear.constant,
+            tuple(
+                Part(part.name, (sparse.csr_array(weights) @ part.weights).tocsr())
+                for part in rows.linear.parts
+            ),
         )
-        linear = Linear(weights @ rows.linear.constant, parts)
         known = None if rows.known is None else weights @ rows.known
-        keys = list(
-            zip(labels["level"], labels["name"], map(str, range(len(weights))), strict=True)
-        )
+        keys = [("", "", str(place)) for place in range(len(weights))]
         whole = Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
         answer = fit.answer(whole, estimand, "place")
         frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.known)
         frame = frame.drop(columns=["level", "name", "place", "estimand"])
-        for place, (name, values) in enumerate(
-            {**labels, "estimand": estimand, "scale": "outcome"}.items()
-        ):
+        for place, (name, values) in enumerate({**labels, "scale": "outcome"}.items()):
             frame.insert(place, name, values)
         return [frame]
 
     def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, list[str]], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
         at = {key: place for place, key in enumerate(keys)}
-        labels: dict[str, list[str]] = {name: [] for name in ("model", "contrast", "level", "name")}
-        weights = []
-        for level, name in dict.fromkeys(key[:2] for key in keys):
-            for model, contrast, sides in self._pairs():
-                if not all((level, name, arm) in at for arms, _ in sides for arm in arms):
-                    continue
-                row = np.zeros(len(keys))
-                for arms, sign in sides:
-                    row[[at[level, name, arm] for arm in arms]] += sign / len(arms)
-                weights.append(row)
-                for column, label in zip(labels, (model, contrast, level, name), strict=True):
-                    labels[column].append(label)
-        return labels, np.array(weights).reshape(len(weights), len(keys))
+        found = [
+            (
+                (model, contrast, level, name),
+                {at.get((level, name, arm), -1): w for arm, w in arms.items()},
+            )
+            for level, name in dict.fromkeys(key[:2] for key in keys)
+            for model, contrast, arms in self._pairs()
+        ]
+        found = [(label, arms) for label, arms in found if -1 not in arms]
+        weights = np.zeros((len(found), len(keys)))
+        for row, (_, arms) in zip(weights, found, strict=True):
+            row[list(arms)] = list(arms.values())
+        names = ("model", "contrast", "level", "name")
+        return {name: [label[k] for label, _ in found] for k, name in enumerate(names)}, weights
 
     def _probabilities(
         self, estimand: str, level: str
     ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
         fit = self._fitted()
-        design, table, spec = fit.design, fit.table, fit.spec
+        design, draws = fit.design, fit.draws()
         labels, codes, _ = levels_of(design, estimand)[level]
-        draws = fit.draws()
         n = len(next(iter(draws.values())))
         chains = fit.idata["posterior"].sizes["chain"]
         some = np.arange(n).reshape(chains, -1)[:, :: -(-n // _DRAWS)].ravel()
         kept = self._held(level, estimand)
         joint = np.stack([design.index[name] for name in kept])
-        cell_of, cell = np.unique(joint, axis=1, return_inverse=True)[0:2]
-        eta = sum(
-            draws[name].reshape(n, -1)[some][:, own]
-            for name, own in zip(kept, cell_of, strict=True)
-        )
-        free = np.zeros(len(some))
-        for name in set(spec.mu) - set(kept):
-            free = free + draws[str(spec.parameters[name].args["sigma"])][some] ** 2
-        values = _expected_probability(np.asarray(eta), np.sqrt(free)[:, None])
-        arms = table["arm"].astype(str).to_numpy()
-        keys, columns = [], []
-        for code, label in enumerate(labels):
-            for arm in dict.fromkeys(arms):
-                mine = (codes == code) & (arms == arm)
-                if mine.any():
-                    weights = (
-                        np.bincount(cell.ravel()[mine], minlength=cell_of.shape[1]) / mine.sum()
-                    )
-                    keys.append((level, label, arm))
-                    columns.append(values @ weights)
-        order = {key: place for place, key in enumerate(keys)}
-        wanted = fit.rows_of(level, estimand, "arm").keys
-        stacked = np.stack([columns[order[key]] for key in wanted], axis=-1)
-        return wanted, stacked.reshape(chains, -1, len(wanted))
-
-
-def _sparse(weights: np.ndarray) -> Any:
-    from scipy import sparse
-
-    return sparse.csr_array(weights)
+        cells, cell = np.unique(joint, axis=1, return_inverse=True)
+        eta, free = np.zeros((len(some), cells.shape[1])), np.zeros((len(some), 1))
+        for name, own in zip(kept, cells, strict=True):
+            eta += draws[name].reshape(n, -1)[some][:, own]
+        for name in set(fit.spec.mu) - set(kept):
+            free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
+        values = _expected_probability(eta, np.sqrt(free))
+        names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
+        keys, columns = fit.rows_of(level, estimand, "arm").keys, []
+        for _, label, arm in keys:
+            mine = cell.ravel()[(names == label) & (arms == arm)]
+            columns.append(values @ (np.bincount(mine, minlength=cells.shape[1]) / len(mine)))
+        return keys, np.stack(columns, axis=-1).reshape(chains, -1, len(keys))
 
 
 def _expected_probability(eta: np.ndarray, sd: np.ndarray) -> np.ndarray:
@@ -489,46 +454,37 @@ def fit_responses(
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)
+    y = frame["outcome"].to_numpy()
+    why = ""
     if not result._pairs() and kind != "paired":
-        return _without(
-            result, "There is one group and one model, so that there is nothing to compare."
-        )
-    if kind != "choice" and table.frame[list(_NOUNS)].eq("").all(axis=None):
-        return _without(
-            result,
+        why = "There is one group and one model, so that there is nothing to compare."
+    elif kind == "choice":
+        pass
+    elif table.frame[list(_NOUNS)].eq("").all(axis=None):
+        why = (
             "The columns word, template and item are missing, so that all answers about a group "
-            "count as one. Add a column that tells them apart and name it: --columns word=NAME.",
+            "count as one. Add a column that tells them apart and name it: --columns word=NAME."
         )
-    if kind != "choice" and len(frame) < 4:
-        return _without(result, f"There are too few answers for a fit ({len(frame)}).")
+    elif len(frame) < 4:
+        why = f"There are too few answers for a fit ({len(frame)})."
+    elif np.ptp(y) <= 1e-12 * max(1.0, np.abs(y).max()):
+        why = f"All answers agree ({y[0]:.3g}), so that there is nothing to fit."
+    if why:
+        return replace(result, notes=(*notes, why))
     spec = load_model(MODELS[kind] if model is None else model)
-    if kind != "choice":
-        y = frame["outcome"].to_numpy()
-        center, sd = (
-            (0.0, float(np.sqrt(np.mean(y**2))))
-            if kind == "paired"
-            else (float(y.mean()), float(y.std()))
-        )
-        if np.ptp(y) <= 1e-12 * max(1.0, np.abs(y).max()):
-            return _without(
-                result, f"All answers agree ({y[0]:.3g}), so that there is nothing to fit."
-            )
-        if model is None or str(model) in list_models():
-            spec = scaled(spec, center, sd)
+    if kind != "choice" and (model is None or str(model) in list_models()):
+        paired = kind == "paired"
+        center, sd = (0.0, np.sqrt(np.mean(y**2))) if paired else (y.mean(), y.std())
+        spec = scaled(spec, float(center), float(sd))
     if spec.trim:
         spec = trimmed(spec, frame)
     sampling.setdefault("pointwise", False)
     if kind == "number":
         sampling.setdefault("sampler", _sampler(Design.of(spec, frame)))
     try:
-        fitted = fit(frame, spec, **sampling)
+        return replace(result, fit=fit(frame, spec, **sampling))
     except FitError as error:
-        return _without(result, f"No model was fitted: {error}.")
-    return replace(result, fit=fitted)
-
-
-def _without(result: ResponsesResult, note: str) -> ResponsesResult:
-    return replace(result, notes=(*result.notes, note))
+        return replace(result, notes=(*notes, f"No model was fitted: {error}."))
 
 
 def _sampler(design: Any) -> str:

@@ -150,8 +150,8 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
         ]
     title = "Published scores, which treat their rows as independent"
-    shown = ("terminal", "page", "files") if few or result.fit is None else DETAIL
-    out.append(Section("published", title, lambda: result.published, SCORES, show_on=shown))
+    where = ("terminal", "page", "files") if few or result.fit is None else DETAIL
+    out.append(Section("published", title, lambda: result.published, SCORES, show_on=where))
     shares = result.published[result.published["score"].str.startswith("share")]
     if not few and len(shares):
         whole = shares[shares["name"].str.startswith("all")].head(MOST_ROWS)
