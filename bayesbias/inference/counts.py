@@ -30,7 +30,16 @@ from numba import carray, types
 
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
-from bayesbias.inference.kernel import _DOUBLES, _callback, compiled, logs_of_scores, prior_shape
+from bayesbias.inference.kernel import (
+    _DOUBLES,
+    _callback,
+    compiled,
+    logs_of_scores,
+    packed,
+    prior_shape,
+    real_part,
+    whole_part,
+)
 from bayesbias.inference.sampling import STATISTICS, nuts
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -122,60 +131,40 @@ class Layout:
         terms = tuple(name for name in spec.mu if name != own and name not in paired)
         if sum(design.size(name) for name in {*terms, *paired}) > _MOST_TOGETHER:
             return None
-        index: list[Any] = []
-        weight: list[Any] = []
-        scale_of: list[Any] = []
-        second_of: list[Any] = []
-        share: list[Any] = []
-        fixed: list[Any] = []
-
-        def add(
-            column: np.ndarray,
-            weights: np.ndarray,
-            size: int,
-            first: Any,
-            second: int,
-            part: float,
-            sd: float,
-        ) -> None:
-            index.append(column + sum(map(len, fixed)))
-            weight.append(weights)
-            scale_of.append(np.broadcast_to(first, size))
-            second_of.append(np.full(size, second))
-            share.append(np.full(size, part))
-            fixed.append(np.full(size, sd))
-
+        # Of each block of effects: entry and weight of each row, size, both scales, share, fixed SD.
+        blocks: list[tuple[Any, ...]] = []
         for name in terms:
-            sigma, size = spec.parameters[name].args["sigma"], design.size(name)
+            sigma = spec.parameters[name].args["sigma"]
             known = not isinstance(sigma, str)
             first = -1 if known else starts[str(sigma)] + design.parent[name, "sigma"]
-            add(
-                design.index[name], np.ones(n), size, first, -1, 0.0, float(sigma) if known else 0.0
-            )
+            sd = float(sigma) if known else 0.0
+            blocks.append((design.index[name], np.ones(n), design.size(name), first, -1, 0.0, sd))
         for shared, within, children in pairs:
             a, b = (starts[str(spec.parameters[name].args["sigma"])] for name in (shared, within))
-            size, groups = children.shape
-            add(design.index[shared], np.ones(n), size, a, b, 1 / groups, 0.0)
+            rows, (size, groups) = design.index[shared], children.shape
+            blocks.append((rows, np.ones(n), size, a, b, 1 / groups, 0.0))
             place = np.zeros(design.size(within), dtype=np.int64)
             place[children] = np.arange(groups)
-            for contrast in _contrasts(groups).T:
-                add(
-                    design.index[shared],
-                    contrast[place[design.index[within]]],
-                    size,
-                    b,
-                    -1,
-                    0.0,
-                    0.0,
-                )
+            blocks += [
+                (rows, contrast[place[design.index[within]]], size, b, -1, 0.0, 0.0)
+                for contrast in _contrasts(groups).T
+            ]
+        sizes = [block[2] for block in blocks]
+        before = np.cumsum([0, *sizes[:-1]])
+        scale_of, second_of, share, fixed = (
+            np.concatenate([np.broadcast_to(block[k], block[2]) for block in blocks])
+            for k in (3, 4, 5, 6)
+        )
         row_scale = np.full(n, -1)
         if own:
             sigma = str(spec.parameters[own].args["sigma"])
             row_scale = starts[sigma] + design.parent[own, "sigma"][design.index[own]]
         offset = np.full(n, sum(float(spec.parameters[name].args["mu"]) for name in spec.mu))
         return cls(
-            terms, pairs, own, scales, np.stack(index), np.stack(weight), np.concatenate(scale_of),
-            np.concatenate(second_of), np.concatenate(share), np.concatenate(fixed), row_scale, offset,
+            terms, pairs, own, scales,
+            np.stack([block[0] + start for block, start in zip(blocks, before, strict=True)]),
+            np.stack([block[1] for block in blocks]),
+            scale_of, second_of, share, fixed, row_scale, offset,
         )  # fmt: skip
 
     def sds(self, sd: np.ndarray) -> np.ndarray:
@@ -295,17 +284,14 @@ def _sampled(
     spec, rows = design.spec, len(design.y)
     with one_thread_of_blas():
         found = pilot(design, layout)
-        code: list[Any] = []
-        shapes: list[float] = []
-        rates: list[float] = []
+        code, shapes, rates = [], [], []
         for name in layout.scales:
             parameter, size = spec.parameters[name], design.size(name)
-            args = [
-                float(parameter.args[arg]) for arg in DISTRIBUTIONS[parameter.distribution].args
-            ]
-            code += [DISTRIBUTIONS[parameter.distribution].code] * size
-            shapes += [args[0]] * size
-            rates += [args[1] if len(args) > 1 else 0.0] * size
+            about = DISTRIBUTIONS[parameter.distribution]
+            first, second = (*(float(parameter.args[arg]) for arg in about.args), 0.0)[:2]
+            code += [about.code] * size
+            shapes += [first] * size
+            rates += [second] * size
         arrays = [
             layout.index, layout.scale_of, layout.second_of, layout.row_scale, np.array(code, dtype=np.int64), design.y,
             np.asarray(design.trials, dtype=float), layout.offset, layout.weight, layout.share, layout.fixed,
@@ -316,7 +302,7 @@ def _sampled(
         n = scales + effects + (rows if layout.own else 0)
         callbacks = (logp_of_counts, expand_counts)
         sampled = nuts(
-            n, callbacks, _packed(arrays), settings, cores, design.stream(settings["seed"])
+            n, callbacks, packed(arrays, _WHOLE), settings, cores, design.stream(settings["seed"])
         )
     kept = sampled["posterior"]["theta"].to_numpy()
     stats = sampled["sample_stats"].to_dataset()
@@ -359,32 +345,6 @@ def _sampled(
     )
 
 
-def _packed(arrays: list[np.ndarray]) -> np.ndarray:
-    """Return the block of words that the callbacks read.
-
-    Its length, starts and lengths of the arrays, the arrays.
-    """
-    head = 1 + 2 * len(arrays)
-    lengths = np.array([each.size for each in arrays])
-    starts = head + np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    out = np.zeros(head + int(lengths.sum()), dtype=np.int64)
-    out[0], out[1:head:2], out[2:head:2] = len(out), starts, lengths
-    for place, (start, each) in enumerate(zip(starts, arrays, strict=True)):
-        own = np.ascontiguousarray(each, dtype=np.int64 if place in _WHOLE else np.float64)
-        out[start : start + each.size] = own.ravel().view(np.int64)
-    return out
-
-
-@compiled
-def _whole(words: np.ndarray, k: int) -> np.ndarray:
-    return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-
-@compiled
-def _real(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
-    return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-
 @compiled
 def _density(
     words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray, out: np.ndarray
@@ -394,19 +354,19 @@ def _density(
     Where `out` has room, log scales and effects are written instead.
     """
     index, scale_of, second_of, row_scale, code = (
-        _whole(words, 0), _whole(words, 1), _whole(words, 2), _whole(words, 3), _whole(words, 4),
+        whole_part(words, 0), whole_part(words, 1), whole_part(words, 2), whole_part(words, 3), whole_part(words, 4),
     )  # fmt: skip
     y, trials, offset, weight, share, fixed = (
-        _real(words, numbers, 5), _real(words, numbers, 6), _real(words, numbers, 7), _real(words, numbers, 8),
-        _real(words, numbers, 9), _real(words, numbers, 10),
+        real_part(words, numbers, 5), real_part(words, numbers, 6), real_part(words, numbers, 7), real_part(words, numbers, 8),
+        real_part(words, numbers, 9), real_part(words, numbers, 10),
     )  # fmt: skip
     center, root, pull, wide, working = (
-        _real(words, numbers, 11), _real(words, numbers, 12), _real(words, numbers, 13), _real(words, numbers, 14),
-        _real(words, numbers, 15),
+        real_part(words, numbers, 11), real_part(words, numbers, 12), real_part(words, numbers, 13), real_part(words, numbers, 14),
+        real_part(words, numbers, 15),
     )  # fmt: skip
     a, b, log_m, known, row_known, wider, row_wider = (
-        _real(words, numbers, 16), _real(words, numbers, 17), _real(words, numbers, 18), _real(words, numbers, 19),
-        _real(words, numbers, 20), _real(words, numbers, 21), _real(words, numbers, 22),
+        real_part(words, numbers, 16), real_part(words, numbers, 17), real_part(words, numbers, 18), real_part(words, numbers, 19),
+        real_part(words, numbers, 20), real_part(words, numbers, 21), real_part(words, numbers, 22),
     )  # fmt: skip
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]

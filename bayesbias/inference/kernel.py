@@ -284,27 +284,34 @@ def logs_of_scores(
 _ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
 _WHOLE = (0, 5, 7, 8, 9, 10, 12, 13, 14)  # which of them hold whole numbers
 _LOG_M, _MODE, _ROOT = _ARRAYS, _ARRAYS + 1, _ARRAYS + 2
-_PARTS = _ARRAYS + 3
-_HEAD = 1 + 2 * _PARTS
 
 
-def packed(
-    arrays: Sequence[np.ndarray], log_m: np.ndarray, mode: np.ndarray, root: np.ndarray
-) -> np.ndarray:
-    """Return the block of words that the callbacks read.
+def packed(parts: Sequence[Any], whole: Sequence[int] = _WHOLE) -> np.ndarray:
+    """Return the block of words that the callbacks read; `whole` says which parts hold whole numbers.
 
     Its length, starts and lengths of its parts, the parts.
     """
-    parts = [*arrays, log_m, mode, np.ascontiguousarray(root)]
+    head = 1 + 2 * len(parts)
     lengths = np.array([part.size for part in parts])
-    starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
-    out[0] = len(out)
-    out[1:_HEAD:2], out[2:_HEAD:2] = starts, lengths
+    starts = head + np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    out = np.zeros(head + int(lengths.sum()), dtype=np.int64)
+    out[0], out[1:head:2], out[2:head:2] = len(out), starts, lengths
     for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
-        assert part.dtype == (np.int64 if place in _WHOLE else np.float64)
-        out[start : start + part.size] = part.ravel().view(np.int64)
+        own = np.ascontiguousarray(part, dtype=np.int64 if place in whole else np.float64)
+        out[start : start + part.size] = own.ravel().view(np.int64)
     return out
+
+
+@compiled
+def whole_part(words: np.ndarray, k: int) -> np.ndarray:
+    """Return a part of whole numbers of a block."""
+    return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+
+@compiled
+def real_part(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
+    """Return another part of a block."""
+    return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
 
 @compiled
@@ -327,10 +334,10 @@ def _log_density_at(
     """Return the log density of what is sampled, and write its gradient."""
 
     def whole(k: int) -> np.ndarray:
-        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return whole_part(words, k)
 
     def real(k: int) -> np.ndarray:
-        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+        return real_part(words, numbers, k)
 
     n = at.shape[0]
     theta, slope, bend, own = np.empty(n), np.empty(n), np.empty(n), np.empty(n)

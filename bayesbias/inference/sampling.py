@@ -330,7 +330,7 @@ def _nuts(
     """Sample the scales' scores."""
     from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
-    data = packed(reduced.arrays, scores.log_m, scores.mode, scores.root)
+    data = packed([*reduced.arrays, scores.log_m, scores.mode, scores.root])
     callbacks = (logp_callback, expand_callback)
     return nuts(reduced.n_theta, callbacks, data, settings, cores, seed)
 

@@ -222,7 +222,7 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
 
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     scores, n = laplace(reduced), reduced.n_theta
-    data = packed(reduced.arrays, scores.log_m, scores.mode, scores.root)
+    data = packed([*reduced.arrays, scores.log_m, scores.mode, scores.root])
     pointer = ctypes.POINTER(ctypes.c_double)
     call = ctypes.CFUNCTYPE(
         ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p
