@@ -127,7 +127,7 @@ def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
     elif given["wordlist"]:
         model = how.pop("methods", ["default"])[0]
         frame = bb.simulation.negative_controls(vectors, listed, model, controls=controls, **how)
-        title = "Negative controls: share of tables with a difference called where there is none"
+        title = "Negative controls: share of tables with a difference called (real: no control)"
     else:
         one = {
             name: n[0] if isinstance(n, tuple) and len(n) == 1 else n for name, n in sizes.items()

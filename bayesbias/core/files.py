@@ -377,7 +377,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise
         raise InputError(f"cannot be written: {error.strerror or error}", where=given) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it was renamed, or could not be made
+            temporary.unlink()
 
 
 # Hashes, and values for JSON

@@ -6,7 +6,6 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,10 @@ GENSIM_DATA = (
     *("word2vec-google-news-300", "word2vec-ruscorpora-300"),
 )
 """The vectors of the gensim-data collection, which `load_embedding` can download by name."""
+_OF_SPACY = (
+    "import spacy, numpy as np; v = spacy.load('MODEL').vocab; keys = list(v.vectors.keys()); "
+    "np.savez('vectors.npz', words=[v.strings[k] for k in keys], vectors=[v.vectors[k] for k in keys])"
+)
 _HASHED_ALWAYS = 100_000_000  # bytes; hashing more would take longer than scanning a binary file
 _LEAST = 5  # words whose alphabetical order is no accident
 
@@ -227,35 +230,28 @@ def read_rows(
         short = os.fspath(x) if os.fspath(x) in GENSIM_DATA else readers.short_name(path)
         told = form.name + (", compressed" if compressed else "")
         facts = {"source": str(path), "format": told, "bytes": size, "sha256": None}
-        with (
-            ThreadPoolExecutor(1) as pool,
-            ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick,
-        ):
-            hashed = compressed or not form.sparse or size <= _HASHED_ALWAYS
-            digest = pool.submit(files.sha256_file, on_disk) if hashed else None
+        with ticking(f"reading {path.name}", size, progress, of_bytes=True) as tick:
             reading = dataclasses.replace(reading, path=path, layout=layout, tick=tick)
             if form is readers.pickles.FORMAT and allow_pickle:
                 trusted = readers.pickles.load_trusted(reading)
                 rows, _, facts["format"], _ = _rows_in_memory(trusted, reading)
             else:
                 rows = form.read(reading)
-            facts["sha256"] = digest.result() if digest else None
+        if compressed or not form.sparse or size <= _HASHED_ALWAYS:
+            facts["sha256"] = files.sha256_file(on_disk)
     else:
         rows, source, form_of, short = _rows_in_memory(x, reading)
         facts = {"source": source, "format": form_of}
     if keys:
         facts["key"] = keys if len(keys) > 1 else keys[0]
-        found: dict[str, list[int]] = {}
-        for pattern in reversed(keys):  # of several forms the first that is there is used
-            of_form: dict[str, list[int]] = {}
-            for row, held in enumerate(rows.words):
-                if (word := spelling.word_of_key(held, pattern)) is not None:
-                    of_form.setdefault(word, []).append(row)
-            found |= of_form
-        chosen = sorted((row, word) for word, held_in in found.items() for row in held_in)
-        rows.words = [word for _, word in chosen]
-        rows.vectors = rows.vectors[[row for row, _ in chosen]]
-        rows.places = [rows.places[row] for row, _ in chosen]
+        held = [spelling.word_of_key(word, keys) for word in rows.words]
+        best: dict[str, int] = {}  # of several forms the first that is there is used
+        for word, number in held:
+            best[word] = min(number, best.get(word, number))
+        chosen = [row for row, (word, number) in enumerate(held) if word and number == best[word]]
+        rows.words = [held[row][0] for row in chosen]
+        rows.vectors = rows.vectors[chosen]
+        rows.places = [rows.places[row] for row in chosen]
     return rows, short, facts
 
 
@@ -271,7 +267,7 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
     if os.sep in text or on_disk.suffix in readers.suffixes():
-        files.state_of(on_disk, noun="vector file", valid=readers.valid_formats())
+        files.state_of(on_disk, noun="vector file")
     if text in files.list_names("wordlists"):
         raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
     raise checks.unknown(text, [*list_embeddings(), "a path", *GENSIM_DATA], "embedding")
@@ -281,10 +277,13 @@ def _only_file(folder: Path) -> Path:
     """Return the one file of vectors in a folder."""
     with files.guarded(folder):
         paths = sorted(path for path in folder.iterdir() if path.suffix in readers.suffixes())
+        of_spacy = any((folder / inner / "key2row").is_file() for inner in ("", "vocab"))
     inside = [path for path in paths if path.suffix not in (".txt", ".tsv", ".json")] or paths
-    if len(inside) != 1:
+    if len(inside) != 1 or of_spacy:
         found = some([path.name for path in inside], 6) or "none"
         hint = "name a file; a transformer is an encoder: bayesbias seat --encoder FOLDER"
+        if of_spacy:
+            found, hint = "vectors of spaCy", f"convert them: {_OF_SPACY}"
         problem = f"expected a static model or one file of vectors in the folder, got {found}"
         raise InputError(problem, where=folder, hint=hint)
     return inside[0]

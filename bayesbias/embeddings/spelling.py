@@ -4,7 +4,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 __all__ = ["CASES", "SEPARATORS"]
 
@@ -88,18 +88,20 @@ def with_keys(words: Iterable[str], patterns: Collection[str]) -> list[str]:
     return [pattern.replace("{word}", each) for pattern in patterns for each in spelt]
 
 
-def word_of_key(key: str, pattern: str) -> str | None:
-    """Return the word in a key such as ``he_NOUN``, or None.
+def word_of_key(key: str, patterns: Sequence[str]) -> tuple[str, int]:
+    """Return the word in a key such as ``he_NOUN``, and the number of the form that it has.
 
     Examples
     --------
-    >>> word_of_key("he_NOUN", "{word}_NOUN"), word_of_key("/c/en/he", "{word}_NOUN")
-    ('he', None)
+    >>> word_of_key("he_NOUN", ["{word}_VERB", "{word}_NOUN"]), word_of_key("he", ["{word}_NOUN"])
+    (('he', 1), ('', 1))
     """
-    before, after = pattern.split("{word}")
-    if len(key) <= len(before) + len(after) or not key.startswith(before):
-        return None
-    return key[len(before) : len(key) - len(after)] if key.endswith(after) else None
+    for number, pattern in enumerate(patterns):
+        before, after = pattern.split("{word}")
+        word = key.removeprefix(before).removesuffix(after)
+        if word and key == before + word + after:
+            return word, number
+    return "", len(patterns)
 
 
 def fitting_key(asked: Collection[str], keys: Iterable[str]) -> str | None:

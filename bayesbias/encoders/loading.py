@@ -110,7 +110,7 @@ def load_encoder(
     if make is static_encoder:
         return make(**options)
     if not target:
-        raise InputError(f"expected the name of a model, got {text}", where="spec", valid=_VALID)
+        raise InputError(f"expected the name of a model, got {text}", where="encoder", valid=_VALID)
     return make(target, **options)
 
 
@@ -118,13 +118,13 @@ def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
     if isinstance(spec, Encoder) and isinstance(spec.name, str):
         if name is not None or version is not None:
             problem = f"expected no name or version beside an encoder, got them for {spec.name!r}"
-            raise InputError(problem, where="spec")
+            raise InputError(problem, where="encoder")
         return spec
     if not callable(spec) or hasattr(spec, "encode"):
         nameless = hasattr(spec, "encode")
         hint = "give its method and a name: load_encoder(model.encode, name='...')"
         problem = f"expected an encoder{' with a name' * nameless}, got {type(spec).__name__}"
-        raise InputError(problem, where="spec", valid=_VALID, hint=hint if nameless else None)
+        raise InputError(problem, where="encoder", valid=_VALID, hint=hint if nameless else None)
     return function_encoder(spec, name=name, version=version)
 
 
@@ -138,4 +138,6 @@ def _unknown_encoder(text: str) -> InputError:
         hint = f"the mean of its word vectors: cbow:{text}"
     else:
         hint = nearest(kind if colon else text, [STATIC_ENCODER, *_MAKERS])
-    return InputError(f"expected an encoder, got {text!r}", where="spec", valid=_VALID, hint=hint)
+    return InputError(
+        f"expected an encoder, got {text!r}", where="encoder", valid=_VALID, hint=hint
+    )

@@ -338,6 +338,26 @@ def test_words_in_another_form(tmp_path, form, shown, header):
     assert ranks_of(e, ["imam"])[0] == {"imam": 3}
 
 
+def test_columns_that_are_no_dimension(tmp_path):
+    frame = pd.DataFrame(MATRIX, columns=["d0", "d1", "d2"])
+    frame = frame.assign(freq=[3, 2, 1], id=[0, 1, 2], lemma=WORDS)
+    frame.to_csv(tmp_path / "v.csv")
+    is_read(tmp_path / "v.csv")
+    is_read(frame)
+    for column, values in {"pos": ["N", "N", "V"], "year": [1, 2, 3]}.items():
+        frame.assign(**{column: values}).to_csv(tmp_path / "v.csv")
+        for source in (tmp_path / "v.csv", frame.assign(**{column: values})):
+            with pytest.raises(InputError, match=f"a dimension in each column, got '{column}'"):
+                bb.load_embedding(source, ASKED)
+
+
+def test_a_folder_of_spacy_is_refused_with_the_line_that_converts_it(tmp_path):
+    (tmp_path / "vocab").mkdir()
+    (tmp_path / "vocab" / "key2row").write_bytes(b"\x80")
+    with pytest.raises(InputError, match=r"vectors of spaCy.*np\.savez"):
+        bb.load_embedding(tmp_path, ASKED)
+
+
 def test_the_first_of_several_forms_is_used(tmp_path):
     path = text_file(
         tmp_path / "v.txt", [("run_VERB", [1.0, 2]), ("run_NOUN", [3.0, 4]), ("red_ADJ", [5.0, 6])]

@@ -205,12 +205,9 @@ def gather(
     for words, rows_of in blocks:
         if not found and len(sample) < _MOST_SAMPLED:
             sample += words
-        if keys is None:
-            chosen = [i for i, word in enumerate(words) if word]
-        elif keys.isdisjoint(words):
-            chosen = []
-        else:
-            chosen = [i for i, word in enumerate(words) if word in keys]
+        chosen = []
+        if keys is None or not keys.isdisjoint(words):
+            chosen = [i for i, w in enumerate(words) if w and (keys is None or w in keys)]
         tried = tried or bool(chosen)
         rows = rows_of(chosen) if chosen else []
         kept = [(i, row) for i, row in zip(chosen, rows, strict=True) if row is not None]

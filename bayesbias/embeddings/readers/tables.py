@@ -17,7 +17,9 @@ from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
 _WORD = ("word", "words", "token", "term", "item", "")  # "" as pandas and R write an index
-_NO_DIMENSION = re.compile(r"(?i)(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index")
+_ASIDE = re.compile(
+    r"(?i)(unnamed: \d+|(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index)?"
+)
 
 
 def is_word_column(name: str) -> bool:
@@ -31,47 +33,60 @@ def is_word_column(name: str) -> bool:
     return name.strip().casefold() in _WORD
 
 
-def check_dimensions(names: Sequence[str], where: object, odd: Sequence[str] = ()) -> None:
-    """Refuse columns that are no dimension, such as texts, a count or a year.
+def word_and_dimensions(
+    names: Sequence[str], first: Sequence[Any], where: object
+) -> list[int] | None:
+    """Return the column of the words, and those of numbers or the one of vectors.
+
+    `first` is the first row. A column without a name, of frequencies, ranks or the like is left
+    aside. None if there are no words or no numbers.
 
     Examples
     --------
-    >>> check_dimensions(["d1", "d2"], "v.csv")
-    >>> check_dimensions(["year", "d1", "d2"], "v.csv")
+    >>> word_and_dimensions(["id", "lemma", "d1", "d2"], [7, "he", 0.5, 0.1], "v.csv")
+    [1, 2, 3]
+    >>> word_and_dimensions(["word", "year", "d1", "d2"], ["he", 1990, 0.5, 0.1], "v.csv")
     Traceback (most recent call last):
     ...
     bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'. Drop or rename them
     """
-    odd = odd or [name for name in names if _NO_DIMENSION.fullmatch(name.strip())]
-    stems = [re.sub(r"\d+$", "", name) for name in names]
+    places = range(len(names))
+    known = [c for c in places if is_word_column(names[c])]
+    texts = [c for c in places if isinstance(first[c], str)]
+    word = next(iter([*(c for c in known if names[c]), *texts, *known]), None)
+    whole = [c for c in places if np.ndim(first[c]) == 1][:1]
+    rest = [c for c in places if c != word and not _ASIDE.fullmatch(names[c].strip())]
+    if word is None or set(whole or rest) <= set(texts):
+        return None
+    odd = [names[c] for c in rest if c in texts]
+    stems = [re.sub(r"\d+$", "", names[c]) for c in rest]
     usual = max(stems, key=stems.count, default="")
-    numbered = [name for name, stem in zip(names, stems, strict=True) if stem == usual != name]
-    if not odd and len(numbered) > 1 and 2 * len(numbered) > len(names):
-        odd = [name for name in names if name not in numbered]
-    if odd:
+    numbered = [names[c] for c, stem in zip(rest, stems, strict=True) if stem == usual != names[c]]
+    if not odd and 2 * len(numbered) > max(len(rest), 2):
+        odd = [names[c] for c in rest if names[c] not in numbered]
+    if odd and not whole:
         problem, hint = "expected a dimension in each column", "drop or rename them"
         raise InputError(problem, where=where, found=", ".join(odd[:6]), hint=hint)
+    return [word, *(whole or rest)]
 
 
-def words_and_vectors(frame: Any, where: object) -> tuple[list[Any], np.ndarray]:
+def words_and_vectors(frame: pd.DataFrame, where: object) -> tuple[list[Any], np.ndarray]:
     """Return the words and vectors of a data frame.
 
     Words are its index or a column; a column is a dimension, or holds whole vectors.
     """
-    words = list(frame.index)
-    texts = [c for c in frame.columns if str(c) == "word" or frame[c].dtype.kind not in "fiu"]
-    named = [c for c in texts if str(c).strip() and is_word_column(str(c))]
-    if not named and not all(isinstance(word, str) for word in words):
-        named = [c for c in texts if isinstance(frame[c].iloc[0], str)]
-    if named:
-        words, frame = list(frame[named[0]]), frame.drop(columns=named[0])
-    whole = [c for c in frame.columns if len(frame) and np.ndim(frame[c].iloc[0]) == 1]
-    if whole:
-        places = [f"{where}, column {whole[0]!r}, row {i}" for i in range(1, len(words) + 1)]
-        return words, stacked(list(frame[whole[0]]), places)
-    odd = [str(column) for column in frame.columns if frame[column].dtype.kind not in "fiu"]
-    check_dimensions([str(column) for column in frame.columns], where, odd)
-    return words, frame.to_numpy()
+    held = [frame.index, *(frame.iloc[:, c] for c in range(frame.shape[1]))]
+    first = [next(iter(column[:1])) for column in held] if len(frame) else []
+    names = ["", *map(str, frame.columns)]
+    chosen = word_and_dimensions(names, first, where) if first else None
+    if chosen is None:
+        raise InputError("expected words and numbers, got none", where=where)
+    word, *columns = chosen
+    words = list(held[word])
+    if np.ndim(first[columns[0]]) == 1:
+        places = [f"{where}, column {names[columns[0]]!r}, row {i + 1}" for i in range(len(words))]
+        return words, stacked(list(held[columns[0]]), places)
+    return words, numbers(frame.iloc[:, [c - 1 for c in columns]], where)
 
 
 def numbers(values: Any, where: object) -> np.ndarray:
@@ -123,7 +138,7 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
 
     def row_of(i: int) -> list[float] | None:
         number, row = rows[i]
-        cells = [cell for column in columns for cell in _numbers_in(row[column], layout.separator)]
+        cells = [n for column in columns for n in _numbers_in(row[column], layout.separator)]
         if len(cells) == layout.dim and all(map(common.is_number, cells)):
             return list(map(float, cells))
         bad = next((repr(c[:60]) for c in cells if not common.is_number(c)), len(cells))
@@ -164,36 +179,30 @@ def _recognize(head: Head) -> Layout | None:
     for separator in (",", "\t", ";"):
         start.seek(0)
         rows = list(itertools.islice(csv.reader(start, delimiter=separator), 2))
-        names, first, width = rows[0], rows[-1], len(rows[0])
-        if width < 2 or len(first) != width:
+        names, width = rows[0], len(rows[0])
+        if width < 2 or len(rows[-1]) != width:
             continue
-        named = _columns_of_numbers(names, separator)
+        named, first = ([_value(cell, separator) for cell in row] for row in (names, rows[-1]))
+        of_numbers = [not isinstance(value, str) for value in named]
         # Columns may be numbered, as pandas does; other numbers are a row of vectors.
         numbered = is_word_column(names[0]) and names[-1] in (str(width - 1), str(width - 2))
-        header = numbered or named != [*range(1, width)]
+        header = numbered or of_numbers != [False] + [True] * (width - 1)
         if not header:
-            names, first, named = ["word", *map(str, range(1, width))], names, []
-        numbers = _columns_of_numbers(first, separator)
-        known = [c for c, name in enumerate(names) if is_word_column(name)]
-        texts = [c for c in range(width) if c not in numbers]
-        words = [*(c for c in known if names[c]), *texts, *known]
-        if not words or not numbers or (named and not known):
+            names, first = ["word", *map(str, range(1, width))], named
+        elif any(of_numbers) and not any(map(is_word_column, names)):
             continue
-        columns = [c for c in numbers if first[c][:1] == "["][:1]
-        if columns:
-            dim = len(_numbers_in(first[columns[0]], separator))
-        else:
-            unnamed = re.compile(r"(Unnamed: \d+)?")  # as pandas and R write an index
-            columns = [c for c in range(width) if c != words[0] and not unnamed.fullmatch(names[c])]
-            dim, odd = len(columns), [names[c] for c in columns if c in texts]
-            check_dimensions([names[c] for c in columns], head.path, odd)
-        return Layout(dim, None, head.mark, separator, header, (words[0], *columns), width)
+        if columns := word_and_dimensions(names, first, head.path):
+            dim = sum(np.size(first[c]) for c in columns[1:])
+            return Layout(dim, None, head.mark, separator, header, tuple(columns), width)
     return None
 
 
-def _columns_of_numbers(row: list[str], separator: str) -> list[int]:
-    cells = [_numbers_in(cell.strip(), separator) for cell in row]
-    return [c for c, numbers in enumerate(cells) if all(map(common.is_number, numbers))]
+def _value(cell: str, separator: str) -> Any:
+    """Return the number of a cell, the list of them, or its text."""
+    found = _numbers_in(cell.strip(), separator)
+    if not all(map(common.is_number, found)):
+        return cell
+    return list(map(float, found)) if cell.strip()[:1] == "[" else float(found[0])
 
 
 FORMAT = Format("CSV or TSV", (".csv", ".tsv"), _recognize, read_table)
