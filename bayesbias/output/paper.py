@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 from bayesbias.core import checks
@@ -12,6 +13,7 @@ from bayesbias.core.sections import printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import Run, load_run
+from bayesbias.wordlists.wordlist import CONTROLS
 
 __all__ = ["latex_table", "methods_paragraph"]
 
@@ -19,6 +21,7 @@ PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
+OUTCOMES = {"distance": "cosine distance", "change": "change in cosine distance"}
 SPECIAL = str.maketrans(
     {
         **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -63,8 +66,8 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     ...     chains=2,
     ... )
     >>> text = bb.methods_paragraph(fit)
-    >>> text[:91]
-    'We modeled the distance of 165 rows (15 protected words, 11 attributes) of religion in mini'
+    >>> text[:100]
+    'We modeled the cosine distance of 165 rows (15 protected words, 11 attributes) of "religion" in mini'
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
@@ -112,17 +115,36 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         f"{name} {versions[name]}" for name in ("bayesbias", "python", "numpy") if name in versions
     )
     name = getattr(result, "subject", None) or about.get("table", {}).get("name", "a table")
+    lists = (each.provenance.get("table", {}).get("wordlist") or {} for each in fits)
+    words = next((each["name"] for each in lists if each), "")
+    if words and name.startswith(words):
+        name = f'"{words}"{name.removeprefix(words)}'
+    outcome = OUTCOMES.get(spec.outcome, spec.outcome.replace("_", " "))
+    description = spec.description[:1].lower() + spec.description[1:].rstrip(".")
     rope = getattr(result, "rope", view.rope)  # responses have their own
     pooled = getattr(result, "pooling", "")  # of replicates
     return (
-        f"We modeled the {spec.outcome.replace('_', ' ')} of {len(fit.table):,} rows "
+        f"We modeled the {outcome} of {len(fit.table):,} rows "
         f"({', '.join(counts)}) of {name} with a Bayesian hierarchical model (model {spec.name}). "
-        f"{spec.description} The likelihood was {spec.likelihood}. Priors were {'; '.join(said)}. "
+        f"{_missing(about.get('coverage') or {})}It describes {description}. "
+        f"The likelihood was {spec.likelihood}. Priors were {'; '.join(said)}. "
         f"{how} (seed {sampler['seed']}; {', '.join(checked)}). We report posterior means, "
         f"{as_percent(view.prob)} highest posterior density intervals, and the probability of "
         f"lying in a region of practical equivalence of ±{rope:g}. {pooled}We used {used}. "
         f"The model extends {PAPER}."
     )
+
+
+def _missing(coverage: Mapping[str, Any]) -> str:
+    """Say how many of the listed words were not in the vectors."""
+    counts = {noun: [0, 0] for noun in ("protected words", "attributes", "control words")}
+    for side, noun in (("protected", "protected words"), ("attributes", "attributes")):
+        for name, group in coverage.get(side, {}).items():
+            count = counts["control words" if name in CONTROLS else noun]
+            count[0] += len(group["missing"])
+            count[1] += group["listed"]
+    said = [f"{n:,} of {of:,} {noun}" for noun, (n, of) in counts.items() if n]
+    return f"The vectors lack {join_words(said)}, which were left out. " if said else ""
 
 
 def latex_table(result: Any, table: str | None = None, *, view: View | None = None) -> str:

@@ -15,10 +15,25 @@ def fit():
 def test_methods_name_data_priors_sampler_seed_and_versions(fit):
     text = bb.methods_paragraph(fit, view=bb.View(prob=0.95, rope=0.03))
     for part in (
-        f"{len(fit.table):,} rows", "gender in minilm-static", "model default", "Normal(1, 0.2) for intercept",
+        f"cosine distance of {len(fit.table):,} rows",
+        '"gender" in minilm-static', "describes class by", "model default", "Normal(1, 0.2) for intercept",
         "Exponential(10)", "seed 7", "95%", "±0.03", f"bayesbias {bb.__version__}", "Dobrzeniecka",
     ):  # fmt: skip
         assert part in text
+
+
+def test_methods_count_missing_words():
+    from bayesbias.output.paper import _missing
+
+    women, men = {"missing": ["eve"], "listed": 2}, {"missing": [], "listed": 3}
+    neutral = {"missing": ["hut", "den"], "listed": 4}
+    text = _missing({"protected": {"women": women, "men": men}, "attributes": {"neutral": neutral}})
+    assert "1 of 5 protected words and 2 of 4 control words" in text
+    assert _missing({"protected": {"men": men}}) == ""
+
+
+def test_the_model_of_changes_names_no_cause():
+    assert "debias" not in bb.load_model("change").description
 
 
 def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
