@@ -95,7 +95,7 @@ def intervals(
     scales = joined_draws(posterior, reduced.scales)
     ends = {}
     for name, own in rows.items():
-        mixed = mixed_rows(own, design, reduced, scales, chains)
+        mixed = mixed_rows(own, reduced, scales, chains)
         described = mixed[0].described(PROB)
         ends[name] = described["low"], described["high"]
     return ends, Engine.of(settings)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.view import PROB
-from bayesbias.models.loading import list_models, load_model
+from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     import xarray as xr
 
     design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
-    chains, per_chain = (fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
+    chains, per_chain = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
     seed = design.stream(int(fit.provenance["sampler"]["seed"]))
     keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(
         int
@@ -65,19 +65,19 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
             design.prior_draws(predictive_draws, seed + 2), seed + 3
         )[None],
     }
-    idata = fit.idata.copy()
+    idata = fit.sampled.copy()
     for group, values in groups.items():
         coords = {"pair": np.arange(len(design.y))}
         idata[group] = xr.DataTree(
             xr.Dataset({outcome: (("chain", "draw", "pair"), values)}, coords=coords)
         )
-    return dataclasses.replace(fit, idata=idata)
+    return dataclasses.replace(fit, sampled=idata)
 
 
 def replicated(fit: BiasFit, most: int = 50) -> np.ndarray:
     """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
-    if "posterior_predictive" in fit.idata.children:
-        drawn = fit.idata["posterior_predictive"][fit.spec.outcome]
+    if "posterior_predictive" in fit.sampled.children:
+        drawn = fit.sampled["posterior_predictive"][fit.spec.outcome]
         values = drawn.transpose("chain", "draw", "pair").to_numpy()
         values = values.reshape(-1, values.shape[-1])
         return values[np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)]
@@ -138,25 +138,25 @@ def loo(fit: BiasFit) -> Any:
     >>> bool(found.se > 0), int(found.n_data_points) == len(table)
     (True, True)
     """
-    return fit.once("loo", lambda: _loo_made(fit))
-
-
-def _loo_made(fit: BiasFit) -> Any:
     import arviz
 
-    sizes = fit.idata["posterior"].sizes
+    sizes = fit.sampled["posterior"].sizes
     if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
         raise FitError(
             f"leave-one-out cross-validation needs {LEAST_TO_SMOOTH} draws or more, of all chains"
         )
-    whole = fit if "log_likelihood" in fit.idata.children else with_pointwise(fit)
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
         # printed.
         warnings.filterwarnings(
             "ignore", message="Estimated shape parameter of Pareto", category=UserWarning
         )
-        return arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
+
+        def made() -> Any:
+            whole = fit if "log_likelihood" in fit.sampled.children else with_pointwise(fit)
+            return arviz.loo(whole.idata, var_name=fit.spec.outcome, pointwise=True)
+
+        return fit.once("loo", made)
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
@@ -210,12 +210,10 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
         )
     first_name, first = next(iter(fits.items()))
     for name, fit in fits.items():
-        same = len(fit.table) == len(first.table) and np.array_equal(fit.design.y, first.design.y)
-        keys = [
-            k for k in (*fit.spec.units, *first.spec.units) if k in fit.table and k in first.table
-        ]
-        if not same or any(
-            (fit.table[k].to_numpy() != first.table[k].to_numpy()).any() for k in keys
+        shared = [key for key in first.spec.units if key in fit.table]
+        columns = [first.spec.outcome, *shared]
+        if fit.spec.outcome != first.spec.outcome or not np.array_equal(
+            fit.table[columns].to_numpy(object), first.table[columns].to_numpy(object)
         ):
             raise FitError(
                 f"{name} and {first_name} were fitted to different tables and cannot be compared"
@@ -277,18 +275,14 @@ def answers_by_model(
 
     fits = {fit.spec.name: fit}
     settings = settings_of_sampler(fit.provenance["sampler"])
-    for model, spec in [(model, load_model(model)) for model in models]:
+    for spec in map(load_model, models):
         if spec.sha256 == fit.spec.sha256:
             continue
         if (spec.outcome, spec.results.group) != (fit.spec.outcome, fit.spec.results.group):
-            what = "models of one table are compared"
-            of, ours = ((own.outcome, own.results.group) for own in (spec, fit.spec))
-            raise InputError(what, where=spec.label, found=" by ".join(of), valid=" by ".join(ours))
+            of, ours = (f"{own.outcome} by {own.results.group}" for own in (spec, fit.spec))
+            raise InputError(f"expected a model of {ours}, got one of {of}", where=spec.label)
         # Beside a model file that was made from it and kept its name.
-        shipped = spec.name in fits and model in list_models()
-        name = f"{spec.name} (shipped)" if shipped else spec.name
-        if name in fits:
-            raise InputError("expected different names of models", where=spec.label, found=name)
+        name = f"{spec.name} (shipped)" if spec.name in fits else spec.name
         fits[name] = fit_model(fit.table, spec, progress=False, **settings)
     found = {name: loo(own) for name, own in fits.items()}
     best = max(found, key=lambda name: found[name].elpd)
@@ -298,20 +292,19 @@ def answers_by_model(
         frame = own.contrasts(prob, estimand="population").drop(columns="estimand")
         frame = frame[frame["level"].isin(["overall", "class"])]
         frame = frame[frame["contrast"] == fit.contrasts()["contrast"].iloc[0]]
-        levels = own.spec.results.levels
-        words = [
-            "listed" if level in levels and "protected_word" in levels[level].held else "new"
-            for level in frame["level"]
+        listed = [
+            level for level, of in own.spec.results.levels.items() if "protected_word" in of.held
         ]
-        frame.insert(3, "words", words)
+        frame.insert(3, "words", np.where(frame["level"].isin(listed), "listed", "new"))
         frame.insert(0, "model", name)
         about = found[name]
-        more = {
-            "elpd": float(about.elpd),
-            "elpd_diff": float(about.elpd - found[best].elpd),
-            "se_diff": float(compared[name]),
-            "high_pareto_k": int((about.pareto_k.to_numpy() > about.good_k).sum()),
-            "converged": own.diagnostics()["ok"],
-        }
-        parts.append(frame.assign(**more))
+        parts.append(
+            frame.assign(
+                elpd=float(about.elpd),
+                elpd_diff=float(about.elpd - found[best].elpd),
+                se_diff=float(compared[name]),
+                high_pareto_k=int((about.pareto_k.to_numpy() > about.good_k).sum()),
+                converged=own.diagnostics()["ok"],
+            )
+        )
     return pd.concat(parts, ignore_index=True)

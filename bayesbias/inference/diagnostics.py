@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.formatting import number_of
 
@@ -45,10 +46,12 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     r_hat, ess = np.full(n, np.nan), np.full(n, np.nan)
     if length < _LEAST_DRAWS:
         return r_hat, ess
-    step = max(1, _NUMBERS_AT_A_TIME // (chains * length))
+    step, half = max(1, _NUMBERS_AT_A_TIME // (chains * length)), length // 2
     for start in range(0, n, step):
         part = slice(start, start + step)
-        halves = _halves(draws[..., part])
+        # Chains cut in two, shape (n, 2 chains, half); the middle of an odd number is left out.
+        cut = np.concatenate([draws[:, :half, part], draws[:, -half:, part]])
+        halves = np.ascontiguousarray(cut.transpose(2, 0, 1), dtype=float)
         known = ~np.isnan(draws[..., part]).any(axis=(0, 1))
         scores = _normal_scores(halves)
         ess[part] = np.where(known, _effective(scores), np.nan)
@@ -62,16 +65,6 @@ def r_hat_and_ess(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return r_hat, ess
 
 
-def _halves(draws: np.ndarray) -> np.ndarray:
-    """Return draws with each chain cut in two, shape (n, 2 chains, half).
-
-    The middle one of an odd number is left out.
-    """
-    half = draws.shape[1] // 2
-    cut = np.concatenate([draws[:, :half], draws[:, -half:]])
-    return np.ascontiguousarray(cut.transpose(2, 0, 1), dtype=float)
-
-
 def _normal_scores(halves: np.ndarray) -> np.ndarray:
     """Return normal scores of the ranks of each quantity.
 
@@ -80,19 +73,8 @@ def _normal_scores(halves: np.ndarray) -> np.ndarray:
     from scipy.special import ndtri
 
     flat = halves.reshape(len(halves), -1)
-    size = flat.shape[1]
-    order = np.argsort(flat, axis=1)
-    ordered = np.take_along_axis(flat, order, axis=1)
-    score = ndtri((np.arange(1, size + 1) - 3 / 8) / (size + 1 / 4))
-    out = np.empty_like(flat)
-    np.put_along_axis(out, order, np.broadcast_to(score, flat.shape), axis=1)
-    same = ordered[:, 1:] == ordered[:, :-1]
-    for row in np.flatnonzero(same.any(axis=1)):
-        first = np.concatenate([[True], ~same[row]])
-        starts = np.append(np.flatnonzero(first), size)
-        rank = (starts[:-1] + starts[1:] + 1) / 2
-        out[row, order[row]] = ndtri((rank - 3 / 8) / (size + 1 / 4))[np.cumsum(first) - 1]
-    return out.reshape(halves.shape)
+    ranks = pd.DataFrame(flat.T).rank().to_numpy().T
+    return ndtri((ranks - 3 / 8) / (flat.shape[1] + 1 / 4)).reshape(halves.shape)
 
 
 def _r_hat(halves: np.ndarray) -> np.ndarray:
@@ -155,12 +137,8 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         found[name] = r_hat_and_ess(values.reshape(chains, per_chain, -1))
     # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
     still = [name for name, (r_hat, _) in found.items() if np.isnan(r_hat).any()]
-    max_r_hat, worst = max(
-        (float(np.nanmax(r, initial=0.0)), name) for name, (r, _) in found.items()
-    )
-    min_ess, least = min(
-        (float(np.nanmin(e, initial=np.inf)), name) for name, (_, e) in found.items()
-    )
+    max_r_hat, worst = max((np.nanmax(r, initial=0.0), name) for name, (r, _) in found.items())
+    min_ess, least = min((np.nanmin(e, initial=np.inf), name) for name, (_, e) in found.items())
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     known, enough = chains > 1 and per_chain >= _LEAST_DRAWS, MIN_ESS_PER_CHAIN * chains
     problems = []
@@ -182,8 +160,8 @@ def diagnose(idata: xr.DataTree, names: Sequence[str], independent: bool = False
         )
     return {
         "divergences": divergences,
-        "max_r_hat": max_r_hat if known and np.isfinite(max_r_hat) else None,
-        "min_ess_bulk": min_ess if np.isfinite(min_ess) else None,
+        "max_r_hat": float(max_r_hat) if known and np.isfinite(max_r_hat) else None,
+        "min_ess_bulk": float(min_ess) if np.isfinite(min_ess) else None,
         "ok": not problems,
         "problems": problems,
     }

@@ -1,31 +1,24 @@
-"""The effects of a fit with an exact reduction.
-
-They are drawn from its scales and its seed when they are first read.
+"""The effects of a fit with an exact reduction, and its file.
 
 Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them
 belongs to each draw of the scales. Scales are some twenty numbers a draw, effects of attributes a
-thousand. A seed gives the same effects again, so that a file of a fit holds its scales alone.
+thousand. A seed gives the same effects again, so that a fit and its file hold the scales alone.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from xarray.backends import BackendArray
-from xarray.core import indexing
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import guarded, path_of, state_of, whole_file
-from bayesbias.inference.likelihood import collapse
-from bayesbias.models.design import Design
+from bayesbias.inference.likelihood import Collapsed
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import with_repeats_noted
@@ -34,119 +27,62 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 
-@dataclass(eq=False)
-class Effects:
-    """All location parameters of a collapsed fit as a function of its scales.
+def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
+    """Return draws of the scales together with one of the effects for each.
 
-    Attributes
+    Parameters
     ----------
-    design : Design
-    scales : mapping of str to ndarray, shape (chains, draws, *shape of the parameter)
+    posterior : Dataset
+    reduced : Collapsed
     seed : int
-        That of the fit.
+        Of the random numbers of the fit. It always gives the same effects.
+
+    Raises
+    ------
+    FitError
+        If the noise goes to zero.
     """
-
-    design: Design
-    scales: Mapping[str, np.ndarray]
-    seed: int
-
-    @property
-    def sampled(self) -> tuple[int, ...]:
-        """Chains and draws."""
-        return next(iter(self.scales.values())).shape[:2]
-
-    @functools.cached_property
-    def drawn(self) -> dict[str, np.ndarray]:
-        """Draws of all of them, shape (chains, draws, *shape of the parameter), always the same.
-
-        Raises
-        ------
-        FitError
-            If the noise goes to zero.
-        """
-        reduced, out = collapse(self.design), {}
-        flat = {name: x.reshape(-1, *x.shape[2:]) for name, x in self.scales.items()}
-        rng = np.random.default_rng(np.random.SeedSequence([self.design.stream(self.seed), 1]))
-        try:
-            drawn = reduced.draw_effects(reduced.joined(flat), rng)
-        except np.linalg.LinAlgError:
-            raise FitError(
-                "the noise goes to zero: do some rows repeat others exactly, such as words that "
-                "are in two sets?"
-            ) from None
-        for name, values in drawn.items():
-            out[name] = values.reshape(*self.sampled, *self.design.shape(name))
-            out[name].flags.writeable = False
-        return out
-
-
-def effects_of(posterior: xr.Dataset, design: Design, seed: int) -> Effects:
-    """Return the effects that belong to draws of the scales."""
-    names = [name for name, parameter in design.spec.parameters.items() if parameter.positive]
-    return Effects(design, {name: in_order(posterior[name]) for name in names}, seed)
-
-
-def with_effects(posterior: xr.Dataset, effects: Effects) -> xr.Dataset:
-    """Return draws of the scales together with the effects, which are drawn where they are read."""
-    design = effects.design
-    variables: dict[str, Any] = {}
-    for name, parameter in design.spec.parameters.items():
-        values: Any = effects.scales.get(name)
-        if values is None:
-            values = indexing.LazilyIndexedArray(_Drawn(effects, name))
-        variables[name] = xr.Variable(("chain", "draw", *parameter.dims), values)
-    dims = {dim for parameter in design.spec.parameters.values() for dim in parameter.dims}
-    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
+    design = reduced.design
+    draws = joined_draws(posterior, reduced.scales)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    try:
+        draws |= reduced.draw_effects(reduced.joined(draws), rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
+            "two sets?"
+        ) from None
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    parameters = design.spec.parameters.items()
+    variables = {
+        name: (("chain", "draw", *parameter.dims), draws[name].reshape(*shape, *design.shape(name)))
+        for name, parameter in parameters
+    }
+    coords: dict[str, Any] = {
+        dim: design.coords[dim] for _, parameter in parameters for dim in parameter.dims
+    }
     coords |= {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
     return xr.Dataset(variables, coords, posterior.attrs)
-
-
-def in_order(values: xr.DataArray) -> np.ndarray:
-    """Return draws by chain and draw; without a copy where they are already."""
-    return values.transpose("chain", "draw", ...).to_numpy()
 
 
 def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Return draws of some parameters with chains joined, to be read and not to be written into."""
     out = {}
     for name in names:
-        values = in_order(posterior[name])
+        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
         out[name] = values.reshape((-1, *values.shape[2:]))
         out[name].flags.writeable = False
     return out
-
-
-class _Drawn(BackendArray):
-    """An array that is made where it is read, as xarray has for files."""
-
-    def __init__(self, effects: Effects, name: str) -> None:
-        self.effects, self.name = effects, name
-        self.shape = (*effects.sampled, *effects.design.shape(name))
-        self.dtype = np.dtype(float)
-
-    def __getitem__(self, key: Any) -> Any:
-        basic = indexing.IndexingSupport.BASIC
-        return indexing.explicit_indexing_adapter(key, self.shape, basic, self._read)
-
-    def _read(self, key: tuple[Any, ...]) -> np.ndarray:
-        return self.effects.drawn[self.name][key]
 
 
 _VALID = "a file written by BiasFit.save"
 
 
 def write_fit(path: str | os.PathLike[str], fit: BiasFit) -> None:
-    """Write a fit without what can be made again.
-
-    Effects given the scales, and the pointwise log-likelihood.
-    """
-    idata, table = fit.idata.copy(), fit.table
-    if fit.provenance.get("sampler", {}).get("method") == "collapsed":
-        names, posterior = fit.spec.location_parameters(), idata["posterior"].to_dataset()
-        idata["posterior"] = xr.DataTree(posterior.drop_vars(names, errors="ignore"))
-    pointwise = "log_likelihood" in idata.children
-    if pointwise:
-        del idata["log_likelihood"]
+    """Write a fit without what can be made again: effects and pointwise values."""
+    table, pointwise = fit.table, "log_likelihood" in fit.sampled.children
+    kept = ("posterior", "sample_stats", "observed_data")
+    idata = xr.DataTree.from_dict({name: fit.sampled[name].to_dataset() for name in kept})
     # Names of columns may be anything, those of netCDF variables may not.
     columns = {f"column_{i}": ("row", _as_stored(table.iloc[:, i])) for i in range(table.shape[1])}
     idata["table"] = xr.DataTree(xr.Dataset(columns))
@@ -206,8 +142,4 @@ def read_fit(
         table.columns = names
         del idata["table"]
         table = with_repeats_noted(table, str(provenance.get("table", {}).get("repeats", "once")))
-        posterior, sampler = idata["posterior"].to_dataset(), provenance.get("sampler", {})
-        if set(spec.parameters) - set(posterior.data_vars):
-            effects = effects_of(posterior, Design.of(spec, table), int(sampler["seed"]))
-            idata["posterior"] = xr.DataTree(with_effects(posterior, effects))
     return idata, table, spec, provenance, bool(about["pointwise"])

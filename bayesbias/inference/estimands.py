@@ -22,7 +22,7 @@ estimand.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined
+from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined, weights_of
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec, Results
@@ -47,6 +47,8 @@ CONTRASTS = (
 ESTIMANDS = ("population", "listed_words")
 PREDICTIVE = ("one_new_word", "one_new_pair")
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
+type Key = tuple[str, str, str]
+"""Level, name, and what is given there."""
 
 
 def asked_rows(design: Design, estimand: str, contrasted: bool) -> Rows:
@@ -54,21 +56,27 @@ def asked_rows(design: Design, estimand: str, contrasted: bool) -> Rows:
 
     Labels of a group other than connections are contrasted in the order in which they are shown.
     """
-    results = design.spec.results
+    results, new = design.spec.results, estimand in PREDICTIVE
     labels = design.shown.get(results.group, [])
-    pairs = contrasted_groups(results.group, labels)
-    new = estimand in PREDICTIVE
-    if new and (results.between or not contrasted):
-        means = new_rows(design, estimand)
-    elif not new:
-        means = mean_rows(design, estimand)
+    pairs: Sequence[tuple[str, str]] = CONTRASTS
+    if results.group != "connection":
+        pairs = list(itertools.combinations(labels, 2))
+    if new and contrasted and not results.between:
+        return new_rows(design, estimand, pairs)
+    means = new_rows(design, estimand) if new else mean_rows(design, estimand)
     if not contrasted:
         return means
-    rows = new_rows(design, estimand, pairs) if new else contrast_rows(means, pairs)
-    if not results.between:
-        return rows
-    names = design.shown[results.levels[results.between].by]
-    return together(rows, between_rows(means, results.between, names, labels, pairs))
+    cells: dict[Key, Mapping[Key, float]] = {}
+    if not new:
+        at = dict.fromkeys(key[:2] for key in means.keys)
+        cells = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in at for a, b in pairs}
+    if level := results.between:
+        # New words are compared in pairs only.
+        between = between_cells(design.shown[results.levels[level].by], labels, pairs, not new)
+        for key, own in between.items():
+            cells[key] = {(level, *cell): weight for cell, weight in own.items()}
+    rows = weighted_rows(means, cells)
+    return together(new_rows(design, estimand, pairs), rows) if new else rows
 
 
 def mean_rows(design: Design, estimand: str) -> Rows:
@@ -87,29 +95,19 @@ def mean_rows(design: Design, estimand: str) -> Rows:
     return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)), known)
 
 
-def contrasted_groups(group: str, labels: Iterable[str]) -> Sequence[tuple[str, str]]:
-    """Return what is contrasted with what.
+def weighted_rows(means: Rows, cells: Mapping[Key, Mapping[Key, float]]) -> Rows:
+    """Return sums of means by weights, wherever there are all the means.
 
-    Certain connections, or each label with each that follows.
+    Means of mixtures, such as those of a new word of any class, are left out.
     """
-    if group == "connection":
-        return CONTRASTS
-    return list(itertools.combinations(dict.fromkeys(labels), 2))
-
-
-def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
-    """Return the differences between labels wherever both exist, from rows that are no mixtures."""
-    at = {key: row for row, key in enumerate(means.keys)}
-    keys, first, second = [], [], []
-    for level, name in dict.fromkeys((level, name) for level, name, _ in means.keys):
-        for a, b in pairs:
-            if (level, name, a) in at and (level, name, b) in at:
-                keys.append((level, name, f"{a} - {b}"))
-                first.append(at[level, name, a])
-                second.append(at[level, name, b])
-    linear = means.linear.taken(first).minus(means.linear.taken(second))
-    known = None if means.known is None else means.known[first] - means.known[second]
-    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
+    number = np.bincount(means.row, minlength=len(means.keys))
+    at = {means.keys[row]: part for part, row in enumerate(means.row) if number[row] == 1}
+    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
+    rows = [{at[cell]: weight for cell, weight in own.items()} for own in cells.values()]
+    weights = weights_of(rows, len(means.row))
+    known = None if means.known is None else weights @ means.known
+    linear = means.linear.combined(weights)
+    return Rows(list(cells), linear, np.arange(len(cells)), np.ones(len(cells)), known)
 
 
 def between_cells(
@@ -141,33 +139,6 @@ def between_cells(
         for key, of in against.items()
         for contrast, side in sides.items()
     }
-
-
-def between_rows(
-    means: Rows,
-    level: str,
-    names: Sequence[str],
-    labels: Sequence[str],
-    pairs: Sequence[tuple[str, str]],
-) -> Rows:
-    """Return the differences of `between_cells` as rows; new words are compared in pairs only."""
-    from scipy import sparse
-
-    parts = np.bincount(means.row, minlength=len(means.keys))  # of which a row is a mixture
-    at = {
-        (name, label): int(np.flatnonzero(means.row == row)[0])
-        for row, (own, name, label) in enumerate(means.keys)
-        if own == level and parts[row] == 1
-    }
-    cells = between_cells(names, labels, pairs, others=not means.linear.shared)
-    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
-    weights = sparse.lil_array((len(cells), len(means.row)))
-    for row, own in enumerate(cells.values()):
-        for cell, weight in own.items():
-            weights[row, at[cell]] = weight
-    known = None if means.known is None else weights @ means.known
-    linear = means.linear.combined(weights.tocsr())
-    return Rows(list(cells), linear, np.arange(len(cells)), np.ones(len(cells)), known)
 
 
 def together(first: Rows, second: Rows) -> Rows:
@@ -348,25 +319,18 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
         linear = _with_new(
             design, averaged(design, known, group, counts), known, group, counts, single, kind
         )
+        mixed: list[dict[int, float]] = []
+        asked = [(name,) for name in connections] if pairs is None else pairs
         for code, label in enumerate(labels):
-            for sides in [(name,) for name in connections] if pairs is None else pairs:
-                parts = _parts(
-                    cells,
-                    group,
-                    (word, attribute),
-                    code,
-                    [connections.index(s) for s in sides if s in connections],
-                )
-                if len(parts) == 0 or not set(sides) <= set(connections):
-                    continue
-                own = [
-                    linear.taken([combination[side] for combination, _ in parts])
-                    for side in range(len(sides))
-                ]
-                tables.append(own[0] if len(own) == 1 else own[0].minus(own[1]))
-                row += [len(keys)] * len(parts)
-                weight += [share for _, share in parts]
-                keys.append((level, label, " - ".join(sides)))
+            for sides in (own for own in asked if set(own) <= set(connections)):
+                at = [connections.index(side) for side in sides]
+                parts = _parts(cells, group, (word, attribute), code, at)
+                if parts:
+                    mixed += [dict(zip(own, (1.0, -1.0), strict=False)) for own, _ in parts]
+                    row += [len(keys)] * len(parts)
+                    weight += [share for _, share in parts]
+                    keys.append((level, label, " - ".join(sides)))
+        tables.append(linear.combined(weights_of(mixed, len(counts))))
     return Rows(keys, joined(tables), np.array(row, dtype=np.int64), np.array(weight))
 
 
@@ -385,7 +349,7 @@ def _parts(
             np.flatnonzero((cells[0] == code) & (cells[1] == kind) & (cells[2] == side)).tolist()
             for side in sides
         ]
-        if not own or not all(own):
+        if not all(own):
             continue
         words = len(np.unique(word[np.isin(group, own[0])]))
         breadth = [[len(np.unique(attribute[group == cell])) for cell in side] for side in own]
@@ -521,11 +485,6 @@ def words_scatter(spec: ModelSpec) -> bool:
         spec.is_random(name) and set(spec.parameters[name].dims) & set(spec.units)
         for name in spec.location_parameters()
     )
-
-
-def words_said(spec: ModelSpec) -> str:
-    """Say of which words the answers of a model are, overall and under ``population``."""
-    return "new words like these" if words_scatter(spec) else "the listed words"
 
 
 def same_for_all_words(spec: ModelSpec) -> bool:

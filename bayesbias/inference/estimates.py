@@ -25,9 +25,8 @@ coordinates of `row` are the label columns.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -354,27 +353,3 @@ def contrast_draws(
         np.stack(columns, axis=-1) if columns else np.empty((*values.shape[:2], 0)),
         {column: [row[place] for row in labels] for place, column in enumerate(names)},
     )
-
-
-def draws_with(
-    result: Any,
-    makers: Mapping[str, Callable[..., xr.DataArray]],
-    table: str,
-    arguments: Mapping[str, Any],
-) -> xr.DataArray:
-    """Return the draws behind a table of a result.
-
-    Arguments and defaults are those of the method of that name.
-
-    A maker takes the arguments it has names for.
-    """
-    checks.choice(table, makers, "table of draws")
-    signature = inspect.signature(getattr(result, table))
-    for name in arguments:
-        checks.choice(name, list(signature.parameters), "argument", f"{table}()")
-    given = signature.bind(**arguments)
-    given.apply_defaults()
-    taken = inspect.signature(makers[table]).parameters
-    draws = makers[table](**{name: given.arguments[name] for name in taken})
-    draws.name = table
-    return draws

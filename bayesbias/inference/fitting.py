@@ -15,7 +15,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
-from bayesbias.inference.effects import effects_of, read_fit, with_effects
+from bayesbias.inference.effects import read_fit
 from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.graph import TARGET, pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
@@ -37,11 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["build", "fit", "load_fit"]
 
-SAMPLERS = ("auto", "collapsed", "pairwise")
 _ASKED = "asked for"  # why a fit is pair by pair
 _LEAST_SPREAD = 1e-7
-# Times the range of the outcomes: their squares, and the inverses of these, have six digits left.
-_MOST_VAGUE = 1e5
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -185,12 +182,11 @@ def fit(
     """
     import xarray as xr
 
-    available = os.cpu_count() or 1
     checks.sampling(draws, tune, chains)
     if cores is not None:
         checks.count(cores, "cores")
-    cores = min(chains, available if cores is None else cores)
-    checks.choice(sampler, SAMPLERS, "sampler")
+    cores = min(chains, cores or os.cpu_count() or 1)
+    checks.choice(sampler, ("auto", "collapsed", "pairwise"), "sampler")
     checks.choice(engine, ENGINES, "engine")
     if target_accept is not None:
         checks.probability(target_accept, "target_accept")
@@ -205,7 +201,6 @@ def fit(
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
     refuse_no_spread(design)
-    refuse_vague(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""
     # Before Numba: while it is imported, a library looks through all modules that are there
@@ -215,13 +210,11 @@ def fit(
     if sampler != "pairwise":
         try:
             reduced = collapse(design)
-            if reduced.n_theta == 0:
-                raise NotCollapsible("the model has no scale to sample")
             refuse_no_noise(reduced)
         except NotCollapsible as reason:
             if sampler == "collapsed":
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
-            reduced, why = None, str(reason)
+            why = str(reason)
     settings: dict[str, Any] = {
         "draws": int(draws),
         "tune": int(tune),
@@ -231,20 +224,17 @@ def fit(
         "target_asked": target_accept,
     }
     prepared = time.perf_counter()
+    idata: Any = None
     if reduced:
         settings["engine"] = engine
         idata = sample_collapsed(reduced, settings, cores)
-        effects = effects_of(idata["posterior"].to_dataset(), design, seed)
-        idata["posterior"] = xr.DataTree(with_effects(idata["posterior"].to_dataset(), effects))
     else:
-        counted = None
         if design.trials is not None and sampler != "pairwise":
             from bayesbias.inference.counts import sample_counts
 
-            counted = sample_counts(design.ordered(), settings, cores)
-        idata = (
-            counted if counted is not None else sample_pairwise(design, settings, cores, progress)
-        )
+            idata = sample_counts(design.ordered(), settings, cores)
+        if idata is None:
+            idata = sample_pairwise(design, settings, cores, progress)
         why_not = "pairwise" if engine == "quick" else ""
         settings["engine"] = Engine(asked=engine, why_not=why_not).as_dict()
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
@@ -258,7 +248,7 @@ def fit(
         "prepare_s": round(prepared - started, 4),
         "sample_s": round(time.perf_counter() - prepared, 4),
     }
-    result = BiasFit(idata=idata, table=frame, spec=spec, provenance=provenance)
+    result = BiasFit(sampled=idata, table=frame, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result
 
 
@@ -295,28 +285,6 @@ def refuse_no_spread(design: Design) -> None:
             f"{design.y[0]:g} on), so that there is "
             "nothing to model. Are these labels, or in another unit?"
         )
-
-
-def refuse_vague(design: Design) -> None:
-    """Refuse effects whose prior is so wide or so far away that precision is lost.
-
-    Double precision cannot hold them beside the outcomes.
-    """
-    if len(design.y) < 2 or design.trials is not None:
-        return
-    most = _MOST_VAGUE * float(np.ptp(design.y))
-    middle = float(np.mean(design.y))
-    for name, parameter in design.spec.parameters.items():
-        if parameter.positive or parameter.covariate is not None:
-            continue
-        for arg, away in (("sigma", 0.0), ("mu", middle)):
-            value = parameter.args.get(arg)
-            if isinstance(value, float) and abs(value - away) > most + abs(away):
-                raise FitError(
-                    f"model {design.spec.name}, [parameter.{name}]: {arg} = {value:g} is beyond "
-                    f"what is reckoned with where {design.spec.outcome} varies by "
-                    f"{most / _MOST_VAGUE:.2g} (up to {most:.2g}); of distances 1 is vague"
-                )
 
 
 def refuse_no_noise(reduced: Collapsed) -> None:
@@ -376,12 +344,9 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
     True
     """
-    idata, table, spec, provenance, pointwise = read_fit(path)
-    result = BiasFit(idata=idata, table=table, spec=spec, provenance=provenance)
+    *fields, pointwise = read_fit(path)
+    result = BiasFit(*fields)
     return with_pointwise(result) if pointwise else result
-
-
-ESTIMAND = "population"
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,13 +359,14 @@ class Repeated:
         The pairs in the order of `reduced`.
     reduced : Collapsed
         Of any outcome.
-    asked : tuple
-        The contrasts of each level, and the same turned as the components are.
+    rows, projected : Rows, Projected
+        The contrasts, and the same turned as the components are.
     """
 
     order: np.ndarray | None
     reduced: Collapsed
-    asked: tuple[tuple[Rows, Projected], ...]
+    rows: Rows
+    projected: Projected
 
     def intervals(
         self, y: np.ndarray, settings: Mapping[str, Any], prob: float
@@ -433,20 +399,13 @@ class Repeated:
         refuse_no_noise(reduced)
         own = dict(settings)
         theta = sample_theta(reduced, own, 1)[0]
-        chains = theta.shape[0]
         scales = reduced.split(theta.reshape(-1, theta.shape[2]))
-        out = []
-        for rows, projected in self.asked:
-            mixed = mixed_rows(rows, reduced.design, reduced, scales, chains, projected)
-            if mixed is None:
-                return None
-            ends = mixed[0].described(prob)
-            named = [
-                dict(zip(("estimate", "low", "high"), map(float, own), strict=True))
-                for own in zip(ends["mean"], ends["low"], ends["high"], strict=True)
-            ]
-            out += list(zip(rows.keys, named, strict=True))
-        return out, Engine.of(own)
+        mixed = mixed_rows(self.rows, reduced, scales, len(theta), self.projected)
+        if mixed is None:
+            return None
+        ends = mixed[0].described(prob)
+        named = pd.DataFrame({"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]})
+        return list(zip(self.rows.keys, named.to_dict("records"), strict=True)), Engine.of(own)
 
 
 def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Repeated | None:
@@ -478,10 +437,6 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         reduced = collapse(design)
     except NotCollapsible:
         return None
-    if reduced.n_theta == 0:
-        return None
-    whole = asked_rows(design, ESTIMAND, contrasted=True)
-    asked = [whole.at(level) for level in levels]
-    return Repeated(
-        order, reduced, tuple((own, Projected.of(reduced, own.linear)) for own in asked if own.keys)
-    )
+    whole = asked_rows(design, "population", contrasted=True)
+    rows = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
+    return Repeated(order, reduced, rows, Projected.of(reduced, rows.linear))

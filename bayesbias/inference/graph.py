@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 TARGET = 0.9
 _MOST_TOGETHER = 3000  # effects whose axes are a matrix
+_AT_A_TIME = 100
 _MOST_ROWS = 500  # of a component of the pilot
 
 
@@ -111,10 +112,11 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
     from scipy import sparse
 
     spec, normal = design.spec, _normal_effects(design)
-    if "sigma" not in spec.noise:
+    sizes = [design.size(name) for name in normal]
+    size = sum(sizes)
+    if "sigma" not in spec.noise or size > _MOST_TOGETHER:
         return None
-    bounds = np.cumsum([0, *(design.size(name) for name in normal)])
-    if bounds[-1] > _MOST_TOGETHER or len(normal) < len(spec.location_parameters()):
+    if len(normal) < len(spec.location_parameters()):
         return None
     middle = np.median(design.y)
     reach = 3 * 1.4826 * np.median(np.abs(design.y - middle))
@@ -125,32 +127,29 @@ def axes_of_effects(design: Design) -> tuple[np.ndarray, np.ndarray] | None:
         reduced = collapse(replace(design, spec=pilot, y=calm))
     except NotCollapsible:
         return None
-    if reduced.n_theta == 0 or max(reduced.component_sizes) > _MOST_ROWS:
+    if max(reduced.component_sizes) > _MOST_ROWS:
         return None
     scales = reduced.split(laplace(reduced).log_m)
-    noise = np.broadcast_to(design.noise(scales, "sigma"), design.y.shape)
-    rows = np.arange(len(design.y))
-    entering: dict[str, Any] = dict.fromkeys(normal, 0)
-    fixed = np.zeros(len(design.y))
-    for term in spec.mu:
-        lever = design.lever(term)
-        lever = np.ones(len(rows)) if lever is None else lever
-        name: str | float = term
-        while isinstance(name, str):
-            sd = spec.parameters[name].args["sigma"]
-            spread = np.full(design.size(name), 0.0 if isinstance(sd, str) else float(sd))
+    noise = design.noise(scales, "sigma")
+
+    def means(z: np.ndarray) -> np.ndarray:
+        """Return the means of the rows at standard normals, shape (n, size)."""
+        effects: dict[str, np.ndarray] = {}
+        for name, own in zip(normal, np.split(z, np.cumsum(sizes)[:-1], axis=1), strict=True):
+            mu: Any = spec.parameters[name].args["mu"]
+            sd: Any = spec.parameters[name].args["sigma"]
+            if isinstance(mu, str):
+                mu = effects[mu].reshape(len(z), -1)[:, design.parent[name, "mu"]]
             if isinstance(sd, str):
-                spread = np.ravel(scales[sd])[design.parent[name, "sigma"]]
-            at = design.index[name]
-            shape = (len(rows), len(spread))
-            weights = lever * spread[at] / noise
-            entering[name] = entering[name] + sparse.csr_array((weights, (rows, at)), shape=shape)
-            name = spec.parameters[name].args["mu"]
-        fixed += lever * name
-    w = sparse.hstack([entering[name] for name in normal], format="csr")
-    precision = (w.T @ w).toarray() + np.eye(bounds[-1])
-    inverse = np.linalg.inv(np.linalg.cholesky(precision))
-    return inverse.T @ (inverse @ (w.T @ ((design.y - fixed) / noise))), inverse.T
+                sd = np.ravel(scales[sd])[design.parent[name, "sigma"]]
+            effects[name] = (mu + sd * own).reshape(len(z), *design.shape(name))
+        return design.mean(effects)
+
+    fixed, one = means(np.zeros((1, size)))[0], np.eye(size)
+    parts = (one[start : start + _AT_A_TIME] for start in range(0, size, _AT_A_TIME))
+    w = sparse.vstack([sparse.csr_array((means(part) - fixed) / noise) for part in parts])
+    inverse = np.linalg.inv(np.linalg.cholesky((w @ w.T).toarray() + one))
+    return inverse.T @ (inverse @ (w @ ((design.y - fixed) / noise))), inverse.T
 
 
 def sample_pairwise(

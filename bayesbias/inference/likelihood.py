@@ -386,7 +386,8 @@ def collapse(design: Design) -> Collapsed:
     scales = tuple(name for name, parameter in spec.parameters.items() if parameter.positive)
     starts = np.cumsum([0, *(design.size(name) for name in scales)])
     offset = dict(zip(scales, starts, strict=False))
-    n_theta = int(starts[-1])
+    if not (n_theta := int(starts[-1])):
+        raise NotCollapsible("the model has no scale to sample")
     constants: list[float] = []
 
     def variance(argument: float | str, entries: np.ndarray) -> np.ndarray:

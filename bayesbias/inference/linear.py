@@ -20,7 +20,6 @@ import numpy as np
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference.likelihood import Collapsed, covariances, without_directions
-from bayesbias.models.design import Design
 
 _DENSE = 1_000_000  # weights
 _NUMBERS_AT_A_TIME = 4_000_000
@@ -83,28 +82,8 @@ class Linear:
     def __len__(self) -> int:
         return len(self.constant)
 
-    def taken(self, rows: Sequence[int] | np.ndarray) -> Linear:
-        """Return some rows."""
-        at = np.asarray(rows, dtype=np.int64)
-        groups: list[Any] = [
-            tuple(replace(each, weights=each.weights[at]) for each in group)
-            for group in (self.parts, self.shared, self.apart)
-        ]
-        return Linear(self.constant[at], *groups)
-
-    def minus(self, other: Linear) -> Linear:
-        """Return the differences to the rows of another of the same table."""
-        groups: list[Any] = [
-            tuple(
-                replace(a, weights=a.weights + sign * b.weights)
-                for a, b in zip(getattr(self, name), getattr(other, name), strict=True)
-            )
-            for name, sign in (("parts", -1), ("shared", -1), ("apart", 1))
-        ]
-        return Linear(self.constant - other.constant, *groups)
-
     def combined(self, weights: Any) -> Linear:
-        """Return sums of the rows by sparse weights, shape (sums, rows).
+        """Return sums of the rows by sparse weights, shape (sums, rows), as of `weights_of`.
 
         What each row has for itself adds up by its squares.
         """
@@ -145,6 +124,17 @@ class Linear:
                     cells = np.full((1, len(new.entries)), float(new.spread) ** 2)
                 out = out + cells @ weights.T
         return out
+
+
+def weights_of(rows: Sequence[Mapping[int, float]], columns: int) -> Any:
+    """Return sparse weights, shape (rows, columns), from those of each row by column."""
+    from scipy import sparse
+
+    out = sparse.lil_array((len(rows), columns))
+    for row, own in enumerate(rows):
+        for column, weight in own.items():
+            out[row, column] = weight
+    return out.tocsr()
 
 
 def joined(tables: Sequence[Linear]) -> Linear:
@@ -361,14 +351,15 @@ class Rows:
 
     def chosen(self, rows: Sequence[int]) -> Rows:
         """Return some rows, in this order; numbers beyond the last are left out."""
+        from scipy import sparse
+
         rows = [row for row in rows if row < len(self.keys)]
         parts = [np.arange(*np.searchsorted(self.row, [row, row + 1])) for row in rows]
         at = np.concatenate([np.zeros(0, int), *parts])
         row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
         known = None if self.known is None else self.known[rows]
-        return Rows(
-            [self.keys[k] for k in rows], self.linear.taken(at), row, self.weight[at], known
-        )
+        linear = self.linear.combined(sparse.eye_array(len(self.linear), format="csr")[at])
+        return Rows([self.keys[k] for k in rows], linear, row, self.weight[at], known)
 
     def at(self, level: str) -> Rows:
         """Return the rows of one level."""
@@ -405,12 +396,18 @@ class Mixtures:
         """Return mean, sd, ``low`` and ``high`` of the shortest interval, shape (rows,)."""
         mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
         out = {key: np.full(self.rows, np.nan) for key in ("mean", "sd", "low", "high")}
-        for rows, parts, weight in self._alike():
-            shape = (-1, len(rows))
-            m, s = (x[:, parts].transpose(0, 2, 1).reshape(shape) for x in (mean, sd))
-            each = None if weight is None else np.tile(weight, len(mean)) / len(mean)
-            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(m, s, each)
-            out["low"][rows], out["high"][rows] = mixture_interval(m, s, prob, each)
+
+        def fill(rows: Any, m: np.ndarray, s: np.ndarray, weight: np.ndarray | None) -> None:
+            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(m, s, weight)
+            out["low"][rows], out["high"][rows] = mixture_interval(m, s, prob, weight)
+
+        number = np.bincount(self.row, minlength=self.rows)
+        alone = np.isin(self.row, np.flatnonzero(number == 1))
+        fill(self.row[alone], mean[:, alone], sd[:, alone], None)
+        for row in np.flatnonzero(number > 1):
+            own = self.row == row
+            weight = np.tile(self.weight[own], len(mean)) / len(mean)
+            fill([row], mean[:, own].reshape(-1, 1), sd[:, own].reshape(-1, 1), weight)
         return out
 
     def in_batches(self, batches: int) -> Mixtures:
@@ -452,23 +449,6 @@ class Mixtures:
     def rows(self) -> int:
         """The number of rows."""
         return int(self.row[-1]) + 1 if len(self.row) else 0
-
-    def _alike(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-        """Return rows with the same weights together.
-
-        Their numbers, their parts (rows, parts), and the weights.
-        """
-        groups: dict[bytes, list[int]] = {}
-        starts = np.searchsorted(self.row, np.arange(self.rows + 1))
-        for row in range(self.rows):
-            groups.setdefault(self.weight[starts[row] : starts[row + 1]].tobytes(), []).append(row)
-        out = []
-        for rows in groups.values():
-            width = int(starts[rows[0] + 1] - starts[rows[0]])
-            parts = np.stack([np.arange(starts[row], starts[row + 1]) for row in rows])
-            weight = None if width == 1 else self.weight[parts[0]]
-            out.append((np.array(rows), parts, weight))
-        return out
 
 
 def mixture_mean_sd(
@@ -571,7 +551,6 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
 
 def mixed_rows(
     rows: Rows,
-    design: Design,
     reduced: Collapsed | None,
     draws: Mapping[str, np.ndarray],
     chains: int,

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.effects import joined_draws, write_fit
+from bayesbias.inference.effects import joined_draws, with_effects, write_fit
 from bayesbias.inference.estimands import (
     ESTIMANDS,
     PREDICTIVE,
@@ -56,10 +57,10 @@ class BiasFit:
 
     Attributes
     ----------
-    idata : xarray.DataTree
+    sampled : xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for
         them (`pointwise`), ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``.
-        Of a model with an exact reduction the effects are drawn when they are first read.
+        Of a model with an exact reduction ``posterior`` has the SDs alone; `idata` has all.
     table : pandas.DataFrame
         The rows that were fitted, in the order in which they came. What is sampled does not depend
         on it.
@@ -68,7 +69,7 @@ class BiasFit:
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
     """
 
-    idata: xr.DataTree
+    sampled: xr.DataTree
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
@@ -82,6 +83,18 @@ class BiasFit:
     def design(self) -> Design:
         """The index arrays of the model on the table."""
         return Design.of(self.spec, self.table)
+
+    @functools.cached_property
+    def idata(self) -> xr.DataTree:
+        """What was sampled, with draws of all effects, for ArviZ."""
+        import xarray as xr
+
+        if self._reduced is None:
+            return self.sampled
+        out = self.sampled.copy()
+        posterior = with_effects(out["posterior"].to_dataset(), self._reduced, self._seed)
+        out["posterior"] = xr.DataTree(posterior)
+        return out
 
     @property
     def engine(self) -> Engine:
@@ -151,13 +164,10 @@ class BiasFit:
             ``level, name, connection, estimand``, the columns of `bayesbias.inference.estimates`,
             and ``n_pairs``. The third column has the name of what the model gives results for.
         """
-        frame = self._described(level, estimand, self.spec.results.group, View(prob=prob))
-        if frame is None:
-            raise FitError(
-                f"{estimand} is given overall and for the classes of words, and not at the level "
-                f"{level}"
-            )
         group = self.spec.results.group
+        frame = self._frame(level, estimand, group, View(prob=prob))
+        if frame is None:
+            raise FitError(f"{estimand} is given overall and for classes of words, not by {level}")
         by = [group] if level == "overall" else [self.spec.results.levels[level].by, group]
         counts = self.table.groupby(
             [self.table[column].astype(str) for column in by], sort=False
@@ -196,10 +206,7 @@ class BiasFit:
         DataFrame
             ``level, name, contrast, estimand``, and the columns of `bayesbias.inference.estimates`.
         """
-        view = View(prob=prob, rope=rope)
-        return self._joined(
-            level, estimand, lambda own, which: self._described(own, which, "contrast", view)
-        )
+        return self._contrasts(level, estimand, View(prob=prob, rope=rope))
 
     def standardized(
         self,
@@ -252,10 +259,7 @@ class BiasFit:
         ('associated - different', 'sd of neutral pairs', True, True)
         """
         spreads.check_normal_noise(self.spec, "standardized contrasts")
-        view = View(prob=prob, standard_rope=rope)
-        return self._joined(
-            level, estimand, lambda own, which: self._standardized(own, which, view)
-        )
+        return self._contrasts(level, estimand, View(prob=prob, standard_rope=rope), True)
 
     def probability_of_superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -466,8 +470,7 @@ class BiasFit:
         """
         names = self._scale_names if self._collapsed else list(self.spec.parameters)
         independent = self.engine.name == "quick"
-        found = self.once("diagnostics", lambda: diagnose(self.idata, names, independent))
-        return {**found, "problems": list(found["problems"])}
+        return dict(self.once("diagnostics", lambda: diagnose(self.sampled, names, independent)))
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
@@ -479,7 +482,7 @@ class BiasFit:
             variance_partition, reliability, slopes`` or ``parameters``: the method that gives the
             table.
         **arguments
-            As of that method; `prob` and `rope` change no draw.
+            As of that method, but for `prob` and `rope`, which change no draw.
 
         Returns
         -------
@@ -500,10 +503,10 @@ class BiasFit:
         """
         relabelled, group = estimates.relabelled, self.spec.results.group
 
-        def means(level: str, estimand: str) -> xr.DataArray:
+        def means(level: str, estimand: str = "population") -> xr.DataArray:
             return self._draws_at(level, estimand, group)
 
-        def words(estimand: str) -> xr.DataArray:
+        def words(estimand: str = "population") -> xr.DataArray:
             draws = means("word", estimand)
             names = draws["name"].to_numpy().tolist()
             classes = [self._class_of[name] for name in names]
@@ -511,20 +514,18 @@ class BiasFit:
                 draws, protected_word=names, protected_class=classes, level=None, name=None
             )
 
-        def contrasts(level: str | None, estimand: str | None) -> xr.DataArray:
+        def contrasts(level: str | None = None, estimand: str | None = None) -> xr.DataArray:
             blocks = self._blocks(level, estimand)
             parts = [self._draws_at(own, which, "contrast") for own, which in blocks]
             if not (some := [part for part in parts if part.sizes["row"]]):
                 raise no_contrasts(self.spec)
             return estimates.joined_rows(some)
 
-        def measured(
-            level: str | None, estimand: str | None, what: str, make: Callable[..., Any]
-        ) -> Any:
+        def measured(what: str, make: Callable[..., Any], **asked: Any) -> Any:
             spreads.check_normal_noise(self.spec, what)
-            return make(self.design, self.draws(), contrasts(level, estimand))
+            return make(self.design, self.draws(), contrasts(**asked))
 
-        def reliable(words: Any, attributes: Any) -> xr.DataArray:
+        def reliable(words: Any = None, attributes: Any = None) -> xr.DataArray:
             spec = self.spec
             means = {
                 name
@@ -537,27 +538,29 @@ class BiasFit:
             )
 
         makers: dict[str, Callable[..., xr.DataArray]] = {
-            "summary": lambda estimand: relabelled(
+            "summary": lambda estimand="population": relabelled(
                 means("overall", estimand), level=None, name=None
             ),
             "words": words,
             "means": means,
             "contrasts": contrasts,
-            "standardized": lambda level, estimand: measured(
-                level, estimand, "standardized contrasts", spreads.standardized
+            "standardized": lambda **asked: measured(
+                "standardized contrasts", spreads.standardized, **asked
             )[0],
-            "probability_of_superiority": lambda level, estimand: measured(
-                level, estimand, "probabilities of superiority", spreads.superiority_draws
+            "probability_of_superiority": lambda **asked: measured(
+                "probabilities of superiority", spreads.superiority_draws, **asked
             ),
             "new_words": self._opposite_draws,
-            "variance_partition": lambda group: spreads.variance_partition_draws(
+            "variance_partition": lambda group=None: spreads.variance_partition_draws(
                 self.design, self._scales, self._chains, group
             ),
             "reliability": reliable,
             "slopes": lambda: slopes.slope_draws(self),
             "parameters": self._parameter_draws,
         }
-        return estimates.draws_with(self, makers, table, arguments)
+        draws = makers[checks.choice(table, makers, "table of draws")](**arguments)
+        draws.name = table
+        return draws
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one netCDF file, whole or not at all.
@@ -567,23 +570,23 @@ class BiasFit:
         write_fit(path, self)
 
     def __repr__(self) -> str:
-        chains, draws = (self.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
+        chains, draws = (self.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
         source = self.provenance.get("table", {}).get("name", "a table")
         head = f"BiasFit: model {self.spec.name}, {source}, {len(self.table):,} rows"
         lines = [f"{head}, {chains} x {draws} draws"]
         results = self.spec.results
-        label = "contrast" if results.group == "connection" or results.between else results.group
         with contextlib.suppress(FitError):  # a table without the columns of the results has none
-            level = "between" if results.between else "overall"
-            asked: Any = {"estimand": "population", "level": level}
-            whole = self.contrasts(**asked) if label == "contrast" else self.summary()
+            if results.group == "connection" or results.between:
+                level = "between" if results.between else "overall"
+                whole = self.contrasts(estimand="population", level=level)
+            else:
+                whole = self.summary().assign(name="").rename(columns={results.group: "contrast"})
             digits = decimals(whole)
             shown = whole if len(whole) <= _MOST_SHOWN else whole.head(_MOST_SHOWN - 1)
             for row in shown.itertuples():
                 ends = f"[{row.hpdi_low:+.{digits}f}, {row.hpdi_high:+.{digits}f}]"
-                estimate = f"{row.mean:+.{digits}f}  {row.prob:.0%} HPDI {ends}"
-                name = f"{row.name}: {row.contrast}" if results.between else getattr(row, label)
-                lines.append(f"  {name:<24} {estimate}")
+                name = f"{row.name}: {row.contrast}" if results.between else row.contrast
+                lines.append(f"  {name:<24} {row.mean:+.{digits}f}  {row.prob:.0%} HPDI {ends}")
             if len(shown) < len(whole):
                 lines.append(f"  and {len(whole) - len(shown)} more")
         found = self.diagnostics()
@@ -639,7 +642,7 @@ class BiasFit:
 
     @property
     def _scales(self) -> dict[str, np.ndarray]:
-        return joined_draws(self.idata["posterior"].dataset, self._scale_names)
+        return joined_draws(self.sampled["posterior"].dataset, self._scale_names)
 
     def draws_for(self, names: Collection[str], most: int | None = None) -> dict[str, np.ndarray]:
         """Return draws of all scales, `most` at most.
@@ -659,7 +662,7 @@ class BiasFit:
 
     @property
     def _chains(self) -> int:
-        return int(self.idata["posterior"].sizes["chain"])
+        return int(self.sampled["posterior"].sizes["chain"])
 
     @property
     def _seed(self) -> int:
@@ -681,11 +684,14 @@ class BiasFit:
         asked = ESTIMANDS if estimand is None else (estimand,)
         return [(own, which) for which in asked for own in levels]
 
-    def _joined(
-        self, level: str | None, estimand: str | None, make: Callable[[str, str], Any]
+    def _contrasts(
+        self, level: str | None, estimand: str | None, view: View, standardized: bool = False
     ) -> pd.DataFrame:
-        """Return the tables of some levels and estimands as one."""
-        made = (make(own, which) for own, which in self._blocks(level, estimand))
+        """Return the contrasts of some levels and estimands as one table."""
+        made = (
+            self._frame(own, which, "contrast", view, standardized)
+            for own, which in self._blocks(level, estimand)
+        )
         if not (frames := [frame for frame in made if frame is not None]):
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
@@ -717,9 +723,8 @@ class BiasFit:
 
     def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
         """Return draws of rows labeled `column`, and the rows as normal mixtures where they are."""
-        design, reduced = self.ordered, self._reduced
-        draws = self.draws() if reduced is None else self._scales
-        mixed = mixed_rows(rows, design, reduced, draws, self._chains)
+        draws = self.draws() if self._reduced is None else self._scales
+        mixed = mixed_rows(rows, self._reduced, draws, self._chains)
         if mixed is None:
             return Answer(self._drawn(rows, estimand, column), None, rows.known, self.draws())
         mixtures, scales = mixed
@@ -737,22 +742,21 @@ class BiasFit:
         whole = pd.concat(frames, ignore_index=True)
         return whole.iloc[self.order_of(rows)].reset_index(drop=True)
 
-    def _described(self, level: str, estimand: str, column: str, view: View) -> pd.DataFrame | None:
+    def _frame(
+        self, level: str, estimand: str, column: str, view: View, standardized: bool = False
+    ) -> pd.DataFrame | None:
         """Return the table of a level; None where it has no rows."""
         rows = self.rows_of(level, estimand, column)
         if not rows.keys:
             return None
-        rope = view.rope if column == "contrast" else None
-        key = ("described", level, estimand, column, view)
-        return self.once(key, lambda: self.describe(rows, estimand, column, view.prob, rope)).copy()
 
-    def _standardized(self, level: str, estimand: str, view: View) -> pd.DataFrame | None:
-        """Return the standardized contrasts of a level; None where it has no rows."""
-        rows = self.rows_of(level, estimand, "contrast")
-        if not rows.keys:
-            return None
-        key = ("standardized", level, estimand, view)
-        return self.once(key, lambda: self._standardized_rows(rows, estimand, view)).copy()
+        def make() -> pd.DataFrame:
+            if standardized:
+                return self._standardized_rows(rows, estimand, view)
+            rope = view.rope if column == "contrast" else None
+            return self.describe(rows, estimand, column, view.prob, rope)
+
+        return self.once((level, estimand, column, view, standardized), make).copy()
 
     def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
         spec = self.spec
@@ -781,16 +785,13 @@ class BiasFit:
         """
         draws = self.draws()
         values = rows.linear.draws(draws)
+        shape = (self._chains, len(values) // self._chains, len(rows.linear))
         if estimand in PREDICTIVE:
-            rng = np.random.default_rng(np.random.SeedSequence([self._seed, 4]))
-            sd = np.sqrt(rows.linear.new_variance(draws))
-            parts = values + sd * rng.standard_normal(values.shape)
-            values = np.empty((len(parts), len(rows.keys)))
-            for row in range(len(rows.keys)):
-                own = np.flatnonzero(rows.row == row)
-                which = own[0] if len(own) == 1 else rng.choice(own, len(parts), p=rows.weight[own])
-                values[:, row] = parts[np.arange(len(parts)), which]
-        values = values.reshape(self._chains, len(values) // self._chains, len(rows.keys))
+            sd = np.broadcast_to(np.sqrt(rows.linear.new_variance(draws)), values.shape)
+            mixtures = Mixtures(values.reshape(shape), sd.reshape(shape), rows.row, rows.weight)
+            values = mixtures.sampled(self._seed)
+        else:
+            values = values.reshape(shape)
         return estimates.keyed_draws(values, rows.keys, column, estimand)
 
     def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:

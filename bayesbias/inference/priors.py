@@ -10,25 +10,19 @@ likelihood is that of the pairs given all effects.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
-from bayesbias.inference.estimands import asked_rows, no_contrasts, words_said
-from bayesbias.inference.view import PROB
+from bayesbias.inference.estimands import asked_rows, no_contrasts
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
-from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.pair_table import PairTable
 from bayesbias.wordlists.listfile import pairs
 
 if TYPE_CHECKING:
@@ -36,140 +30,16 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["PriorExpectation", "prior_expectation"]
-
 USUAL_LIST = "religion"
 """The word list that a model is shown on where no table is given.
 
 Three classes, 15 words, 11 stereotypes, 311 controls.
 """
-MOST_IMPOSSIBLE = 0.05
-"""The largest share of impossible pairs that a prior of distances should have."""
 SENSITIVE = 0.05
 """The sensitivity from which on a result depends on the priors (Kallioinen et al., 2024)."""
 MOST_PARETO_K = 0.7
-_POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0, 1.0)}
 _PAIRS = 20_000
 _MOST_DRAWS = 1000
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PriorExpectation:
-    """What a model expects before any data.
-
-    Attributes
-    ----------
-    model, on : str
-        Name of the model, and which pairs it was laid over.
-    contrasts : DataFrame
-        The first contrast, overall and for any one label of each level: ``level, contrast, mean,
-        sd, hpdi_low, hpdi_high, prob``.
-    impossible : float or None
-        The share of simulated single pairs that no data can show: distances outside [0, 2], changes
-        of a distance outside [-2, 2], differences of two probabilities outside [-1, 1]. None where
-        every number is possible.
-    words : str
-        Whose differences these are.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> found = bb.inference.prior_expectation(bb.load_model("crossed"), table)
-    >>> found.model, found.possible
-    ('crossed', False)
-    """
-
-    model: str
-    on: str
-    contrasts: pd.DataFrame
-    impossible: float | None
-    words: str = "new words like these"
-
-    @property
-    def possible(self) -> bool:
-        """Whether at most 5 % of the pairs are impossible."""
-        return self.impossible is None or self.impossible <= MOST_IMPOSSIBLE
-
-    def __repr__(self) -> str:
-        first = self.contrasts["contrast"].iloc[0]
-        lines = [f"Model {self.model} before any data, on {self.on}, {first} for {self.words}:"]
-        for row in self.contrasts.itertuples():
-            ends = f"{row.prob:.0%} between {row.hpdi_low:+.2f} and {row.hpdi_high:+.2f}"
-            lines.append(f"  {row.level:<14} SD {row.sd:.2f}, {ends}")
-        if self.impossible is not None:
-            limit = "" if self.possible else f" (should be at most {MOST_IMPOSSIBLE:.0%})"
-            lines.append(f"  {self.impossible:.0%} of single pairs are impossible{limit}")
-        return "\n".join(lines)
-
-
-def prior_expectation(
-    model: str | os.PathLike[str] | ModelSpec,
-    table: PairTable | pd.DataFrame | None = None,
-    *,
-    prob: float = PROB,
-    draws: int = 4000,
-    seed: int = 0,
-) -> PriorExpectation:
-    """State the prior of a model in the units of its result.
-
-    Parameters
-    ----------
-    model : str, path or ModelSpec
-    table : PairTable or DataFrame, optional
-        What the model would be fitted to; its outcomes are not read. By default the pairs of the
-        list religion.
-    prob : float in (0, 1)
-        Probability of the intervals.
-    draws, seed : int
-        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair
-        of each connection.
-
-    Returns
-    -------
-    PriorExpectation
-
-    Raises
-    ------
-    InputError
-        If the model is unknown, or needs a column that the table lacks.
-    FitError
-        If the table has nothing to contrast.
-
-    Examples
-    --------
-    >>> expected = prior_expectation("crossed")
-    >>> list(expected.contrasts["level"]), expected.possible
-    (['overall', 'word'], False)
-    >>> bool(
-    ...     abs(expected.contrasts["sd"][0] - 0.3 * 2**0.5) < 0.02
-    ... )  # of the difference of two means, each with sd 0.3
-    True
-    """
-    checks.count(draws, "draws", 2)
-    spec = load_model(model)
-    if isinstance(table, PairTable):
-        frame, on = table.frame, str(table.provenance.get("name", "this table"))
-    else:
-        frame, on = (
-            (usual_pairs(spec), f"the pairs of the list {USUAL_LIST}")
-            if table is None
-            else (table, "this table")
-        )
-    contrasts = prior_contrasts(spec, frame, draws, checks.seed(seed))
-    first = str(contrasts["contrast"].to_numpy()[0])
-    rows = []
-    for level in ("overall", *spec.results.levels):
-        # Sorted, since a sum in another order is another in its last digit.
-        own = estimates.chosen_rows(contrasts, level=level, contrast=first)
-        values = np.sort(own.to_numpy(), axis=None)
-        if values.size:
-            ends = estimates.shortest_interval(values, checks.probability(prob))
-            rows.append((level, first, values.mean(), values.std(ddof=1), *map(float, ends), prob))
-    columns = ["level", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"]
-    described = pd.DataFrame(rows, columns=columns)
-    impossible = impossible_share(spec, frame, seed)
-    return PriorExpectation(spec.name, on, described, impossible, words_said(spec))
 
 
 def fits_usual_pairs(spec: ModelSpec) -> bool:
@@ -207,20 +77,6 @@ def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict
     return {str(name): new[:, place] for place, name in enumerate(one[spec.results.group])}
 
 
-def impossible_share(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> float | None:
-    """Return the share of pairs drawn from the prior that no data can show.
-
-    None where every number is possible.
-    """
-    if spec.outcome not in _POSSIBLE:
-        return None
-    low, high = _POSSIBLE[spec.outcome]
-    counts = frame[spec.results.group].astype(str).value_counts()
-    drawn = predictive_of_pairs(spec, frame, seed)
-    shares = [((new < low) | (new > high)).mean() for new in drawn.values()]
-    return float(np.average(shares, weights=[counts[name] for name in drawn]))
-
-
 def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     """Measure the sensitivity of the main contrasts to the priors and to the likelihood.
 
@@ -249,7 +105,7 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     >>> list(frame["level"]), bool(frame["likelihood"].min() > frame["prior"].max())
     (['overall'], True)
     """
-    chains, length = (fit.idata["posterior"].sizes[dim] for dim in ("chain", "draw"))
+    chains, length = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
     if chains * length < LEAST_TO_SMOOTH:
         raise FitError(f"prior sensitivity needs {LEAST_TO_SMOOTH} draws or more, of all chains")
     step = -(-chains * length // _MOST_DRAWS)

@@ -172,11 +172,7 @@ def score_components(
     for dim in columns - {*_GROUPED, *_CELL}:
         if any(np.ptp(codes[dim][own]) > 0 for own in members):
             return dict.fromkeys(kinds, "other_columns")
-    noise = [{"": spreads.noise_variance(design, draws, own)} for own in members]
-    each = [
-        own | spreads.term_variances(design, draws, mine)
-        for own, mine in zip(noise, members, strict=True)
-    ]
+    each = [spreads.variances(design, draws, own) for own in members]
     first = [own[0] for own in members]
     terms = []
     for name, own in {**dims, "": (_WORD, _ATTRIBUTE, *_CELL)}.items():

@@ -21,7 +21,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import asked_rows, check_asked, no_contrasts, sides_of
 from bayesbias.inference.estimates import beside, joined_rows, labelled_draws, labels_of_rows
-from bayesbias.inference.linear import Rows
+from bayesbias.inference.linear import Rows, joined, weights_of
 from bayesbias.inference.view import PROB, ROPE, View
 from bayesbias.models.design import Design
 
@@ -86,14 +86,14 @@ def contrasts_at(
     """
     view = View(prob=prob, rope=rope)
     known = fit.spec.covariates()
-    if not known:
+    if not known or not covariates:
         raise InputError(
-            f"{fit.spec.label} has no slope on a covariate",
-            where="fit",
-            hint="bayesbias.models.slopes_for gives a model one",
+            "expected a model with slopes and values of its covariates",
+            where="covariates",
+            found=list(covariates),
+            valid=known,
+            hint="bayesbias.models.slopes_for gives a model slopes",
         )
-    if not covariates:
-        raise InputError("expected a covariate, got none", where="covariates", valid=known)
     for name, value in covariates.items():
         checks.choice(name, known, "covariate of the model", "covariates")
         checks.finite(value, f"covariates, {name}")
@@ -170,7 +170,9 @@ def slope_rows(design: Design, covariate: str, contrasted: bool) -> Rows:
         )
         for value in (1.0, 0.0)
     )
-    rows = replace(at_one, linear=at_one.linear.minus(at_zero.linear))
+    by = [{k: 1.0, k + len(at_one.keys): -1.0} for k in range(len(at_one.keys))]
+    both = joined([at_one.linear, at_zero.linear])
+    rows = replace(at_one, linear=both.combined(weights_of(by, len(both))))
     present, group = design.labels(design.spec.results.group)
     varying = {present[k] for k in set(group[design.covariates[covariate] != 0].tolist())}
     # What each row is made of; differences of equal shares cancel but for rounding.

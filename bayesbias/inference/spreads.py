@@ -13,6 +13,7 @@ size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -47,29 +48,32 @@ def check_normal_noise(spec: ModelSpec, what: str) -> None:
         raise FitError(f"{what} need normal noise, and {spec.label} has another")
 
 
-def term_variances(
+def variances(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return draws of the variance of every random term, by location parameter.
+    """Return draws of the variance of every random term, and of the noise under ``""``.
 
-    On average over some rows.
-
-    Rows are a mask, or numbers. Of random slopes it is times the mean square of the covariate.
+    On average over some rows: a mask, or numbers. Of random slopes it is times the mean square of
+    the covariate.
     """
     spec = design.spec
+
+    def mean_square(sd: str, entries: np.ndarray, lever: np.ndarray | None = None) -> np.ndarray:
+        flat = draws[sd].reshape(len(draws[sd]), -1)
+        by = None if lever is None else lever**2
+        weights = np.bincount(entries, by, minlength=flat.shape[1])
+        used = np.flatnonzero(weights)
+        return flat[:, used] ** 2 @ (weights[used] / len(entries))
+
     out = {}
-    for name in spec.location_parameters():
-        if spec.is_random(name):
-            entries = design.parent[name, "sigma"][design.index[name][rows]]
-            sigma = spec.parameters[name].args["sigma"]
-            out[name] = _variance(draws, sigma, entries, design.lever(name, rows))
-    return out
-
-
-def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
-    """Return draws of the variance of the noise, on average over some rows, shape (n,) or (1,)."""
-    sigma = design.spec.noise["sigma"]
-    return _variance(draws, sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
+    for name in filter(spec.is_random, spec.location_parameters()):
+        entries = design.parent[name, "sigma"][design.index[name][rows]]
+        sd = str(spec.parameters[name].args["sigma"])
+        out[name] = mean_square(sd, entries, design.lever(name, rows))
+    sigma = spec.noise["sigma"]
+    if isinstance(sigma, str):
+        return out | {"": mean_square(sigma, design.index[sigma][rows])}
+    return out | {"": np.array([sigma**2])}
 
 
 def total_sd(
@@ -119,8 +123,9 @@ def total_sd(
     check_normal_noise(spec, "standard deviations of pairs")
     # Of what is all there is, such as the classifiers of a table, no other could be drawn either.
     free = set(design.units) - {*held, *spec.results.fixed}
-    parts = [noise_variance(design, draws, rows)]
-    for name, variance in term_variances(design, draws, rows).items():
+    of_terms = variances(design, draws, rows)
+    parts = [of_terms.pop("")]
+    for name, variance in of_terms.items():
         lever = design.lever(name, rows)
         differs = np.ptp(design.index[name][rows]) > 0 or (lever is not None and np.ptp(lever) > 0)
         # Of what is all there is, no pair has another than its own: how classes differ is no
@@ -140,20 +145,6 @@ def total_sd(
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 
 
-def _variance(
-    draws: Mapping[str, np.ndarray],
-    spread: float | str,
-    entries: np.ndarray,
-    lever: np.ndarray | None = None,
-) -> np.ndarray:
-    if not isinstance(spread, str):
-        return np.array([spread**2])
-    flat = draws[spread].reshape(len(draws[spread]), -1)
-    weights = np.bincount(entries, None if lever is None else lever**2, minlength=flat.shape[1])
-    used = np.flatnonzero(weights)
-    return flat[:, used] ** 2 @ (weights[used] / len(entries))
-
-
 def variance_partition_draws(
     design: Design, draws: Mapping[str, np.ndarray], chains: int, group: str | None
 ) -> xr.DataArray:
@@ -168,11 +159,13 @@ def variance_partition_draws(
         checks.choice(group, labels, str(spec.results.group).replace("_", " "))
     rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
     sources: dict[str, np.ndarray] = {}
-    for name, variance in term_variances(design, draws, rows).items():
+    of_terms = variances(design, draws, rows)
+    noise = of_terms.pop("")
+    for name, variance in of_terms.items():
         dims = [dim for dim in spec.parameters[name].dims if dim not in spec.results.fixed]
         source = " x ".join(sorted(dims)) or name
         sources[source] = sources.get(source, np.zeros(1)) + variance
-    sources["residual"] = noise_variance(design, draws, rows)
+    sources["residual"] = noise
     n = len(next(iter(draws.values())))
     parts = np.stack([np.broadcast_to(part, n) for part in sources.values()], axis=-1)
     shares = parts / parts.sum(axis=-1, keepdims=True)
@@ -182,20 +175,12 @@ def variance_partition_draws(
 def pair_sd(
     design: Design, draws: Mapping[str, np.ndarray], contrast: str
 ) -> tuple[str, np.ndarray]:
-    """Return what a contrast is measured in, and its value in every draw, shape (n,).
-
-    Where the noise need have no variance it is the standard deviation of the observed outcomes,
-    shape (1,).
-    """
+    """Return what a contrast is measured in, and its value in every draw, shape (n,)."""
     column = design.spec.results.group
     present, codes = design.labels(column)
     neutral = column == "connection" and _YARDSTICK in present
     groups = (_YARDSTICK,) if neutral else sides_of(contrast, present)
-    of = [codes == present.index(group) for group in groups]
-    if has_variance(design.spec):
-        each = [total_sd(design, draws, rows) ** 2 for rows in of]
-    else:
-        each = [np.atleast_1d(np.var(design.y[rows])) for rows in of]
+    each = [total_sd(design, draws, codes == present.index(group)) ** 2 for group in groups]
     rows_are = "pairs" if column == "connection" else "rows"
     return f"sd of {join_words(groups)} {rows_are}", np.sqrt(np.mean(each, axis=0))
 
@@ -245,16 +230,14 @@ def superiority_draws(
         raise FitError("single new words and pairs have no probability of superiority")
     present, groups = design.labels(results.group)
     values = contrasts.to_numpy()
-    known: dict[tuple[str, str, str], np.ndarray] = {}
 
+    @functools.cache
     def variance(level: str, name: str, group: str) -> np.ndarray:
-        if (level, name, group) not in known:
-            rows, held = groups == present.index(group), list[str]()
-            if level != "overall":
-                by = results.levels[level].by
-                rows, held = rows & (design.codes[by] == design.coords[by].index(name)), [by]
-            known[level, name, group] = total_sd(design, draws, np.flatnonzero(rows), held) ** 2
-        return known[level, name, group]
+        rows, held = groups == present.index(group), list[str]()
+        if level != "overall":
+            by = results.levels[level].by
+            rows, held = rows & (design.codes[by] == design.coords[by].index(name)), [by]
+        return total_sd(design, draws, np.flatnonzero(rows), held) ** 2
 
     out = np.empty_like(values)
     for row, (level, name, contrast) in enumerate(

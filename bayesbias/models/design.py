@@ -84,8 +84,6 @@ class Design:
                 hint = nearest(column, names)
                 if not spec.origin and not set(spec.units) <= set(names):  # another kind of table
                     hint = f"a row of it is one {' x '.join(spec.units)}"
-                if column in frame.index.names:
-                    hint = "it is the index of the frame: frame.reset_index()"
                 raise InputError(
                     "expected a table with all columns of the model; this one is missing",
                     where=spec.label,

@@ -78,14 +78,6 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     head = ("schema", "name", "description", "likelihood", "parameter")
     checks.known_keys(raw, (*head, "source", "notes", "trim", "results"), where, needed=head)
     checks.schema(raw, SCHEMA, where)
-    for key, kind, must in (
-        ("name", str, "must be a string"),
-        ("description", str, "must be a string"),
-        ("source", str, "must be a string"),
-        ("trim", bool, "must be true or false"),
-    ):
-        own = raw.get(key, kind())
-        _refuse(not isinstance(own, kind), must, f"{where}, key {key}", own)
     checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
     tables = checks.table(raw["parameter"], f"{where}, key parameter")
     parameters = {
@@ -94,13 +86,12 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     }
     lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
     likelihood = str(lik.get("distribution", ""))
-    own = "trials" if likelihood == "Binomial" else "sigma"
-    needed = ("outcome", "distribution", "mu", own)
-    checks.known_keys(lik, (*needed, "nu", "units"), at, needed=needed)
+    checks.known_keys(lik, lik, at, needed=("outcome", "distribution", "mu"))
     checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
     row = DISTRIBUTIONS[likelihood]
-    wrong = ("nu" in lik) != ("nu" in row.args)
-    _refuse(wrong, "`nu` belongs to StudentT, and StudentT needs it", at)
+    args = [arg for arg in row.args if arg != "mu"]
+    needed = ("outcome", "distribution", "mu", *(args or ["trials"]))
+    checks.known_keys(lik, (*needed, "units"), at, needed=needed)
     here = f"{at}, key outcome"
     outcome = _column(lik["outcome"], here)
     trials = _column(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
@@ -114,15 +105,13 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
     _refuse(not mu, "the mean needs at least one parameter", f"{at}, key mu", [])
     _refuse(not units, "must name at least one column", f"{at}, key units", [])
-    args = [arg for arg in row.args if arg != "mu"]
     noise = {arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in args}
     for key, names in (("mu", mu), *((arg, [value]) for arg, value in noise.items())):
         for name in names:
             if isinstance(name, str):
                 checks.choice(name, parameters, "parameter", f"{at}, key {key}")
-    results = RESULTS_OF_PAIRS
-    if "results" in raw:
-        results = _results(raw["results"], f"{where}, [results]")
+    at = f"{where}, [results]"
+    results = _results(raw["results"], at) if "results" in raw else RESULTS_OF_PAIRS
     spec = ModelSpec(
         name=raw["name"],
         description=raw["description"],

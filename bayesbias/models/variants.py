@@ -91,80 +91,43 @@ def slopes_for(
     spec = load_model(model)
     frame = getattr(table, "frame", table)
     checks.columns(frame, (), "table", "a PairTable or a data frame")
-    if covariate not in frame.columns:
-        numbers = frame.select_dtypes(["float", "integer"]).columns
-        known = [str(name) for name in numbers if name != spec.outcome]
-        if not known:
-            raise InputError(
-                "the table has no covariates",
-                where="slope",
-                found=covariate,
-                valid=(
-                    "--covariates FILE of the command, or in Python join_covariates, joins "
-                    "covariates to the table first"
-                ),
-            )
-        raise checks.unknown(covariate, known, "covariate", "the table")
-    if frame[covariate].dtype.kind not in "fiu":
+    numbers = frame.select_dtypes(["float", "integer"]).columns
+    known = [str(name) for name in numbers if name != spec.outcome]
+    if not known:
         raise InputError(
-            "expected a covariate of numbers",
-            where="the table",
-            found=f"{covariate}: {next(iter(frame[covariate].dropna()), 'nothing')}",
-            valid=(
-                "numbers (of yes and no, 1 and 0); a slope on another covariate can differ by this "
-                "one (--slope AGE:SORT of the command, by= in Python)"
-            ),
+            "expected a table with a column of numbers to have slopes on, got none",
+            where="table",
+            hint="join one by --covariates FILE or, in Python, by join_covariates",
         )
-    unit = next((unit for unit in spec.units if _is_of(frame, unit, covariate)), None)
-    if unit is None:
+    checks.choice(covariate, known, "covariate of numbers", "the table")
+    units = [unit for unit in spec.units if unit in frame and not _varies(frame, covariate, [unit])]
+    if not units:
         raise InputError(
-            "the covariate varies within every grouping factor, so it is not a word-level covariate",
+            f"expected a covariate of {' or of '.join(spec.units)}, got {covariate!r}, which varies "
+            "within each",
             where=spec.label,
-            found=covariate,
-            valid=spec.units,
         )
-    _refuse_nothing_to_tell(frame, covariate, _several(by or ()))
+    unit = units[0]
+    for each in ((), *_several(by or ())):
+        columns = list(_columns(each, "by")) if each else []
+        if set(columns) <= set(frame.columns) and not _varies(frame, covariate, columns):
+            within = f"for all words of each {' and '.join(columns)}" if columns else "in all rows"
+            raise InputError(
+                f"expected a covariate that differs, got {covariate!r}, which is the same {within}",
+                where="by" if columns else "slope",
+            )
     across = tuple(name for name in _ACROSS.get(unit, ()) if name in spec.units)
     enough = bool(across) and frame[across[0]].nunique() >= _LEAST
     sd = _SD_OF.get(spec.outcome, SLOPE_SD)
     return with_slopes(spec, covariate, by, varying=[across] if enough else [], sd=sd)
 
 
-def _refuse_nothing_to_tell(
-    frame: pd.DataFrame, covariate: str, by: Sequence[str | Sequence[str]]
-) -> None:
-    """Refuse a covariate that does not vary.
-
-    Nor may it be constant within every label that is to have a slope of its own.
-    """
+def _varies(frame: pd.DataFrame, covariate: str, columns: Sequence[str]) -> bool:
+    """Say whether a covariate differs between rows with the same labels in some columns."""
     known = frame[frame[covariate].notna()]
-    if known[covariate].nunique() < 2:
-        value = float(known[covariate].iloc[0]) if len(known) else "none"
-        raise InputError(
-            f"the covariate {covariate!r} is the same in all rows",
-            found=value,
-            valid="numbers that differ",
-        )
-    for each in by:
-        columns = list(_columns(each, "by"))
-        if set(columns) <= set(frame.columns) and (
-            known.groupby(columns, observed=True)[covariate].nunique().max() < 2
-        ):
-            raise InputError(
-                f"the covariate {covariate!r} is the same for all words of each "
-                f"{' and '.join(columns)}, so that neither can be told "
-                "from the other",
-                where="by",
-                found=" x ".join(columns),
-                valid="columns within whose labels the covariate differs",
-            )
-
-
-def _is_of(frame: pd.DataFrame, unit: str, covariate: str) -> bool:
-    if unit not in frame.columns:
-        return False
-    known = frame[[unit, covariate]].dropna().drop_duplicates()
-    return not known[unit].duplicated().any()
+    if not columns:
+        return bool(known[covariate].nunique() > 1)
+    return bool(known.groupby(list(columns), observed=True)[covariate].nunique().max() > 1)
 
 
 def with_slopes(
@@ -234,18 +197,12 @@ def with_slopes(
     'slope_log_frequency_protected_word_sd'
     """
     spec = load_model(model)
-    if not isinstance(covariate, str) or not covariate:
-        raise checks.wrong_kind(covariate, "covariate", "the name of a column")
-    if covariate in spec.parameters:
+    checks.text(covariate, "covariate")
+    if covariate in (*spec.parameters, *spec.covariates()):
         raise InputError(
-            "expected another name for the covariate, since a parameter has this one",
+            "expected a covariate that is no parameter and has no slopes yet",
             where=spec.label,
             found=covariate,
-            hint="name its column otherwise",
-        )
-    if covariate in spec.covariates():
-        raise InputError(
-            "the model has slopes on this covariate already", where=spec.label, found=covariate
         )
     checks.positive(sd, "sd")
     fixed = [_columns(each, "by") for each in _several(spec.results.group if by is None else by)]
@@ -267,8 +224,6 @@ def with_slopes(
         terms.append(name)
         if scatters:
             added[f"{name}_sd"] = {"distribution": "Exponential", "lam": round(1 / float(sd), 12)}
-    if taken := [name for name in added if name in spec.parameters]:
-        raise InputError("the model has parameters of these names", where=spec.label, found=taken)
     document = tomllib.loads(spec.text)
     document["name"] = f"{spec.name} + {covariate}"
     document["likelihood"]["mu"] = [*spec.mu, *terms]
@@ -283,16 +238,8 @@ def _several(given: str | Sequence[str | Sequence[str]]) -> Sequence[str | Seque
 
 def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
     """Return the columns that one kind of slopes differs by."""
-    names = (given,) if isinstance(given, str) else tuple(given)
-    checks.texts(list(names), where)
-    if not names:
-        raise InputError(
-            "expected the name of a column",
-            where=where,
-            found=given,
-            hint="one slope is added in any case",
-        )
-    return tuple(checks.distinct(names, "a column", where))
+    names = [given] if isinstance(given, str) else list(given)
+    return checks.distinct(checks.texts(names, where, 1), "a column", where)
 
 
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
@@ -335,12 +282,10 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     # A slope divides rows as a mean may, and says something else.
     level = [name for name in spec.location_parameters() if spec.parameters[name].covariate is None]
     free = [
-        name
-        for name in spec.mu
-        if name in level
-        and spec.is_random(name)
+        name for name in spec.mu
+        if name in level and spec.is_random(name)
         and not isinstance(spec.parameters[name].args["mu"], str)
-    ]
+    ]  # fmt: skip
     n = len(design.y)
     means = [m for m in level if m not in design.only and not spec.is_random(m)]
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference"}

@@ -247,7 +247,7 @@ def plan_reliability(
         raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")
     tried = _tried(words, "words"), _tried(attributes, "attributes")
     sizes = list(itertools.product([1] if measure == "word" else tried[0], tried[1]))
-    chains = int(fit.idata["posterior"].sizes["chain"])
+    chains = int(fit.sampled["posterior"].sizes["chain"])
     draws = np.stack([parts.coefficient(k, m) for k, m in sizes], axis=-1)
     described = describe_draws(draws.reshape(chains, -1, len(sizes)), prob)
     frame = pd.DataFrame(sizes, columns=["words", "attributes"])

@@ -51,7 +51,7 @@ def title_line(fit: BiasFit, subject: str) -> str:
 
 def convergence(fit: BiasFit) -> str:
     """Say in one line how a fit was sampled and what its diagnostics are."""
-    state, sizes = fit.diagnostics(), fit.idata["posterior"].sizes
+    state, sizes = fit.diagnostics(), fit.sampled["posterior"].sizes
     found = [f"{sizes['chain']} x {sizes['draw']} draws"]
     if fit.engine.name == "quick":
         found.append(f"importance sampling with Pareto k {fit.engine.pareto_k:.2f}")

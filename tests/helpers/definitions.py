@@ -21,7 +21,7 @@ def edited(result: BiasFit, **changes) -> BiasFit:
     idata["posterior"] = xr.DataTree(posterior)
     sampler = {**result.provenance["sampler"], "method": "edited"}
     return BiasFit(
-        idata=idata,
+        sampled=idata,
         table=result.table,
         spec=result.spec,
         provenance={**result.provenance, "sampler": sampler},

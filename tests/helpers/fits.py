@@ -112,4 +112,4 @@ def made_up(
         "versions": {},
         "timing": {},
     }
-    return BiasFit(idata=idata, table=table, spec=spec, provenance=provenance)
+    return BiasFit(sampled=idata, table=table, spec=spec, provenance=provenance)

@@ -96,5 +96,5 @@ def test_each_model_answers_as_a_fit_of_its_own():
     worse = frame[frame["elpd_diff"] < 0].iloc[0]
     assert abs(worse["elpd_diff"]) == pytest.approx(abs(apart.sum()), abs=1e-6)
     assert worse["se_diff"] == pytest.approx(np.sqrt(len(apart)) * apart.std(), abs=1e-6)
-    with pytest.raises(InputError, match="models of one table are compared"):
+    with pytest.raises(InputError, match="expected a model of distance"):
         answers_by_model(own, ["change"])

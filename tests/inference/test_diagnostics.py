@@ -76,11 +76,11 @@ def test_chains_that_disagree_are_said_in_words(good):
 
 @pytest.mark.parametrize(("chains", "draws"), [(1, 300), (2, 3), (2, 1), (1, 1)])
 def test_too_few_chains_or_draws_are_said(good, chains, draws):
-    idata = good.idata.copy()
+    idata = good.sampled.copy()
     for group in ("posterior", "sample_stats"):
-        part = good.idata[group].to_dataset().isel(chain=slice(chains), draw=slice(draws))
+        part = good.sampled[group].to_dataset().isel(chain=slice(chains), draw=slice(draws))
         idata[group] = xr.DataTree(part)
-    result = BiasFit(idata=idata, table=good.table, spec=good.spec, provenance=good.provenance)
+    result = BiasFit(sampled=idata, table=good.table, spec=good.spec, provenance=good.provenance)
     found = result.diagnostics()
     assert not found["ok"]
     assert found["max_r_hat"] is None

@@ -11,10 +11,9 @@ from helpers.fits import made_up, pairs
 
 import bayesbias as bb
 from bayesbias.inference.estimands import (
-    contrast_rows,
+    asked_rows,
     has_new_words,
     holds_for,
-    mean_rows,
     same_for_all_words,
     words_scatter,
 )
@@ -39,10 +38,11 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     spec = bb.load_model(name)
     table = pd.DataFrame(usual_pairs(spec))
     design = Design.of(spec, table)
-    rows = contrast_rows(mean_rows(design, "population"), [("associated", "different")])
+    rows = asked_rows(design, "population", contrasted=True)
     rng = np.random.default_rng(1)
     draws = {p: rng.uniform(0.5, 1.5, (3, *design.shape(p))) for p in spec.parameters}
-    values = rows.linear.draws(draws)[:, [key[0] == "class" for key in rows.keys]]
+    mine = [(key[0], key[2]) == ("class", "associated - different") for key in rows.keys]
+    values = rows.linear.draws(draws)[:, mine]
     assert values.shape[1] == 3
     equal = bool(np.allclose(values, values[:, :1]))
     assert same_for_all_words(spec) is equal

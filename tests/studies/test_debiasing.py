@@ -101,7 +101,7 @@ def test_tables_that_cannot_be_compared(debiased, said):
     [
         ("changes", {}),
         ("changes", {"method": "weak", "estimand": "listed_words"}),
-        ("contrasts", {"method": "same", "estimand": "population", "prob": 0.5}),
+        ("contrasts", {"method": "same", "estimand": "population"}),
         ("contrasts", {"level": "class", "estimand": "population"}),
     ],
 )

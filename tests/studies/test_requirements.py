@@ -131,12 +131,12 @@ def test_what_is_not_known_is_not_met():
 
 def test_a_fit_that_has_not_converged_meets_nothing(found):
     item = found.methods["hard"]
-    idata = item.after.idata.copy(deep=True)
+    idata = item.after.sampled.copy(deep=True)
     for name in list(idata["posterior"].data_vars):  # chains that are far apart
         values = idata["posterior"][name]
         apart = np.arange(values.sizes["chain"]).reshape(-1, *[1] * (values.ndim - 1))
         idata["posterior"][name] = values + apart
-    broken = dataclasses.replace(item, after=dataclasses.replace(item.after, idata=idata))
+    broken = dataclasses.replace(item, after=dataclasses.replace(item.after, sampled=idata))
     comparison = Comparison(found.original, {"hard": broken}, found.provenance)
     gap, controls = check_requirements(comparison, "gap<1000, controls>0.5")
     assert (gap.met, controls.met) == (False, True)

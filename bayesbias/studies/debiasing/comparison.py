@@ -103,7 +103,7 @@ class Method:
         Labeled ``method, level, name, connection, estimand``.
         """
         levels = self.levels(estimand, level)
-        posterior = self.after.idata["posterior"]
+        posterior = self.after.sampled["posterior"]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
         drawn: dict[tuple[str, ...], np.ndarray] = {}
         if self.change is not None:
@@ -319,7 +319,7 @@ class Comparison:
         table : {"changes", "contrasts"}
             The method that gives the table.
         **arguments
-            As of that method; `prob` and `rope` change no draw.
+            As of that method, but for `prob` and `rope`, which change no draw.
 
         Returns
         -------
@@ -332,7 +332,9 @@ class Comparison:
             "changes": self._changes_draws,
             "contrasts": self._contrasts_draws,
         }
-        return rows.draws_with(self, makers, table, arguments)
+        draws = makers[checks.choice(table, makers, "table of draws")](**arguments)
+        draws.name = table
+        return draws
 
     def slopes(self, prob: float = PROB) -> pd.DataFrame:
         """Return the slopes of the changes on covariates: `BiasFit.slopes` of each method.
@@ -391,7 +393,7 @@ class Comparison:
     # -- draws ------------------------------------------------------------------------------------
 
     def _changes_draws(
-        self, estimand: str | None, method: str | None, level: str | None
+        self, estimand: str | None = None, method: str | None = None, level: str | None = None
     ) -> xr.DataArray:
         asked = ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
         if level is not None:
@@ -400,7 +402,7 @@ class Comparison:
         return rows.joined_rows([item.draws(which, level) for item in chosen for which in asked])
 
     def _contrasts_draws(
-        self, estimand: str | None, method: str | None, level: str | None
+        self, estimand: str | None = None, method: str | None = None, level: str | None = None
     ) -> xr.DataArray:
         means = self._changes_draws(estimand, method, level)
         parts = []

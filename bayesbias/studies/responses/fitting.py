@@ -254,7 +254,7 @@ class ResponsesResult:
         return [name for name in dims if not fit.spec.is_random(name) or dims[name] <= held]
 
     def _by_chain(self, values: np.ndarray) -> np.ndarray:
-        chains = self._fitted().idata["posterior"].sizes["chain"]
+        chains = self._fitted().sampled["posterior"].sizes["chain"]
         return values.reshape(chains, -1, values.shape[-1])
 
     def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
@@ -364,7 +364,7 @@ class ResponsesResult:
         design, draws = fit.design, fit.draws()
         labels, codes, _ = levels_of(design, estimand)[level]
         n = len(next(iter(draws.values())))
-        chains = fit.idata["posterior"].sizes["chain"]
+        chains = fit.sampled["posterior"].sizes["chain"]
         some = np.arange(n).reshape(chains, -1)[:, :: -(-n // _DRAWS)].ravel()
         kept = self._held(level, estimand)
         joint = np.stack([design.index[name] for name in kept])

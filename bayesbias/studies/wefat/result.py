@@ -435,7 +435,7 @@ class _Lines:
 
     def __init__(self, fit: BiasFit, sets: tuple[str, str]) -> None:
         self.reduced = collapse(fit.design)
-        posterior = fit.idata["posterior"]
+        posterior = fit.sampled["posterior"]
         # Of mixtures a thousand parts say as much as all.
         step = max(1, posterior.sizes["chain"] * posterior.sizes["draw"] // MOST_MIXED)
         self.scales = {name: posterior[name].to_numpy()[:, ::step] for name in self.reduced.scales}
