@@ -21,7 +21,7 @@ COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "inspect"},
     "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "inspect"},
     "Debiased vectors": {"debias": "compare", "compare": "compare"},
-    "Encoders and classifiers": {"seat": "seat", "sentiment": "sentiment"},
+    "Encoders and classifiers": {"seat": "seat", "sentiment": "responses"},
     "Answers of any model": {"responses": "responses"},
     "Many fits, planning a study": dict.fromkeys(["sweep", "sample-size", "coverage"], "planning"),
     "Saved results": {"report": "inspect", "verify": "inspect"},

@@ -1,14 +1,21 @@
-"""The command ``bayesbias responses`` and its subcommands."""
+"""The commands ``bayesbias responses`` and ``sentiment`` with their subcommands."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias.cli import shared
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import data_dir, list_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.classifiers.predictions import Predictions
 
 
 @click.group(cls=shared.Group)
@@ -18,46 +25,183 @@ def responses() -> None:
 
 @responses.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--layout", metavar="NAME", help="Layout of the files; by default what fits.")
-@click.option("--columns", metavar="OURS=THEIRS,...", help="Such as outcome=score,group=race.")
-@click.option("--model", metavar="M", help="A model of your own (TOML).")
-@shared.options(*shared.SAMPLING, "prob", "rope", "require", *shared.OUTPUT, rope=None)
-def fit(
-    files: tuple[str, ...], layout: str | None, columns: str | None, model: str | None, **given: Any
-) -> None:
+@shared.options(
+    "own.responses-fit", *shared.SAMPLING, "prob", "rope", "require", *shared.OUTPUT, rope=None
+)
+def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
     import bayesbias as bb
-    from bayesbias.output.store import check_folder
 
-    if given["out"] is not None:
-        check_folder(given["out"], "responses", force=given["force"])
+    shared.check_out(given, "responses")
     named = {}
-    for part in (columns or "").split(","):
-        ours, mark, theirs = part.partition("=")
-        if part and not (mark and ours.strip() and theirs.strip()):
+    for part in filter(None, columns.split(",")):
+        ours, mark, theirs = map(str.strip, part.partition("="))
+        if not (mark and ours and theirs):
             raise InputError(
                 f"expected OURS=THEIRS, such as outcome=score, got {part!r}", where="--columns"
             )
-        if part:
-            named[ours.strip()] = theirs.strip()
-    table = bb.studies.load_responses(files, layout=layout, columns=named)
-    result = bb.studies.fit_responses(table, model, rope=given["rope"], **shared.sampling_of(given))
+        named[ours] = theirs
+    table = bb.studies.load_responses(files, layout=given["layout"], columns=named)
+    sampling = shared.sampling_of(given)
+    result = bb.studies.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, {**given, "rope": result.rope})
 
 
-@responses.command()
-@click.option(
-    "--words", required=True, metavar="TOML", help="Groups of words, templates and items."
-)
-@click.option("--out", type=shared.PATH, required=True, metavar="FILE", help="A .csv or .tsv file.")
-@shared.options("as_json")
-def sentences(words: str, out: Path, **given: Any) -> None:
+@responses.command("sentences")
+@shared.options("own.responses-sentences", "as_json")
+def response_sentences(words: str, out: Path, **given: Any) -> None:
     """Write balanced sentences to rate."""
     import bayesbias as bb
 
-    if out.suffix not in (".csv", ".tsv"):
-        raise InputError(f"expected a .csv or .tsv file, got {out.name!r}", where="--out")
-    frame = bb.studies.response_sentences(words)
-    frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
+    _write(bb.studies.response_sentences(words), out)
+
+
+def _write(frame: pd.DataFrame, out: Path) -> None:
+    """Write sentences with their labels, or alone in a text file."""
+    if out.suffix not in (".tsv", ".csv", ".txt"):
+        raise InputError(f"expected a .tsv, .csv or .txt file, got {out.name!r}", where="--out")
+    if out.suffix == ".txt":
+        out.write_text("\n".join(frame["sentence"]) + "\n", encoding="utf-8")
+    else:
+        frame.to_csv(out, index=False, sep="," if out.suffix == ".csv" else "\t")
     said = f"Written  {len(frame)} sentences to {out}"
     shared.tell({"sentences": len(frame), "written": str(out)}, said)
+
+
+@click.group(cls=shared.Group, invoke_without_command=True)
+@shared.options(
+    "own.sentiment", "covariates", "slope", "allow_pickle", *shared.SAMPLING[:-1], "prob", "require"
+)
+@shared.options(*shared.OUTPUT)
+@click.pass_context
+def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
+    """Compare how classifiers rate women and men."""
+    if ctx.invoked_subcommand is not None:
+        return
+    import bayesbias as bb
+
+    if given["logit"] and given["model"]:
+        raise InputError("expected --logit or --model, got both")
+    shared.check_out(given, "sentiment")
+    fitted = given["bayes"] or given["logit"] or given["slope"] or given["model"]
+    spec = (
+        bb.load_model(given["model"] or ("sentiment_logit" if given["logit"] else "sentiment"))
+        if fitted
+        else None
+    )
+    listed = bb.wordlists.load_occupations(words)
+    result = bb.sentiment_analysis(*_predictions(given, listed), hypotheses=given["hypotheses"])
+    extra = {}
+    if spec is not None:
+        table, spec = _with_slopes(result.table, spec, given, listed)
+        try:
+            result = bb.studies.fit_sentiment(
+                result, spec, table=table, **shared.sampling_of(given)
+            )
+        except FitError as error:  # the tests need no model
+            extra["problem"] = f"no model was fitted: {error}"
+            click.echo(f"bayesbias: {extra['problem']}", err=True)
+    shared.show(result, given, extra=extra)
+    ctx.exit(len(extra))
+
+
+def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
+    """Read files of predictions, and have classifiers predict."""
+    import bayesbias as bb
+
+    files, classifiers, out = given["predictions"], given["classifier"], given["out"]
+    if not files and not classifiers:
+        raise InputError("expected --predictions or --classifier, got neither")
+    names = [*given["name"], *[None] * (len(files) + len(classifiers) - len(given["name"]))]
+    column = int(given["positive"]) if given["positive"] in ("0", "1") and not classifiers else None
+    shipped = {
+        name: data_dir("sentiment") / f"{name}.csv" for name in list_names("sentiment", ".csv")
+    }
+    found = [
+        bb.load_predictions(shipped.get(file, file), listed, name=name, positive=column)
+        for file, name in zip(files, names, strict=False)
+    ]
+    for source, name in zip(classifiers, names[len(files) :], strict=True):
+        model = bb.load_classifier(
+            source,
+            name=name,
+            positive=given["positive"],
+            allow_pickle=given["allow_pickle"],
+        )
+        unfinished = f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
+        found.append(
+            bb.score_sentences(
+                model,
+                listed,
+                partial=None if out is None else out / unfinished,
+                check=not given["no_check"],
+                progress=False if given["as_json"] else None,
+            )
+        )
+    return found
+
+
+def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> tuple[Any, Any]:
+    """Add covariates about professions to the table, and slopes on them to the model."""
+    from bayesbias.models.variants import slopes_for
+    from bayesbias.tables.covariates import covariates_given
+    from bayesbias.tables.sentiment import with_profession_covariates
+
+    asked = shared.slopes_of(given["slope"])
+    known = [covariate for file in given["covariates"] for covariate in covariates_given(file)]
+    named = {covariate.name for covariate in known}
+    own = {k: v for k, v in listed.covariates.items() if k in asked and k not in named}
+    known += covariates_given(own) if own else []
+    if known:
+        table = with_profession_covariates(table, known)
+    for name, by in asked.items():
+        if name not in table:
+            valid = ", ".join([*named, *listed.covariates])
+            raise InputError(f"expected a covariate, got {name!r}", where="--slope", valid=valid)
+        spec = slopes_for(spec, table, name, by)
+    return table, spec
+
+
+@sentiment.command()
+@shared.options("own.sentences", "as_json")
+def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
+    """Write the sentences to rate."""
+    import bayesbias as bb
+
+    try:
+        frame = bb.wordlists.load_occupations(words).sentences(control=control)
+    except InputError:  # of other groups than women and men, or without professions
+        if not Path(words).is_file():
+            raise
+        frame = bb.studies.response_sentences(words)
+    _write(frame, out)
+
+
+@sentiment.command()
+@shared.options("own.train", "seed", "as_json", seed=0)
+def train(model: str, out: Path, **given: Any) -> None:
+    """Train a reference classifier of the paper."""
+    import bayesbias as bb
+    from bayesbias.classifiers import train_bilstm, train_bow
+
+    common = {"dev": given["dev"], "out": out, "name": given["name"] or model}
+    if model == "bow":
+        trained = train_bow(given["data"], **common)
+    else:
+        if given["vectors"] is None:
+            raise InputError("expected word vectors for bilstm, got none", hint="add --vectors E")
+        texts: list[str] = []
+        if given["words"] is not None:
+            listed = bb.wordlists.load_occupations(given["words"])
+            texts = listed.sentences(control=True)["sentence"].tolist()
+        trained = train_bilstm(
+            given["data"],
+            given["vectors"],
+            **common,
+            words=sorted({word for text in texts for word in re.findall(r"\w+", text.lower())}),
+            seed=given["seed"],
+            epochs=given["epochs"],
+            progress=False if given["as_json"] else None,
+        )
+    answer = {"name": trained.name, "written": str(out), **trained.provenance}
+    shared.tell(answer, repr(trained), f"Written  {out}")

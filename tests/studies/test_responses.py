@@ -187,7 +187,7 @@ def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path)
 
 def test_texts_are_items_where_nothing_else_tells_answers_apart(tmp_path):
     path = tmp_path / "x.csv"
-    frame = crossed(spread=1.0)
+    frame = crossed(words=3, templates=2, items=3, spread=1.0)
     texts = frame["word"] + frame["template"] + frame["item"]
     frame = frame.assign(sentence=texts)[["sentence", "group", "outcome"]]
     frame.to_csv(path, index=False)
