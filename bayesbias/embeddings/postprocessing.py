@@ -55,8 +55,8 @@ def postprocess(
     Raises
     ------
     InputError
-        If the method is unknown, the background has fewer than ten vectors, a dimension does not
-        vary (``standardize``), there are too many components, or nothing is left of a word.
+        If the method is unknown, the background has fewer than ten vectors, there are too many
+        components, or nothing is left of a word.
 
     Notes
     -----
@@ -75,10 +75,9 @@ def postprocess(
     """
     checks.choice(method, POSTPROCESSINGS, "way to postprocess")
     source = embedding if background is None else background
-    where = f"embedding {embedding.name!r}"
     if len(source) < _LEAST:
         problem = f"expected {_LEAST} vectors or more to take a mean of, got {len(source)}"
-        raise InputError(problem, where=where)
+        raise InputError(problem, where=f"embedding {embedding.name!r}")
     if components is not None and method != "abtt":
         raise InputError(f"expected the method abtt, got {method}", where="components")
     held = np.asarray(source.vectors, dtype=np.float64)
@@ -91,10 +90,7 @@ def postprocess(
     }
     if method == "standardize":
         scale = held.std(axis=0)
-        if not (scale > 0).all():
-            number = int(np.argmin(scale > 0)) + 1
-            problem = f"expected dimensions that vary, got one number in dimension {number}"
-            raise InputError(problem, where=where)
+        scale[scale == 0] = 1.0
     if method == "abtt":
         usual = max(1, round(d / 100))
         k = checks.count(usual if components is None else components, "components", most=d - 1)

@@ -204,9 +204,6 @@ def function_encoder(
     array([[2., 2.],
            [2., 2.]])
     """
-    if not callable(function):
-        got = type(function).__name__
-        raise InputError(f"expected a callable, got {got}", where="function")
     if version is not None and not name:
         raise InputError("expected a name beside a version, got none", where="name")
     checks.count(batch_size, "batch_size")

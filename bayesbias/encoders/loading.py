@@ -81,8 +81,6 @@ def load_encoder(
     'mean of the vectors of the tokens found'
     """
     if not isinstance(spec, str | os.PathLike):
-        if device is not None:
-            raise InputError("expected a model beside a device, got an object", where="device")
         return _from_object(spec, name, version)
     text = checks.path(spec, "spec", "a name, or the path of a file or folder")
     if version is not None:
@@ -130,14 +128,12 @@ def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
 
 def _unknown_encoder(text: str) -> InputError:
     kind, colon, _ = text.partition(":")
-    path = os.path.expanduser(text)
-    hint: str | None = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
-    if os.path.isdir(path):
-        pass
-    elif os.path.isfile(path) or text in GENSIM_DATA:
+    path = Path(text).expanduser()
+    hint = nearest(kind if colon else text, [STATIC_ENCODER, *_MAKERS])
+    if path.is_dir():
+        hint = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
+    elif path.is_file() or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
-    else:
-        hint = nearest(kind if colon else text, [STATIC_ENCODER, *_MAKERS])
     return InputError(
         f"expected an encoder, got {text!r}", where="encoder", valid=_VALID, hint=hint
     )

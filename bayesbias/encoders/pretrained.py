@@ -337,11 +337,9 @@ def _folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
         return str(path), True
     if path.is_file():
         raise InputError("expected the folder of a model, got a file", where=path)
-    beside = path.parent != Path(".") and os.path.isdir(path.parent)
-    if beside or not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text):
-        valid = "the folder of a model, or a name on the hub such as owner/name"
+    if path.parent != Path(".") and path.parent.is_dir():
         hint = nearest(str(path), map(str, path.parent.glob("*")))
-        raise InputError(f"expected {valid}, got {text!r}", where="model", hint=hint)
+        raise InputError(f"expected the folder of a model, got {text!r}", where="model", hint=hint)
     return text, False
 
 

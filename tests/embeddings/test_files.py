@@ -48,6 +48,13 @@ def is_read(path, **options):
         ("embeddings.npy", "words.json", json.dumps(WORDS)),
         ("vectors.tsv", "metadata.tsv", "word\tfrequency\nrabbi\t10\npriest\t9\nimam\t8\n"),
         ("vectors.safetensors", "vocab.txt", "0 rabbi\n1 priest\n2 imam\n"),
+        ("m.npy", "vocab.json", json.dumps(dict(enumerate(WORDS)))),
+        (
+            "m.npy",
+            "tokenizer.json",
+            json.dumps({"model": {"vocab": dict(zip(WORDS, range(3), strict=True))}}),
+        ),
+        ("m.npy", "words.npy", WORDS),
     ],
 )
 def test_a_matrix_finds_its_words(tmp_path, matrix, vocabulary, content):
@@ -58,7 +65,10 @@ def test_a_matrix_finds_its_words(tmp_path, matrix, vocabulary, content):
         np.savetxt(path, MATRIX, delimiter="\t")
     else:
         save_file({"anything": MATRIX}, path)
-    (tmp_path / vocabulary).write_text(content)
+    if vocabulary.endswith(".npy"):
+        np.save(tmp_path / vocabulary, content)
+    else:
+        (tmp_path / vocabulary).write_text(content)
     is_read(path)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -258,6 +268,7 @@ def test_a_zip_of_several_files_needs_a_name(tmp_path):
         (LINES + b"Rabbi nan nan nan\n", ""),
         (LINES.replace(b"priest 4 5 6", b"priest 4 5 x"), "skipped 1 line (line 2)"),
         (b"word,a,b,c\n" + LINES.replace(b" ", b",") + b"odd,1\n", "skipped 1 line (line 5)"),
+        (b"w,a,b,c\n" + LINES.replace(b" ", b",").replace(b"6", b"x"), "skipped 1 line (line 3)"),
         (LINES.replace(b"priest 4 5 6", b"priest 0 0 0"), "1 word with only zeros"),
         (b'"V1" "V2" "V3"\n' + LINES, "skipped 1 line (line 1)"),
         (LINES.replace(b" ", b","), ""),  # without a header

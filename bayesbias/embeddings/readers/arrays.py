@@ -160,16 +160,15 @@ def _words_in(file: Path) -> list[Any]:
 
 def _words_of_json(data: Any, file: Path) -> list[Any]:
     """Return the words of a list, of a table of places, or of a tokenizer."""
-    if isinstance(data, dict) and isinstance(data.get("model"), dict):
-        data = data["model"].get("vocab")
-    if isinstance(data, list):
-        return [entry[0] if isinstance(entry, list) else entry for entry in data]
-    with guarded(file, "has no words of rows", valid="a list of words, or a table word -> row"):
-        if all(key.isdigit() for key in data) and not isinstance(next(iter(data.values())), int):
-            return [data[key] for key in sorted(data, key=int)]
-        if sorted(data.values()) != list(range(len(data))):
-            raise ValueError("rows are missing or named twice")
-        return sorted(data, key=data.__getitem__)
+    with guarded(file, "expected a list of words, or a table word -> row"):
+        if isinstance(data, dict) and isinstance(data.get("model"), dict):
+            data = data["model"]["vocab"]
+        if isinstance(data, list):
+            return [entry[0] if isinstance(entry, list) else entry for entry in data]
+        if all(isinstance(word, str) for word in data.values()):
+            data = {word: int(row) for row, word in data.items()}
+        rows = {row: word for word, row in data.items()}
+        return [rows[row] for row in range(len(data))]
 
 
 def _recognize_safetensors(head: Head) -> Layout | None:

@@ -31,9 +31,8 @@ def read_fasttext(reading: Reading) -> Rows:
     from gensim.models.fasttext import ft_ngram_hashes
 
     damaged = InputError(
-        "the fastText model is damaged or truncated",
+        "expected a whole fastText model of version 11 or 12, got a damaged or truncated one",
         where=reading.path,
-        valid="a whole .bin file of fastText, version 11 or 12",
     )
     with reading.opened() as file:
 
@@ -57,15 +56,12 @@ def read_fasttext(reading: Reading) -> Rows:
             maxn = 0
         blocks = _entries(reading, file, entries)
         rows = gather(reading, blocks, "u1", "dictionary entry", dim=1)
-        if rows.count != nwords:
-            raise damaged
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
-            problem = "is a quantized fastText model, whose vectors are rounded"
-            valid = "the full model (.bin) or its vectors (.vec)"
-            raise InputError(problem, where=reading.path, valid=valid)
+            problem = "expected a full fastText model (.bin), or its vectors (.vec)"
+            raise InputError(f"{problem}, got a quantized one", where=reading.path)
         height, width = take("<2q")
-        if width != dim or height != nwords + bucket:
+        if (rows.count, width, height) != (nwords, dim, nwords + bucket):
             raise damaged
         base = file.tell()
 

@@ -122,12 +122,9 @@ def _layout_of_headed(head: Head, text: bool) -> Layout | None:
     """Return the layout of text (or binary) with a header of word2vec."""
     first, _, rest = head.start[head.mark :].partition(b"\n")
     header = _HEADER.match(first)
-    if not header:
+    if not header or not 0 < int(header[2]) <= common.MOST_DIMENSIONS:
         return None
     count, dim = int(header[1]), int(header[2])
-    if count < 1 or not 1 <= dim <= common.MOST_DIMENSIONS:
-        found, where = first.decode("ascii").strip(), f"{head.path}, line 1"
-        raise InputError("expected a header with words and dimensions", where=where, found=found)
     sample = rest[:4096].partition(b" ")[2]
     plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)
     if text != (not _CONTROL.search(sample) and 2 * plain >= len(sample)):
