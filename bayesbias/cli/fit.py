@@ -47,18 +47,19 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
 
     if model is not None:
         bb.load_model(model)  # before minutes are spent on vectors
-    if given["replicate"] or given["contexts"] or given["center"] or given["kind"]:
-        if compare_models:
-            raise InputError("--compare-models: expected one set of vectors, got replicates")
-        shared.check_out(given, "replicates")
-        shared.show(_replicates(model, given), given)
-        return
-    table = shared.table_of(given)
-    several = table.provenance.get("embedding", {}).get("several_vectors", 0)
-    size = len({*table.frame["protected_word"], *table.frame["attribute"]})
-    alone = not any([compare_models, *(given[name] for name in (*SINGLE, "allow_pickle"))])
-    if 2 * several > size and given["contexts"] is None and alone:
-        given |= {"contexts": 10}
+    several = any(given[name] for name in ("replicate", "contexts", "center", "kind"))
+    if several and compare_models:
+        raise InputError("--compare-models: expected one set of vectors, got replicates")
+    if not several:
+        table = shared.table_of(given)
+        both = [*table.frame["protected_word"], *table.frame["attribute"]]
+        words = list(dict.fromkeys(map(str, both)))
+        alone = not any([compare_models, *(given[name] for name in (*SINGLE, "allow_pickle"))])
+        found = table.provenance.get("embedding", {}).get("several_vectors", 0)
+        if 2 * found > len(words) and given["contexts"] is None and alone:
+            given |= {"contexts": 10}
+            several = True
+    if several:
         shared.check_out(given, "replicates")
         shared.show(_replicates(model, given), given)
         return
@@ -68,8 +69,6 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
         spec = shared.with_slopes(spec, table, given["slope"])
     result = bb.fit(table, spec, **shared.sampling_of(given))
     if given["counts"] is not None:
-        sides = ("protected_word", "attribute")
-        words = [str(word) for side in sides for word in table.frame[side].unique()]
         counts = shared.counts_of(given, words)
         result = bb.studies.with_frequency(result, counts, prob=given["prob"])
     more = [models_section(result, shared.view_of(given))] if compare_models else []

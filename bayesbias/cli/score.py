@@ -35,7 +35,6 @@ ALPHA = 0.05
 def score(scores: str | None, classes: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
     import bayesbias as bb
-    from bayesbias.core.files import plain
     from bayesbias.output.terminal import wrapped
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
@@ -74,7 +73,7 @@ def score(scores: str | None, classes: str | None, **given: Any) -> None:
     answer = {
         "scores": [result.as_dict() for result in results],
         "left_out": {name: str(error) for name, error in left_out.items()},
-        "provenance": plain(dict(table.provenance)),
+        "provenance": dict(table.provenance),
     }
     shared.tell(answer, *lines)
 
@@ -98,7 +97,7 @@ def _screen(
     keys = ("value", "low", "high", "p_value", "seed")
     frame = pd.DataFrame([{key: getattr(result, key) for key in keys} for result in results])
     frame.insert(0, "score", titles)
-    frame["reads"] = [SCORES[result.name].reads for result in results]
+    frame["reads"] = [SCORES[result.name].reading(result.value) for result in results]
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
     lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]

@@ -270,14 +270,7 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> women = {
-    ...     "nurse": 88.0,
-    ...     "engineer": 12.0,
-    ...     "teacher": 80.0,
-    ...     "plumber": 2.0,
-    ...     "lawyer": 35.0,
-    ...     "dancer": 79.0,
-    ... }
+    >>> women = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35}
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
     >>> ax = bb.plots.plot_covariate(found, ax=Figure().subplots())
     >>> ax.get_xlabel()
@@ -354,14 +347,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> women = {
-    ...     "nurse": 88.0,
-    ...     "engineer": 12.0,
-    ...     "teacher": 80.0,
-    ...     "plumber": 2.0,
-    ...     "lawyer": 35.0,
-    ...     "dancer": 79.0,
-    ... }
+    >>> women = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35}
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
     >>> ax = bb.plots.plot_correlations(found, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]

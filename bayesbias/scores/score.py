@@ -4,7 +4,6 @@ A new score is a function that returns a `Score`, and one row of `SCORES`. The c
 score`` and the documentation read that table.
 """
 
-import dataclasses
 import html
 import importlib
 import inspect
@@ -99,8 +98,7 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all but the table of pairs, in plain types."""
-        names = [f.name for f in dataclasses.fields(self) if f.name != "table"]
-        return {name: plain(getattr(self, name)) for name in names}
+        return plain({name: part for name, part in vars(self).items() if name != "table"})
 
     def __repr__(self) -> str:
         parts = {self.label: "none" if self.value is None else f"{self.value:.4f}"}
@@ -133,11 +131,16 @@ class Declared:
 
     title: str
     function: str  # module of `bayesbias.scores`, colon, function
-    reads: str  # how the value is read, in a few words
+    reads: str  # what a value above zero says, "|" and one below; or the end of the scale
     about: str
     known: str
     source: str
     needs: tuple[str, ...] = ()
+
+    def reading(self, value: float | None) -> str:
+        """Say what a value means, in a few words."""
+        above, _, below = self.reads.partition("|")
+        return below if below and value is not None and value < 0 else above
 
     def compute(
         self, table: Any, vectors: Any = None, wordlist: Any = None, /, **options: Any
@@ -162,7 +165,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("two classes",),
         title="WEAT",
         function="association:weat",
-        reads="+ as expected",
+        reads="as expected|opposite",
         about="Are the words of X nearer to the attributes A than to B, more than the words of Y?",
         source="Caliskan, Bryson and Narayanan (2017)",
         known=(
@@ -175,7 +178,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("two classes",),
         title="SC-WEAT",
         function="association:sc_weat",
-        reads="+ closer to A",
+        reads="closer to A|closer to B",
         about="Are the words of one class nearer to the attributes A or to B?",
         source=(
             "Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), "
@@ -189,7 +192,7 @@ SCORES: Mapping[str, Declared] = {
     "mac": Declared(
         title="MAC",
         function="association:mac",
-        reads="1 is unrelated",
+        reads="1 = unrelated",
         about="How far are words from attributes, on average?",
         source="Manzini, Lim, Tsvetkov and Black (2019)",
         known=(
@@ -201,7 +204,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "definitional pairs"),
         title="direct bias",
         function="vectors:direct_bias",
-        reads="0 is none",
+        reads="0 = none",
         about="How much of the words lies along the direction of word pairs?",
         source="Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)",
         known=(
@@ -213,7 +216,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "two classes"),
         title="relative norm distance",
         function="vectors:relative_norm_distance",
-        reads="- closer to X",
+        reads="closer to Y|closer to X",
         about="Are words nearer to the mean vector of X or of Y?",
         source="Garg, Schiebinger, Jurafsky and Zou (2018)",
         known=(
@@ -225,7 +228,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "two classes", "definitional pairs"),
         title="RIPA",
         function="vectors:ripa",
-        reads="+ toward X",
+        reads="toward X|toward Y",
         about=(
             "How much further along the direction of word pairs are the attributes of X than those "
             "of Y?"
@@ -240,7 +243,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "two classes"),
         title="ECT",
         function="vectors:ect",
-        reads="1 is same order",
+        reads="1 = same order",
         about="Do the mean vectors of X and Y order the attributes alike?",
         source="Dev and Phillips (2019)",
         known=(
@@ -252,7 +255,7 @@ SCORES: Mapping[str, Declared] = {
         needs=("vectors", "two classes", "own attributes"),
         title="RNSB",
         function="vectors:rnsb",
-        reads="0 is equal",
+        reads="0 = equal",
         about="How unequally does a classifier of attributes judge the protected words?",
         source="Sweeney and Najafian (2019)",
         known=(

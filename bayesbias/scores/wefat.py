@@ -84,17 +84,10 @@ def wefat_score(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> women = {
-    ...     "nurse": 90.0,
-    ...     "librarian": 83.0,
-    ...     "teacher": 74.0,
-    ...     "surgeon": 30.0,
-    ...     "carpenter": 2.0,
-    ...     "plumber": 1.0,
-    ... }
+    >>> women = {"nurse": 90, "teacher": 74, "surgeon": 30, "carpenter": 2, "plumber": 1}
     >>> result = bb.scores.wefat_score("minilm-static", "wefat", {"percent_women": women})
     >>> result.n["words"], result.p_method, result.r > 0.5
-    (6, 'exact', True)
+    (5, 'exact', True)
     """
     import pandas as pd
     from scipy.stats import pearsonr

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB
 
 if TYPE_CHECKING:
@@ -98,9 +99,8 @@ class Check:
     def line(self) -> str:
         """Method, requirement and value in one line."""
         of = f" for {self.protected_class}" if self.protected_class else ""
-        value = "" if math.isnan(self.value) else f"{self.value:.4g}{of}"
-        if self.requirement.name == CONVERGED:
-            value = ""
+        unknown = math.isnan(self.value) or self.requirement.name == CONVERGED
+        value = "" if unknown else f"{self.value:.4g}{of}"
         about = "; ".join(filter(None, (value, self.why)))
         ahead = f"{self.method}: " if self.method else ""
         said = f"{ahead}{self.requirement} is {'met' if self.met else 'NOT met'}"
@@ -108,11 +108,8 @@ class Check:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON; None for what is not known."""
-        fields = {**asdict(self), **asdict(self.requirement), "requirement": str(self.requirement)}
-        return {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in fields.items()
-        }
+        wanted = self.requirement
+        return plain({**asdict(self), **asdict(wanted), "requirement": str(wanted)})
 
 
 def read_requirements(text: str) -> tuple[Requirement, ...]:
@@ -136,11 +133,8 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
         elif part.strip() == CONVERGED:
             out.append(Requirement(CONVERGED))
         else:
-            raise InputError(
-                f"expected NAME < NUMBER (or <=, >, >=) or {CONVERGED}, got {part.strip()!r}",
-                where="requirement",
-                hint="separate several with commas",
-            )
+            problem = f"expected NAME < NUMBER (or <=, >, >=) or {CONVERGED}, got {part.strip()!r}"
+            raise InputError(problem, where="requirement", hint="separate several with commas")
     return tuple(out)
 
 
@@ -241,28 +235,29 @@ def _compared(ends: Ends, upper: bool, is_size: bool) -> tuple[float, float]:
 def _rows_named(name: str, measured: Measured) -> list[Ends]:
     """Return the intervals of a contrast: for new words and overall, or as the brackets say."""
     rows = measured.rows
-    plain, _, of = name.partition(" (")
-    of = of.rstrip(")").strip()
-    known = list(dict.fromkeys(rows["contrast"]))
-    if measured.coverage is not None:
-        known.append("coverage")
-    checks.choice(plain.strip(), [*known, CONVERGED], "name", "requirement")
-    rows = rows[rows["contrast"] == plain.strip()]
-    estimand = of if of in set(rows["estimand"]) else "population"
-    if (rows["estimand"] == estimand).any():
-        rows = rows[rows["estimand"] == estimand]
+    contrast, _, of = name.partition(" (")
+    contrast, of = contrast.strip(), of.rstrip(")").strip()
+    known = [*rows["contrast"].unique(), *["coverage"] * (measured.coverage is not None), CONVERGED]
+    checks.choice(contrast, known, "name", "requirement")
+    rows = rows[rows["contrast"] == contrast]
+    estimands = rows["estimand"].unique()
+    estimand = of if of in estimands else "population"
+    rows = _where(rows, "estimand", estimand)
     if of and of != estimand:
-        checks.choice(
-            of, [*measured.rows["estimand"].unique(), *rows["name"].unique()], "name", "requirement"
-        )
+        checks.choice(of, [*estimands, *rows["name"].unique()], "name", "requirement")
         rows = rows[rows["name"] == of]
-        if (rows["level"] == "class").any():  # an attribute set may have the name of its class
-            rows = rows[rows["level"] == "class"]
-    elif (rows["level"] == "overall").any():
-        rows = rows[rows["level"] == "overall"]
+        rows = _where(rows, "level", "class")  # an attribute set may have the name of its class
+    else:
+        rows = _where(rows, "level", "overall")
     low, high = rows["mcse_low"].fillna(0.0), rows["mcse_high"].fillna(0.0)
     ends = zip(rows["hpdi_low"], rows["hpdi_high"], rows["shown"], low, high, strict=True)
     return [Ends(*row) for row in ends]
+
+
+def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
+    """Return the rows with a value, or all where none has it."""
+    chosen = rows[column] == value
+    return rows[chosen] if chosen.any() else rows
 
 
 def _measured(result: Any, prob: float) -> Measured:

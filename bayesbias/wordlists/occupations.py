@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks, files
@@ -50,10 +50,6 @@ class Occupations:
         not stated.
     control : str
         The word for a profession in the control sentences.
-    categories : dict
-        Category -> what it means.
-    units : dict
-        Earnings or share of women -> the unit of its numbers, where that is stated.
 
     Examples
     --------
@@ -69,8 +65,6 @@ class Occupations:
     noun_pairs: "pd.DataFrame"
     professions: "pd.DataFrame"
     control: str
-    categories: dict[str, str]
-    units: dict[str, str] = field(default_factory=dict)
 
     def sentences(self, *, control: bool = False) -> "pd.DataFrame":
         """Return the sentences, see `occupation_sentences`."""
@@ -110,11 +104,8 @@ class Occupations:
 
     def __repr__(self) -> str:
         n, m = len(self.noun_pairs), len(self.professions)
-        made = (
-            f"{number_of(n, 'noun pair')}, {number_of(m, 'profession')}, {2 * n * m} sentences and "
-            f"{2 * n} controls"
-        )
-        return f"<Occupations {self.name!r}: {made}>"
+        listed = f"{number_of(n, 'noun pair')}, {number_of(m, 'profession')}"
+        return f"<Occupations {self.name!r}: {listed}, {2 * n * m} sentences and {2 * n} controls>"
 
 
 def load_occupations(
@@ -168,9 +159,6 @@ def load_occupations(
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
     control = checks.text(data.get("control", "person"), f"{where}, control").strip()
     categories = checks.table(data.get("categories", {}), f"{where}, categories")
-    units = checks.table(data.get("units", {}), f"{where}, units")
-    checks.known_keys(units, _FACTS, f"{where}, units")
-
     pairs = []
     for here, item in _listed(data, "noun_pairs", where):
         checks.known_keys(item, (*GENDERS, "template"), here, needed=GENDERS)
@@ -194,7 +182,7 @@ def load_occupations(
     frame = pd.DataFrame(rows, columns=["profession", "category", "article", *_FACTS])
     frame = frame.astype(dict.fromkeys(_FACTS, "Float64"))
     about = (data.get("name", name), data.get("source", ""), where)
-    out = Occupations(*about, nouns, frame, control, dict(categories), dict(units))
+    out = Occupations(*about, nouns, frame, control)
     checks.distinct(nouns["noun_pair"].tolist(), "a noun pair", where)
     checks.distinct(frame["profession"].tolist(), "a profession", where)
     sentences = out.sentences(control=True)["sentence"]

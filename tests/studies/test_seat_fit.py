@@ -16,7 +16,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.models.variants import trimmed
 from bayesbias.studies.sentences import seat as module
-from bayesbias.studies.sentences.slopes import slopes_of_tests
+from bayesbias.studies.sentences.seat import slopes_of_tests
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.sentences import sentence_table
 
@@ -179,7 +179,7 @@ def test_covariates_of_one_side_and_of_both_have_slopes():
         (YEARS, [], "expected covariates and slopes"),
         (YEARS, ["yaer"], "unknown covariate.*Did you mean 'year'"),
         ({"year": {"math": 1.0, "algebra": 2.0}}, ["year"], "three words of a test"),
-        ({"kind": {"math": "a", "algebra": "b", "geometry": "a"}}, ["kind"], "of numbers"),
+        ({"kind": {"math": "a", "algebra": "b", "geometry": "a"}}, ["kind"], "expected numbers"),
     ],
 )
 def test_bad_covariates_are_refused_before_anything_is_run(covariates, slopes, said):

@@ -79,9 +79,7 @@ def outcome_of(cosines, words, values, sets=("a", "b")):
     published = SimpleNamespace(
         classes=sets, a=words[0], b=words[1], covariates=values, scores=scores
     )
-    return of_published(
-        published, cosines, list(values), prob=0.89, seed=shifted(2), engine="quick"
-    )
+    return of_published(published, cosines, list(values), 0.89, shifted(2), {}, engine="quick")
 
 
 def test_a_slope_and_the_true_correlation_are_found_behind_noise():

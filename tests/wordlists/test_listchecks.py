@@ -12,7 +12,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.wordlists.listfile import check_wordlist, load_wordlist
 
 BAD = [
-    ("schema = 1", "schema = 2", "schema: unknown schema, got 2"),
+    ("schema = 1", "schema = 2", "schema: .*got 2"),
     ("language", "langage", "unknown key, got 'langage'.*Did you mean 'language'"),
     ('name = "old"', 'name = "young"', "one class of each name, got 'young'"),
     ('["old", "elderly"]', '["old"]', "class 'old', protected: expected two words"),

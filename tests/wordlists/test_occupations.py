@@ -85,7 +85,6 @@ def test_own_occupations(tmp_path):
         "He works as an adult.", "Sir, adult!", "She works as an adult.", "Madam, adult!",
     ]  # fmt: skip
     assert own.earnings == {"hourly worker": 12.5}
-    assert own.units == {"earnings": "euros an hour"}
     assert own.professions["category"].tolist() == ["not stated", "paid"]
     table = bb.sentiment_table(bb.score_sentences(score, path))
     assert len(table) == 4

@@ -181,9 +181,8 @@ def with_frequency(
 
     frame = fit.table
     if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(frame):
-        raise InputError(
-            "expected a fit of distances", where=fit.spec.label, found=fit.spec.outcome
-        )
+        problem = f"expected a fit of distances, got one of {fit.spec.outcome}"
+        raise InputError(problem, where=fit.spec.label)
     prob = checks.probability(prob)
     every = [str(word) for word, _ in SIDES.values() for word in frame[word].unique()]
     known = load_counts(counts, list(dict.fromkeys(every)), embedding=embedding, language=language)
@@ -203,12 +202,9 @@ def with_frequency(
         if len(once) >= _LEAST and np.ptp(once) > 0:
             slopes[column_of(side)] = (each - once.mean()) / once.std()
     if not slopes:
-        raise InputError(
-            "too few words have a count, or all the same",
-            where=known.origin,
-            found=number_of(len(known.log_frequency), "word"),
-            valid=f"at least {_LEAST} protected words or attributes, with counts that differ",
-        )
+        problem = f"expected {_LEAST} protected words or attributes whose counts differ"
+        got = number_of(len(known.log_frequency), "word with a count", "words with a count")
+        raise InputError(f"{problem}, got {got}", where=known.origin)
     again = {**settings_of_sampler(fit.provenance.get("sampler", {})), "progress": False}
     without = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, [side for side in SIDES if column_of(side) in slopes], [*rows])

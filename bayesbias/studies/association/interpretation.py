@@ -26,7 +26,7 @@ from bayesbias.studies.common import (
     plural,
     verdict_of,
 )
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,6 @@ PRIOR_MEAN, PRIOR_SD = (
     0.5,
     0.3,
 )  # changes with priors of twice the weight; a result of priors alone has 0.35 for the SD
-CONTROLS = ("human", "neutral")
 # Of unrelated words, from which on cosines say little (Ethayarajh 2019); and of words that may be
 # related.
 MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
@@ -86,27 +85,21 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     )
 
 
-def rows_of(
-    fit: BiasFit, view: View, level: str, estimand: str = "population", contrast: str | None = None
-) -> pd.DataFrame:
-    """Return the rows of one level and estimand, of one contrast.
-
-    The first unless another is named.
-    """
+def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") -> pd.DataFrame:
+    """Return the rows of one level and estimand, of the first contrast."""
     overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
-    contrast = overall["contrast"].iloc[0] if contrast is None else contrast
+    first = overall["contrast"].iloc[0]
     if level == "overall":
-        return overall[overall["contrast"] == contrast]
-    if level not in fit.spec.results.levels:
-        return overall.iloc[:0]
-    rows = fit.rows_of(level, estimand, "contrast")
-    chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == contrast])
-    if not chosen.keys:
-        return overall.iloc[:0]
-    return fit.once(
-        ("rows_of", level, estimand, contrast, view),
-        lambda: fit.describe(chosen, estimand, "contrast", view.prob, view.rope),
-    )
+        return overall[overall["contrast"] == first]
+    if level in fit.spec.results.levels:
+        rows = fit.rows_of(level, estimand, "contrast")
+        chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == first])
+        if chosen.keys:
+            return fit.once(
+                ("rows_of", level, estimand, view),
+                lambda: fit.describe(chosen, estimand, "contrast", view.prob, view.rope),
+            )
+    return overall.iloc[:0]
 
 
 def _headline(fit: BiasFit, view: View) -> str:
@@ -120,14 +113,7 @@ def _headline(fit: BiasFit, view: View) -> str:
         said = f"{first} and {second} are {verdict}."
     else:
         said = f"{verdict[0].upper()}{verdict[1:]}."
-    classes = rows_of(fit, view, "class")
-    near, far = (
-        [row.name for row in classes.itertuples(index=False) if verdict_of(row) in wanted]
-        for wanted in (
-            (Verdict.BELOW, Verdict.SLIGHTLY_BELOW),
-            (Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE),
-        )
-    )
+    near, far = sides(rows_of(fit, view, "class"))
     if near and far:
         said += (
             f" Classes differ in direction: closer for {listing(near)}, farther for {listing(far)}."
@@ -139,8 +125,8 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out, sets = data_warnings(fit), _own_sets(fit, view)
     out += [
-        f"{row.name}: may reflect its attribute set, not the class (interval of the set "
-        f"{interval(sets[row.name])} includes 0). Report both."
+        f"class {row.name}: may reflect the attributes of {sets[row.name].name}, not the class "
+        f"(their interval includes 0). Report both."
         for row in rows_of(fit, view, "class").itertuples(index=False)
         if row.name in sets
         and verdict_of(row) is not Verdict.INCONCLUSIVE
@@ -170,24 +156,21 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
 
 def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
     """Say what word frequency may have to do with a result, where it was asked."""
-    out = []
-    if (frequency := frequency_of(fit)) is not None:
-        out += [f"Model of frequency: {problem}" for problem in frequency.problems]
-        far, error = frequency.contrasts["change"].abs(), frequency.contrasts["mcse_change"]
-        moved = far[far > view.rope + 2 * error.fillna(0.0)]
-        if len(moved):
-            row = frequency.contrasts.loc[moved.idxmax()]
-            of = "" if row["level"] == "overall" else f" of {row['name']}"
-            out.append(
-                f"At equal word frequency {row['contrast']}{of} moves from "
-                f"{row['without_mean']:+.3f} to {row['with_mean']:+.3f}: "
-                "report both, or match controls by frequency (--controls matched)."
-            )
-        if frequency.missing:
-            out.append(
-                f"{plural(len(frequency.missing), 'word')} without a count: "
-                f"{listing(frequency.missing)}."
-            )
+    if (frequency := frequency_of(fit)) is None:
+        return []
+    out = [f"Model of frequency: {problem}" for problem in frequency.problems]
+    far, error = frequency.contrasts["change"].abs(), frequency.contrasts["mcse_change"]
+    moved = far[far > view.rope + 2 * error.fillna(0.0)]
+    if len(moved):
+        row = frequency.contrasts.loc[moved.idxmax()]
+        of = "" if row["level"] == "overall" else f" of {row['name']}"
+        out.append(
+            f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} to "
+            f"{row['with_mean']:+.3f}: report both, or match controls by frequency (--controls "
+            "matched)."
+        )
+    if missing := frequency.missing:
+        out.append(f"{plural(len(missing), 'word')} without a count: {listing(missing)}.")
     return out
 
 
@@ -201,11 +184,8 @@ def data_warnings(fit: BiasFit) -> list[str]:
         for name, group in coverage.get(side, {}).items()
         if 2 * len(group["missing"]) > group["listed"]
     ]
-    for names, what in (
-        ([name for name in thin if name not in CONTROLS], "add words"),
-        ([name for name in thin if name in CONTROLS], "choose other controls (--controls)"),
-    ):
-        if names:
+    for control, what in ((False, "add words"), (True, "choose other controls (--controls)")):
+        if names := [name for name in thin if (name in CONTROLS) is control]:
             out.append(
                 f"More than half of the words of {listing(names)} are missing: {what} that the "
                 f"vectors have."
@@ -234,10 +214,9 @@ def _mean_cosine(fit: BiasFit) -> float | None:
     if fit.spec.outcome != "distance" or "connection" not in table:
         return None
     means = 1 - table.groupby(table["connection"].astype(str))["distance"].mean()
-    name = next((name for name in (*reversed(CONNECTIONS), SHARED) if name in means), None)
-    if name is None or means[name] <= (MEAN_COSINE if name in CONTROLS else MEAN_COSINE_RELATED):
-        return None
-    return float(means[name])
+    name = next(name for name in (*reversed(CONNECTIONS), SHARED) if name in means)
+    limit = MEAN_COSINE if name in CONTROLS else MEAN_COSINE_RELATED
+    return float(means[name]) if means[name] > limit else None
 
 
 def prior_warning(fit: BiasFit) -> list[str]:
@@ -315,16 +294,15 @@ def _variance_ratio(fit: BiasFit) -> float | None:
 
     table = fit.table
     dims = [set(fit.spec.parameters[name].dims) - {"connection"} for name in fit.spec.mu]
-    if {"protected_class", "attribute"} in dims or not {"protected_class", "attribute"} <= set(
-        table.columns
-    ):
+    by = ["protected_class", "attribute"]
+    if set(by) in dims or not set(by) <= set(table.columns):
         return None
     design = fit.design
     residual = design.y - design.mean(
         {name: values.mean(axis=0) for name, values in fit.draws().items()}
     )
     with_residual = table.assign(residual=residual)
-    groups = with_residual.groupby(["protected_class", "attribute"], observed=True)["residual"]
+    groups = with_residual.groupby(by, observed=True)["residual"]
     center = groups.transform("mean")
     # What is left of the effects of attributes, which the model shrinks, does not lie between
     # classes.
@@ -366,15 +344,11 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         return out
     words = rows_of(fit, view, "word")
     if len(words) and words_scatter(fit.spec):
-        near, far = sides(words)
+        near, far = (f"{len(names)} ({listing(names)})" if names else "0" for names in sides(words))
         chance = len(words) * (1 - view.prob) / 2
         out.append(
-            f"{plural(len(words), 'word')}: the interval lies below 0 for "
-            f"{len(near)}{_named(near)} and above 0 for {len(far)}{_named(far)}. If no word "
-            f"differed, about {chance:.1f} on each side would be expected by chance."
+            f"{plural(len(words), 'word')}: the interval lies below 0 for {near} and above 0 for "
+            f"{far}. If no word differed, about {chance:.1f} on each side would be expected by "
+            f"chance."
         )
     return out
-
-
-def _named(names: list[str]) -> str:
-    return f" ({listing(names)})" if names else ""

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.studies.sentences.related import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
-from bayesbias.wordlists.sentence_tests import list_tests
+from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests
 
 __all__ = ["PUBLISHED_COLUMNS", "SeatResult"]
 
@@ -23,6 +22,45 @@ PUBLISHED_COLUMNS = (
 """The nine columns of the results published with the paper."""
 SIGNIFICANT = 0.01  # of the paper
 KEY = ["model", "options", "test"]
+# The tests of Table 4 of the paper, in its order and by its names; then the others, named in its
+# manner.
+TABLE_4 = {
+    "weat1": "C1: Flowers/Insects",
+    "weat3": "C3: EA/AA Names",
+    "weat6": "C6: M/F Names, Career",
+    "angry_black_woman_stereotype": "ABW Stereotype",
+    "heilman_double_bind_competent": "Double Bind: Competent",
+    "heilman_double_bind_likable": "Double Bind: Likable",
+    "weat2": "C2: Instruments/Weapons",
+    "weat3b": "C3b: EA/AA Terms",
+    "weat4": "C4: EA/AA Names",
+    "weat5": "C5: EA/AA Names",
+    "weat5b": "C5b: EA/AA Terms",
+    "weat6b": "C6b: M/F Terms, Career",
+    "weat7": "C7: Math/Arts, M/F Terms",
+    "weat7b": "C7b: Math/Arts, M/F Names",
+    "weat8": "C8: Science/Arts, M/F Terms",
+    "weat8b": "C8b: Science/Arts, M/F Names",
+    "weat9": "C9: Mental/Physical Disease",
+    "weat10": "C10: Young/Old Names",
+    "angry_black_woman_stereotype_b": "ABW Stereotype, Terms",
+    "heilman_double_bind_competent_1": "Competent, Script 1",
+    "heilman_double_bind_competent_1+3-": "Competent, Script 1+3-",
+    "heilman_double_bind_competent_1-": "Competent, Script 1-",
+    "heilman_double_bind_likable_1": "Likable, Script 1",
+    "heilman_double_bind_likable_1+3-": "Likable, Script 1+3-",
+    "heilman_double_bind_likable_1-": "Likable, Script 1-",
+}
+CONTEXTS = {"word": "word", "sentence": "sent", "unbleached": "sent (u)", "text": "text"}
+# Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its
+# variants b); the last says whether power falls from the first to the last, so that p-values should
+# rise.
+RELATED_TESTS = (
+    ("European/African American names, pleasant", ("weat3", "weat4", "weat5"), True),
+    ("European/African American terms, pleasant", ("weat3b", "weat5b"), True),
+    ("math or science against arts, gender terms", ("weat7", "weat8"), False),
+    ("math or science against arts, gender names", ("weat7b", "weat8b"), False),
+)
 _CONSISTENCY = (
     "model", "options", "group", "level", "tests", "effect_sizes", "p_values", "p_words",
     "same_sign", "same_verdict", "p_rises", "spread",
@@ -48,7 +86,8 @@ class SeatResult:
         `BiasFit.prior_sensitivity`) and ``prior`` (which moves the contrast most, of a sensitive
         one), the shares of variance ``share_word, share_template, share_sentence`` (what takes a
         word and a template together: one word in one template, or a word beside the template of the
-        other sentence), ``share_residual``, and ``converged``, and the Monte Carlo error of each
+        other sentence), ``share_residual``, ``converged``, ``misfit`` (the share of pairs that the
+        model puts elsewhere than they lie, see `plot_ppc`), and the Monte Carlo error of each
         (``mcse_contrast, mcse_low, ...``). What does not exist is missing (NaN).
     failures : pandas.DataFrame
         ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by
@@ -195,3 +234,9 @@ class SeatResult:
     def __repr__(self) -> str:
         encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))
         return f"SeatResult({self.frame['test'].nunique()} tests on {', '.join(encoders)})"
+
+
+def base_of_test(name: str) -> tuple[str, int]:
+    """Return the word test that a published name belongs to, and the place of its level."""
+    base, level = published_tests().get(name, (name, "word"))
+    return base.removesuffix("_one_word"), LEVELS.index(level)

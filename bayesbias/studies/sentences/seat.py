@@ -9,12 +9,15 @@ templates vary.
 Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import math
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,16 +30,24 @@ from bayesbias.core.packages import with_python
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
+from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
+from bayesbias.models.variants import slopes_for
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test
-from bayesbias.studies.sentences.related import chosen_tests, level_of_test
 from bayesbias.studies.sentences.result import KEY, PUBLISHED_COLUMNS, SeatResult
-from bayesbias.studies.sentences.slopes import SlopesAsked, slopes_of_tests
+from bayesbias.tables.covariates import (
+    Given,
+    columns_of_covariate,
+    covariates_given,
+    join_covariates,
+    values_of,
+)
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.sentences import (
     EncodedTest,
     encode_test,
@@ -44,24 +55,23 @@ from bayesbias.tables.sentences import (
     encoding_with,
     pairs_of_test,
 )
-from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, list_tests, sentence_test
+from bayesbias.wordlists.sentence_tests import (
+    SETS,
+    SentenceTest,
+    list_tests,
+    published_tests,
+    sentence_test,
+)
 
 __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = (
-    "level",
-    "statistic",
-    "p_lower",
-    "p_upper",
-    "p_method",
-    "p_words",
-    "p_holm",
-    "dropped",
+    *("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped"),
 )
 _SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
 _BAYES_COLUMNS = (
     "contrast", "sd", "hpdi_low", "hpdi_high", "standardized", "probability_of_superiority", "prior_sensitivity", "prior",
-    *_SHARES, "converged", "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized",
+    *_SHARES, "converged", "misfit", "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardized",
     "mcse_probability_of_superiority", *(f"mcse_{name}" for name in _SHARES),
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
@@ -78,6 +88,8 @@ _PARTS = {
     "slopes": ["covariate", "level", "name", "of"],
     "classes": ["name", "estimand", "mean", "hpdi_low", "hpdi_high", "p_below_zero", "p_in_rope"],
 }
+_LEAST = 3  # words with a covariate, as `join_covariates` asks for
+_SIDES = {"protected": SETS[:2], "attribute": SETS[2:]}
 _MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 
 
@@ -331,7 +343,7 @@ def seat(
                     fail(labels, error, "the model could not be fitted: ")
     if not rows:
         reason = parts["failures"][0]["reason"][0]
-        raise InputError("no test could be run", found=reason)
+        raise InputError(f"expected a test that can be run, got none ({reason})", where="tests")
     columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
     frame = pd.DataFrame(rows).reindex(columns=columns)
     certain = frame["p_method"].isin(["exact", "bounds"])
@@ -411,8 +423,8 @@ def _fitted(
 
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
-    gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
-    standard = fitted.standardized(prob, estimand="population", level="overall").iloc[0]
+    what: dict[str, Any] = {"prob": prob, "estimand": "population", "level": "overall"}
+    gap, standard = fitted.contrasts(**what).iloc[0], fitted.standardized(**what).iloc[0]
     shares = fitted.variance_partition(prob)
     # What the model was fitted without has no share; it is not zero.
     shares = shares.groupby(shares["source"].map(_kind_of_source))[["mean", "mcse_mean"]].sum()
@@ -432,6 +444,7 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
         **{name: standard[name] for name in (superiority, f"mcse_{superiority}")},
         **sensitivity,
         "converged": fitted.diagnostics()["ok"],
+        "misfit": max(misfit(fitted).values(), default=0.0),
         **{f"share_{kind}": row["mean"] for kind, row in shares.iterrows()},
         **{f"mcse_share_{kind}": row["mcse_mean"] for kind, row in shares.iterrows()},
     }
@@ -472,3 +485,110 @@ def _about_test(test: SentenceTest) -> dict[str, Any]:
         words = test.frame.groupby("set", observed=True)["word"].unique()
         about["words"] = {name: words[name].tolist() for name in SETS}
     return about
+
+
+def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
+    """Read tests by name, path, or value; "all" stands for every shipped one."""
+    if isinstance(tests, str) and not os.path.isfile(tests):
+        tests = [name.strip() for name in tests.split(",") if name.strip()]
+    elif isinstance(tests, str | SentenceTest | os.PathLike):
+        tests = [tests]
+    named: list[Any] = []
+    for name in checks.several(tests, "test", "tests"):
+        named += list_tests() if isinstance(name, str) and name == "all" else [name]
+    if not named:
+        raise InputError("tests: expected all, or names of tests, got none")
+    out = [
+        each if isinstance(each, SentenceTest) else sentence_test(each, published_cut=published_cut)
+        for each in named
+    ]
+    out = [_own_name(test) for test in out]
+    checks.distinct([test.name for test in out], "a test", "tests")
+    return out
+
+
+def _own_name(test: SentenceTest) -> SentenceTest:
+    """Keep a file of another content from passing for the published test of its name."""
+    is_file = Path(test.origin).suffix in (".jsonl", ".json") and os.path.isfile(test.origin)
+    if test.name not in list_tests() or not is_file:
+        return test
+    same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
+    return test if test.sha256 in same else dataclasses.replace(test, name=f"{test.name} (file)")
+
+
+def level_of_test(test: SentenceTest) -> str:
+    """Return the level of a test: of a shipped one by its name, of any other by its templates."""
+    if test.name in published_tests():
+        return published_tests()[test.name][1]
+    words = test.frame.groupby(["set", "word"], observed=True).size()
+    if (test.frame["template"] == "{word}").all():
+        return "text" if test.unstated else "word"
+    return "sentence" if (words > 1).any() else "unbleached"
+
+
+@dataclasses.dataclass(frozen=True)
+class SlopesAsked:
+    """Slopes on covariates, as they are asked of every test.
+
+    Attributes
+    ----------
+    covariates : tuple of Given
+    slopes : mapping
+        Covariate -> the columns that its slopes differ by; None for those that the model has.
+    """
+
+    covariates: tuple[Given, ...]
+    slopes: Mapping[str, Sequence[Any] | None]
+
+    def of_test(self, table: PairTable, spec: ModelSpec) -> tuple[PairTable, ModelSpec, list[str]]:
+        """Return table and model with the slopes, and the covariates that the test lacks."""
+        lacking, own = [], [table.frame[name].unique() for name in ("protected_word", "attribute")]
+        for given in self.covariates:
+            if any(len(values_of(given, list(words))) >= _LEAST for words in own):
+                table = join_covariates(table, [given])
+        for covariate, by in self.slopes.items():
+            columns = columns_of_covariate(table, covariate)
+            columns = [name for name in columns if name in table.frame]
+            lacking += [] if columns else [covariate]
+            for column in columns:
+                spec = slopes_for(spec, table, column, by)
+        return table, spec, lacking
+
+    def account(self) -> dict[str, Any]:
+        """Say for the provenance what was asked, and where the covariates come from."""
+        about = {one.name: {"source": one.source, "sha256": one.sha256} for one in self.covariates}
+        slopes = {name: None if by is None else list(by) for name, by in self.slopes.items()}
+        return {"covariates": about, "slopes": slopes}
+
+
+def slopes_of_tests(
+    covariates: Any, slopes: Any, tests: Sequence[SentenceTest]
+) -> SlopesAsked | None:
+    """Read covariates, and check the slopes before any test is run; None if there are neither."""
+    if covariates is None and not slopes:
+        return None
+    if covariates is None or not slopes:
+        raise InputError("expected covariates and slopes, got one of the two", where="slopes")
+    read = tuple(covariates_given(covariates))
+    names = (
+        [slopes]
+        if isinstance(slopes, str)
+        else checks.distinct(list(slopes), "a covariate", "slopes")
+    )
+    asked = dict(slopes) if isinstance(slopes, Mapping) else dict.fromkeys(names)
+    named = {one.name: one for one in read}
+    named |= {f"{side}_{one.name}": one for side in _SIDES for one in read}
+    for name in asked:
+        given = named[checks.choice(name, named, "covariate", "slopes")]
+        if not given.numeric:
+            raise InputError(f"expected numbers, got texts as {name}", where="slopes")
+        words = [
+            test.frame.loc[test.frame["set"].isin(sets), "word"].unique().tolist()
+            for test in tests
+            for sets in _SIDES.values()
+        ]
+        if not any(len(values_of(given, of)) >= _LEAST for of in words):
+            problem = f"expected {name} of three words of a test or more"
+            listed = [word for of in words for word in of]
+            raise InputError(problem, where=given.source, found=[*given.values][:6], valid=listed)
+    return SlopesAsked(read, asked)

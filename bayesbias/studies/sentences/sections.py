@@ -13,6 +13,7 @@ from bayesbias.studies.common import (
     HPDI,
     IN_ROPE,
     MEAN,
+    MISFIT,
     listing,
     plural,
     slope_sections,
@@ -95,9 +96,9 @@ def sections(result: SeatResult, view: View) -> list[Section]:
     title = (
         f"Tests with p below {SIGNIFICANT:g}"
         if many
-        else "Effect size and one-sided p of each test"
+        else "Effect size (positive: as expected) and one-sided p of each test"
     )
-    also = "; fitted difference for new words" if fitted and not many else ""
+    also = "; fitted difference, new words (negative: as expected)" if fitted and not many else ""
     level, method = text("level"), text("p_method", "method")
     out = [
         Section(
@@ -106,7 +107,9 @@ def sections(result: SeatResult, view: View) -> list[Section]:
             partial(main_table, result),
             (text("label", ""), *COUNTS, *PUBLISHED, *FITTED),
             show_on=("terminal", "page"),
-            note="All tests: --detail." if many else "p permutes sentences, p_words words.",
+            note="All tests: --detail."
+            if many
+            else "p permutes sentences, p_words words. p Holm corrects p for all tests.",
         ),
         Section(
             "tests",
@@ -201,11 +204,11 @@ def _once(said: dict[str, str]) -> list[str]:
 
 
 def _significant(rows: pd.DataFrame) -> str:
-    """Say of how many tests p is below 0.01."""
-    n = int((rows["p_holm"] < SIGNIFICANT).sum())
+    """Say of how many tests p is below 0.01, over sentences and over words."""
+    n = int(((rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)).sum())
     if len(rows) == 1:
         return f"{'Significant' if n else 'Inconclusive'} at {BELOW_ALPHA}."
-    which = f"{n} of {plural(len(rows), 'test')} significant (Holm-corrected {BELOW_ALPHA})"
+    which = f"{n} of {plural(len(rows), 'test')} significant (Holm-corrected p and p_words < {SIGNIFICANT:g})"
     return f"{which}, {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
 
 
@@ -224,21 +227,29 @@ def _fitted(rows: pd.DataFrame) -> str:
 
 
 def _warnings(result: SeatResult) -> list[str]:
-    words: dict[str, str] = {}
-    fits: dict[str, str] = {}
-    for name, rows in by_encoder(result.frame).items():
-        sure = (rows["level"] == "sentence") & (rows["p_upper"] < SIGNIFICANT)
-        lost = rows.loc[sure & (rows["p_words"] >= SIGNIFICANT), "test"].tolist()
-        words[name] = fits[name] = ""
-        if lost:
-            words[name] = (
-                f"{listing(lost)}: {BELOW_ALPHA} over sentences, but not over words. Report "
-                "p_words: sentences with the same word are not independent."
-            )
-        if "contrast" in rows:
-            failed = rows.loc[rows["contrast"].notna() & ~_converged(rows), "test"].tolist()
-            fits[name] = f"Not converged: {listing(failed)}. Raise --draws." if failed else ""
-    out = [*_once(words), *_once(fits)]
+    out = []
+    frame = result.frame
+    over_words = (frame["level"] == "sentence") & (frame["p_upper"] < SIGNIFICANT)
+    unsure = {
+        "{}: "
+        + BELOW_ALPHA
+        + " over sentences, but not over words. Report p_words: sentences with "
+        "the same word are not independent.": over_words & (frame["p_words"] >= SIGNIFICANT)
+    }
+    if "contrast" in frame:
+        unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)
+        unsure[
+            "Posterior predictive check failed: {}. The model puts pairs elsewhere than they lie; "
+            "report it."
+        ] = frame["misfit"] > MISFIT
+    for said, which in unsure.items():
+        named = {
+            name: said.format(listing(rows["test"][which[rows.index]].tolist()))
+            if which[rows.index].any()
+            else ""
+            for name, rows in by_encoder(frame).items()
+        }
+        out += _once(named)
     tested = result.frame.merge(result.dropped.groupby(KEY).size().rename("lost"), on=KEY)
     kept = tested[["num_targ1", "num_targ2", "num_attr1", "num_attr2"]].sum(axis=1)
     half = by_encoder(tested[tested["lost"] > kept])

@@ -27,9 +27,9 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
-from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import MOST_MIXED, Linear, Mixtures, Part, conditional_moments
+from bayesbias.inference.linear import Linear, Mixtures, Part, Rows
 from bayesbias.inference.view import PROB
+from bayesbias.scores.inputs import vectors_of
 from bayesbias.scores.score import Score
 from bayesbias.scores.wefat import SAMPLES, wefat_score
 from bayesbias.tables.covariates import covariates_given
@@ -39,7 +39,6 @@ from bayesbias.wordlists.wordlist import WordList
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.embeddings.embedding import Embedding
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["WefatResult", "wefat"]
@@ -97,14 +96,7 @@ class WefatResult:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> women = {
-    ...     "nurse": 88.0,
-    ...     "engineer": 12.0,
-    ...     "teacher": 80.0,
-    ...     "plumber": 2.0,
-    ...     "lawyer": 35.0,
-    ...     "dancer": 79.0,
-    ... }
+    >>> women = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35}
     >>> found = bb.wefat(
     ...     "minilm-static",
     ...     "wefat",
@@ -115,7 +107,7 @@ class WefatResult:
     ...     seed=1,
     ... )
     >>> found.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
-    (6, 6, True)
+    (5, 5, True)
     """
 
     study = "wefat"  # whose sections show it, see bayesbias.output
@@ -186,14 +178,7 @@ class WefatResult:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> years = {
-        ...     "nurse": 88.0,
-        ...     "engineer": 12.0,
-        ...     "teacher": 80.0,
-        ...     "plumber": 2.0,
-        ...     "lawyer": 35.0,
-        ...     "dancer": 79.0,
-        ... }
+        >>> years = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35}
         >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": years}, seed=1)
         >>> found.predict([0, 100]).shape
         (2, 15)
@@ -203,10 +188,8 @@ class WefatResult:
         given = np.atleast_1d(np.asarray(values, dtype=float))
         if given.ndim != 1 or not np.isfinite(given).all():
             raise InputError(f"expected finite numbers, got {values!r}", where="values")
-        lines = _Lines(self.fit, self.sets)
-        line = lines.association((given - self.center) / self.scale)
-        spread = np.sqrt(line.sd**2 + 2 * lines.spread[..., None] ** 2)
-        single = replace(line, sd=spread)
+        line, spread = _mixed(self.fit, self.sets, (given - self.center) / self.scale)
+        single = replace(line, sd=np.sqrt(line.sd**2 + 2 * spread[..., None] ** 2))
         of_line, of_target = (
             pd.DataFrame(describe_mixtures(of, self.prob)) for of in (line, single)
         )
@@ -271,30 +254,22 @@ def wefat(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> women = {
-    ...     "nurse": 88.0,
-    ...     "engineer": 12.0,
-    ...     "teacher": 80.0,
-    ...     "plumber": 2.0,
-    ...     "lawyer": 35.0,
-    ...     "dancer": 79.0,
-    ... }
+    >>> women = {"nurse": 88, "engineer": 12, "teacher": 80, "plumber": 2, "lawyer": 35}
     >>> found = bb.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1)
-    >>> found.n, found.r > 0.5
-    (6, True)
+    >>> found.n, found.r > 0.4
+    (5, True)
     """
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     listed = load_wordlist(sets, controls="none")
+    covariates = {} if covariates is None else covariates
     wanted = None if covariate is None or isinstance(covariates, list | tuple) else [covariate]
-    read = {
-        one.name: one for one in covariates_given({} if covariates is None else covariates, wanted)
-    }
-    words = [*listed.protected_words, *(word for one in read.values() for word in one.values)]
-    vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
+    read = covariates_given(covariates, wanted)
+    asked = dict.fromkeys([*listed.protected_words, *(word for one in read for word in one.values)])
+    vectors = load_embedding(embedding, words=list(asked))
     published = wefat_score(
         vectors,
         listed,
-        list(read.values()),
+        read,
         covariate,
         classes=classes,
         prob=prob,
@@ -306,8 +281,10 @@ def wefat(
             problem = f"expected two words with vectors or more, got {', '.join(members)}"
             raise InputError(problem, where=f"{listed.name}, {name}")
     targets = sorted(published.covariates, key=lambda word: (published.covariates[word], word))
-    cosines = _cosines(vectors, [*published.a, *published.b], targets)
-    chosen = read[published.covariate]
+    words = [*published.a, *published.b]
+    held = vectors_of(vectors, [*words, *targets])
+    cosines = np.clip(held.rows(words) @ held.rows(targets).T, -1.0, 1.0)
+    chosen = next(one for one in read if one.name == published.covariate)
     own_file = listed.name not in list_wordlists()
     about = {
         "name": published.data,
@@ -321,25 +298,19 @@ def wefat(
         "covariates": {chosen.name: {"source": chosen.source, "sha256": chosen.sha256}},
     }
     sampling = {"draws": draws, "tune": tune, "chains": chains, "engine": engine}
-    return of_published(
-        published, cosines, targets, prob=prob, seed=seed, provenance=about, **sampling
-    )
+    return of_published(published, cosines, targets, prob, seed, about, **sampling)
 
 
 def of_published(
     published: Score,
     cosines: np.ndarray,
     targets: Sequence[str],
-    *,
     prob: float,
     seed: int,
-    provenance: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, Any],
     **sampling: Any,
 ) -> WefatResult:
-    """Fit the model `wefat` to cosines, shape (words, targets).
-
-    The words are those of both sets.
-    """
+    """Fit the model to cosines of the words of both sets, shape (words, targets)."""
     import pandas as pd
 
     from bayesbias.inference.fitting import fit
@@ -379,11 +350,10 @@ def of_fit(
     import pandas as pd
 
     x, about = _standard(published, targets)
-    first, second = published.classes
-    lines = _Lines(fitted, (first, second))
-    slope = lines.slope()
+    slope, spread = _mixed(fitted, published.classes, slope=True)
     own, off = (
-        pd.DataFrame(describe_mixtures(lines.association(at, targets), prob)) for at in (x, None)
+        pd.DataFrame(describe_mixtures(_mixed(fitted, published.classes, at, targets)[0], prob))
+        for at in (x, None)
     )
     table = pd.DataFrame(
         {
@@ -401,7 +371,7 @@ def of_fit(
         }
     )
     described = {name: float(of[0]) for name, of in describe_mixtures(slope, prob).items()}
-    true = true_correlation(slope, lines.spread, prob)
+    true = true_correlation(slope, spread, prob)
     return WefatResult(
         published=published,
         slope=Estimated(**described),
@@ -415,70 +385,37 @@ def of_fit(
     )
 
 
-def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -> np.ndarray:
-    """Return the cosines of the words of the sets with targets, in double precision.
+def _mixed(
+    fit: BiasFit,
+    sets: Sequence[str],
+    x: np.ndarray | None = None,
+    targets: Sequence[str] | None = None,
+    slope: bool = False,
+) -> tuple[Mixtures, np.ndarray]:
+    """Return associations as normal mixtures, and draws of the spread of targets around a line.
 
-    Shape (words, targets).
+    Of the line at covariates `x`, of deviations of listed targets, of both together, or the slope.
+    The association is the distance to the second set minus that to the first.
     """
-    unit = []
-    for group in (words, targets):
-        rows = vectors.vectors_of(list(group)).astype(float)
-        unit.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
-    return np.clip(unit[0] @ unit[1].T, -1.0, 1.0)
+    from scipy import sparse
 
-
-class _Lines:
-    """The lines of both sets as normal mixtures over the draws of the scales.
-
-    What is described is the distance to the second set minus that to the first.
-    """
-
-    def __init__(self, fit: BiasFit, sets: tuple[str, str]) -> None:
-        self.reduced = collapse(fit.design)
-        posterior = fit.sampled["posterior"]
-        # Of mixtures a thousand parts say as much as all.
-        step = max(1, posterior.sizes["chain"] * posterior.sizes["draw"] // MOST_MIXED)
-        self.scales = {name: posterior[name].to_numpy()[:, ::step] for name in self.reduced.scales}
-        labels = fit.design.coords["set"]
-        self.between = np.zeros(len(labels))
-        self.between[[labels.index(name) for name in sets]] = -1.0, 1.0
-
-    @property
-    def spread(self) -> np.ndarray:
-        """Draws of the spread of targets around the line of one set, shape (chains, draws)."""
-        return self.scales["target_by_set_sd"]
-
-    def slope(self) -> Mixtures:
-        """Return the slope of the association."""
-        return self._mixtures({"set_slope": self.between[None]})
-
-    def association(self, x: np.ndarray | None, targets: Sequence[str] | None = None) -> Mixtures:
-        """Return associations: the line at covariates `x`, and deviations of listed targets.
-
-        None: covariates of zero.
-        """
-        weights: dict[str, np.ndarray] = {}
-        if x is not None:
-            weights["set_mean"] = np.tile(self.between, (len(x), 1))
-            weights["set_slope"] = x[:, None] * self.between
-        if targets is not None:
-            labels = self.reduced.design.coords["target"]
-            one = np.eye(len(labels))[[labels.index(word) for word in targets]]
-            own = self.between[:, None] * one[:, None, :]
-            weights["target_by_set"] = own.reshape(len(one), -1)
-        return self._mixtures(weights)
-
-    def _mixtures(self, weights: Mapping[str, np.ndarray]) -> Mixtures:
-        from scipy import sparse
-
-        parts = tuple(Part(name, sparse.csr_array(of)) for name, of in weights.items())
-        n = len(next(iter(weights.values())))
-        size, shape = self.spread.size, (*self.spread.shape, n)
-        flat = {name: of.reshape(size, *of.shape[2:]) for name, of in self.scales.items()}
-        rows = Linear(np.zeros(n), parts)
-        mean, variance = conditional_moments(self.reduced, self.reduced.joined(flat), rows)
-        sd = np.sqrt(variance).reshape(shape)
-        return Mixtures(mean.reshape(shape), sd, np.arange(n), np.ones(n))
+    labels = {name: list(fit.ordered.coords[name]) for name in ("set", "target")}
+    between = np.zeros(len(labels["set"]))
+    between[[labels["set"].index(name) for name in sets]] = -1.0, 1.0
+    weights: dict[str, np.ndarray] = {"set_slope": between[None]} if slope else {}
+    if x is not None:
+        weights |= {"set_mean": np.tile(between, (len(x), 1)), "set_slope": x[:, None] * between}
+    if targets is not None:
+        one = np.eye(len(labels["target"]))[[labels["target"].index(word) for word in targets]]
+        weights["target_by_set"] = (between[:, None] * one[:, None, :]).reshape(len(one), -1)
+    n = len(next(iter(weights.values())))
+    parts = tuple(Part(name, sparse.csr_array(of)) for name, of in weights.items())
+    keys = [("overall", str(k), "association") for k in range(n)]
+    rows = Rows(keys, Linear(np.zeros(n), parts), np.arange(n), np.ones(n))
+    answer = fit.answer(rows, "population", "contrast")
+    assert answer.mixtures is not None
+    spread = answer.scales["target_by_set_sd"].reshape(answer.mixtures.mean.shape[:2])
+    return answer.mixtures, spread
 
 
 def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:

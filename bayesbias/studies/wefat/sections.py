@@ -30,8 +30,8 @@ def header(result: WefatResult, view: View) -> list[str]:
     known, (first, second) = result.published, result.sets
     return [
         title_line(result.fit, known.data),
-        f"{known.n['words']} words with {known.covariate}; {len(known.a)} words of {first} and "
-        f"{len(known.b)} of {second}",
+        f"{known.n['words']} words with {known.covariate}; sets {first} ({len(known.a)} words) and "
+        f"{second} ({len(known.b)} words)",
         convergence(result.fit),
     ]
 
@@ -63,8 +63,7 @@ def sections(result: WefatResult, view: View) -> list[Section]:
     return [
         Section(
             "result",
-            f"Association with {first} and {covariate} (positive: the higher, the closer to "
-            f"{first})",
+            f"How closeness to {first} changes with {covariate} (positive: it rises)",
             lambda: main_table(result),
             (
                 text("label", ""),
@@ -84,11 +83,9 @@ def sections(result: WefatResult, view: View) -> list[Section]:
                 Column("covariate", covariate, "number", digits=2),
                 Column("score", "published score", "signed", digits=2),
                 Column("association", "association", "signed", digits=3),
-                Column("hpdi_low", "{prob} HPDI", "interval", digits=3, upper="hpdi_high"),
+                replace(HPDI, digits=3),
                 Column("deviation", "off the line", "signed", digits=3),
-                Column(
-                    "deviation_low", "{prob} HPDI", "interval", digits=3, upper="deviation_high"
-                ),
+                replace(HPDI, name="deviation_low", upper="deviation_high", digits=3),
             ),
             figure=lambda: bb.plots.plot_covariate(result),
             show_on=("detail", "page", "files"),
@@ -124,7 +121,9 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         )
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
-        said = f"Words with a higher {known.covariate} are closer to {closer} than to {other}."
+        said = (
+            f"The higher {known.covariate}, the closer a word is to {closer}, relative to {other}."
+        )
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details = (
