@@ -18,7 +18,6 @@ from typing import Any
 
 from bayesbias.core.errors import AsWritten, InputError, nearest
 
-MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
 MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
@@ -49,12 +48,9 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
     return int(value)
 
 
-def seed(value: Any, where: object = "seed", most: int | None = MOST_SEED) -> int:
-    """Return a seed: a whole number from 0.
-
-    It is below 2 to the 32 unless the generator takes any.
-    """
-    return count(value, where, 0, most)
+def seed(value: Any, where: object = "seed") -> int:
+    """Return a seed: a whole number from 0 and below 2 to the 32."""
+    return count(value, where, 0, 2**32 - 1)
 
 
 def sampling(draws: Any, tune: Any, chains: Any) -> None:
@@ -255,7 +251,7 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
 
 
-def label(text: str, where: object, hint: str | None = None) -> str:
+def label(text: str, where: object) -> str:
     r"""Return a word or label in composed form (NFC).
 
     Refuse control characters, line breaks and what is not seen.
@@ -269,7 +265,7 @@ def label(text: str, where: object, hint: str | None = None) -> str:
     """
     if _CONTROL.search(text):
         problem = "holds a tab, a line break or another control character"
-        raise InputError(problem, where=where, found=text, hint=hint)
+        raise InputError(problem, where=where, found=text)
     seen = text if text.isascii() else _UNSEEN.sub("", text)
     if seen != text:
         problem = "holds a character that is not seen"
@@ -316,9 +312,7 @@ def tree(value: Any) -> Any:
     return [tree(item) for item in value] if ordered else value
 
 
-def path(
-    value: Any, where: object, valid: str = "the path of a file or folder", hint: str | None = None
-) -> str:
+def path(value: Any, where: object, valid: str = "the path of a file or folder") -> str:
     """Return a path as a text.
 
     Examples
@@ -330,21 +324,12 @@ def path(
     """
     text = os.fsdecode(value) if isinstance(value, str | os.PathLike) else ""
     if not text.strip() or "\0" in text:
-        found = _described(value)
-        raise InputError("expected a path", where=where, found=found, valid=valid, hint=hint)
+        raise InputError("expected a path", where=where, found=_described(value), valid=valid)
     return text
 
 
-def instance[T](
-    value: Any,
-    kinds: type[T] | tuple[type[T], ...],
-    where: object,
-    valid: str,
-    hint: str | None = None,
-) -> T:
-    """Return a value that is of a kind, or of one of some.
-
-    What else was handed over is named by its own.
+def instance[T](value: Any, kind: type[T], where: object, valid: str) -> T:
+    """Return a value that is of a kind.
 
     Examples
     --------
@@ -353,8 +338,8 @@ def instance[T](
     ...
     bayesbias.InputError: fit: expected another kind of value, got 'crossed'. Valid: a BiasFit, as fit returns it
     """
-    if not isinstance(value, kinds):
-        raise wrong_kind(value, where, valid, hint)
+    if not isinstance(value, kind):
+        raise wrong_kind(value, where, valid)
     return value
 
 

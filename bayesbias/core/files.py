@@ -198,11 +198,9 @@ def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> Binary
     return cast("BinaryIO", opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream))
 
 
-def read_bytes(
-    path: Path, most: int = MOST_BYTES, *, noun: str = "file", valid: str | None = None
-) -> bytes:
+def read_bytes(path: Path, most: int = MOST_BYTES, *, noun: str = "file") -> bytes:
     """Return the content of a file, of at most so many bytes."""
-    with opened(path, noun=noun, valid=valid) as file:
+    with opened(path, noun=noun) as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise InputError("the file is too large", where=path, valid=f"at most {most:,} bytes")
@@ -447,19 +445,17 @@ def find_toml(
     endings = (".toml", *others)
     own = f"the path of a {' or '.join(endings)} file"
     text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or {own}")
-    if text in list_names(kind):
+    names, path = list_names(kind), Path(text)
+    if text in names:
         return data_dir(kind) / f"{text}.toml"
-    path = Path(text)
-    if os.path.isdir(path):
-        raise InputError(f"is a folder, not a {noun} file", where=path)
-    if os.path.lexists(path):  # whether it can be read is said when it is
+    if path.exists():
         return path
     looks_like_path = path.suffix in endings or os.sep in text
     raise InputError(
         f"no such {noun} file" if looks_like_path else f"unknown {noun}",
         found=text,
-        valid=[*list_names(kind), f"or {own}"],
-        hint=nearest(text, list_names(kind)),
+        valid=[*names, f"or {own}"],
+        hint=nearest(text, names),
     )
 
 

@@ -1,12 +1,12 @@
 """Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
 import numbers
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, opened
 
 if TYPE_CHECKING:
@@ -19,13 +19,7 @@ _BLOCK = 8 << 20  # bytes that Arrow reads at a time; a line may be as long
 # In memory
 
 
-def plain_frame(
-    frame: Any,
-    where: str,
-    valid: str = "a pandas DataFrame",
-    *,
-    known: Collection[str] | None = None,
-) -> "pd.DataFrame":
+def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None) -> "pd.DataFrame":
     """Return a data frame with columns of numbers, truth values, texts, or categories of texts.
 
     Parameters
@@ -33,7 +27,6 @@ def plain_frame(
     frame : DataFrame
     where : str
         What it is called in messages.
-    valid : str
     known : collection of str, optional
         Columns whose cells must be numbers or texts; other cells of other columns become texts. By
         default all.
@@ -50,7 +43,7 @@ def plain_frame(
 
     if not isinstance(frame, pd.DataFrame):
         hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
-        raise checks.wrong_kind(frame, where, valid, hint)
+        raise checks.wrong_kind(frame, where, "a pandas DataFrame", hint)
     if isinstance(frame.columns, pd.MultiIndex):
         raise InputError(
             "expected one level of column names", where=where, valid="one name a column"
@@ -156,23 +149,11 @@ def read_csv(
             return read(texts, False)  # says in which row the fault is: it knows that on one thread
 
 
-def read_parquet(
-    path: Path, columns: Sequence[str] | None = None, *, categories: Collection[str] = ()
-) -> "pa.Table":
-    """Return some or all columns of a Parquet file as an Arrow table.
-
-    Texts of `categories` come as dictionaries.
-    """
+def read_parquet(path: Path, categories: Collection[str] = ()) -> "pa.Table":
+    """Return a Parquet file as an Arrow table; texts of `categories` come as dictionaries."""
     import pyarrow.parquet as pq
 
     with opened(path) as file, guarded(path, "cannot be read as Parquet"):
-        held = pq.read_schema(file).names
-        for name in columns or ():
-            if name not in held:
-                hint = nearest(name, held)
-                raise InputError(f"lacks the column {name}", where=path, found=held, hint=hint)
+        texts = [name for name in categories if name in pq.read_schema(file).names]
         file.seek(0)
-        texts = [name for name in categories if name in held]
-        return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read(
-            columns=None if columns is None else list(columns)
-        )
+        return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read()

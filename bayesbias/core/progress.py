@@ -47,19 +47,20 @@ def ticking(
     if not (wished or in_notebook or (wished is None and sys.stderr.isatty())):
         yield lambda count: None
         return
-    bar = (_NotebookBar if in_notebook else _TerminalBar)(label, total, of_bytes)
+    show, close = (_notebook_bar if in_notebook else _terminal_bar)(label, total, of_bytes)
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
     done = 0
 
     def tick(count: int) -> None:
         nonlocal done
         done = count if of_bytes else done + count
-        bar.reach(done, at_once or time.perf_counter() - started > _PATIENCE)
+        if at_once or time.perf_counter() - started > _PATIENCE:
+            show(done)
 
     try:
         yield tick
     finally:
-        bar.close()
+        close()
 
 
 def _is_notebook() -> bool:
@@ -69,74 +70,55 @@ def _is_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-class _TerminalBar:
-    """A bar on standard error, gone when it is through."""
+def _terminal_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:
+    """Return what shows a bar on standard error, and what removes it."""
+    from rich import progress
+    from rich.console import Console
 
-    def __init__(self, label: str, total: int, of_bytes: bool) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.DownloadColumn() if of_bytes else progress.MofNCompleteColumn(),
+        progress.TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(literal(label), total=total)
 
-        done = DownloadColumn() if of_bytes else MofNCompleteColumn()
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            done,
-            TimeRemainingColumn(),
-        )
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(literal(label), total=total)
+    def show(done: int) -> None:
+        bar.update(task, completed=done)
+        bar.start()
 
-    def reach(self, done: int, shown: bool) -> None:
-        """Move on, and appear where the work takes long."""
-        self.bar.update(self.task, completed=done)
-        if shown and not self.bar.live.is_started:
-            self.bar.start()
-
-    def close(self) -> None:
-        """Vanish."""
-        self.bar.stop()
+    return show, bar.stop
 
 
-class _NotebookBar:
-    """A bar below the cell that runs: plain HTML, without widgets, emptied when it is through."""
+def _notebook_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:
+    """Return what shows a bar below the cell that runs, and what empties it: without widgets."""
+    from IPython.display import display
 
-    def __init__(self, label: str, total: int, of_bytes: bool) -> None:
-        self.label, self.total, self.of_bytes = literal(label), total, of_bytes
-        self.handle: Any = None
-        self.last = time.perf_counter()
+    unit, name = (1e6, " MB") if of_bytes else (1, "")
+    handle: Any = None
+    last = 0.0
 
-    def reach(self, done: int, shown: bool) -> None:
-        """Move on, and appear where the work takes long.
-
-        Not for every step, since each is sent to the browser.
-        """
-        now = time.perf_counter()
-        often = now - self.last < _APART and done < self.total
-        if not shown or (self.handle is not None and often):
-            return
-        self.last = now
-        unit, name = (1e6, " MB") if self.of_bytes else (1, "")
-        text = f"{self.label}: {done / unit:,.0f} of {self.total / unit:,.0f}{name}"
-        bar = f'<progress value="{done}" max="{self.total}"></progress>'
-        self._show(f"{bar} <small>{html.escape(text)}</small>", text)
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-        if self.handle is not None:
-            self._show("", "")
-
-    def _show(self, page: str, text: str) -> None:
-        from IPython.display import display
-
+    def put(page: str, text: str) -> None:
+        nonlocal handle
         data = {"text/html": page, "text/plain": text}
-        if self.handle is None:
-            self.handle = display(data, raw=True, display_id=True)
+        if handle is None:
+            handle = display(data, raw=True, display_id=True)
         else:
-            self.handle.update(data, raw=True)
+            handle.update(data, raw=True)
+
+    def show(done: int) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if handle is None or done >= total or now - last >= _APART:  # each is sent to the browser
+            last = now
+            text = f"{literal(label)}: {done / unit:,.0f} of {total / unit:,.0f}{name}"
+            bar = f'<progress value="{done}" max="{total}"></progress>'
+            put(f"{bar} <small>{html.escape(text)}</small>", text)
+
+    def close() -> None:
+        if handle is not None:
+            put("", "")
+
+    return show, close

@@ -6,6 +6,7 @@ Renderers in `bayesbias.output` print them.
 from __future__ import annotations
 
 import html
+import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+from bayesbias.core.errors import BayesbiasError
 from bayesbias.core.formatting import UNKNOWN, as_percent, format_value, is_known
 
 __all__ = ["Column", "Interpretation", "Section", "Study"]
@@ -202,6 +204,22 @@ class Interpretation:
         names = ("subject", "headline", "warnings", "notes", "details")
         values = {name: getattr(self, name) for name in names}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+class Result:
+    """What a study returns: printed, and in a notebook, it has the words of the terminal."""
+
+    def _shown(self, how: str) -> str | None:
+        try:
+            return getattr(importlib.import_module("bayesbias.output.terminal"), how)(self)
+        except BayesbiasError:  # such as a fit that has no contrasts
+            return None
+
+    def __repr__(self) -> str:
+        return self._shown("to_text") or f"<{type(self).__name__}>"
+
+    def _repr_html_(self) -> str | None:
+        return self._shown("to_html")
 
 
 @dataclass(frozen=True, eq=False)

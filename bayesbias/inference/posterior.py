@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasFit:
+class BiasFit(sections.Result):
     """The posterior of one model on one table.
 
     Attributes

@@ -1,7 +1,8 @@
-"""Results as text for a terminal: header, tables, then result, warnings and notes."""
+"""Results for a terminal or a notebook: header, tables, then result, warnings and notes."""
 
 from __future__ import annotations
 
+import html
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,24 @@ def to_text(
             blocks.append(text)
     blocks.append(interpretation_text(interpretation(result, view), detail))
     return "\n\n".join(blocks)
+
+
+def to_html(result: Any) -> str:
+    """Return what a notebook shows: header, first table, result, warnings and notes."""
+    import pandas as pd
+
+    view, study = View(), study_of(result)
+    parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
+    for section in study.sections(result, view):
+        frame = section.frame if "terminal" in section.show_on else None
+        if frame is not None and not frame.empty:
+            shown = printed(frame.head(MOST_ROWS), section.columns, view.prob)
+            cells = zip(*(cells for _, _, cells in shown), strict=True)
+            table = pd.DataFrame(cells, columns=[head for _, head, _ in shown])
+            parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
+            parts.append(table.to_html(index=False, border=0))
+            parts.append(f"<p>{html.escape(section.note)}</p>" if section.note else "")
+    return "".join([*parts, study.interpret(result, view)._repr_html_()])
 
 
 def section_text(section: Section, view: View) -> str:

@@ -25,7 +25,6 @@ _HEADS = {
     "attribute_set": "by attribute set",
     "between": "between groups",
 }
-_NEW = "population: new words treated likewise"
 _FORCED = {"partly": "partly by construction", "wholly": "by construction"}
 
 
@@ -35,7 +34,6 @@ def plot_changes(
     *,
     method: str | None = None,
     prob: float = PROB,
-    estimand: str = "population",
     ax: Axes | None = None,
 ) -> Axes:
     """Show how far each protected word moved, per connection.
@@ -53,8 +51,6 @@ def plot_changes(
         By default the first.
     prob : float in (0, 1)
         Probability of the HPDI of the change.
-    estimand : {"population", "listed_words"}
-        Whether means are for new attributes or for these alone.
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the words need.
 
@@ -77,9 +73,9 @@ def plot_changes(
     """
     name = comparison.chosen_methods(method)[0]
     spec = comparison.original.spec
-    moved = comparison.changes(prob, estimand=estimand, method=name)
+    moved = comparison.changes(prob, estimand="population", method=name)
     moved = moved[moved["level"] == "word"]
-    start = comparison.original.words(prob, estimand)
+    start = comparison.original.words(prob)
     start = start.set_index(["protected_word", "connection"])["mean"]
     keys = list(zip(moved["name"], moved["connection"], strict=True))
     moved = moved.assign(original=start.loc[keys].to_numpy(dtype=float))
@@ -116,7 +112,7 @@ def plot_changes(
         style.patch_handle(said, facecolor=INK, alpha=0.35),
         *([forests.one_handle()] if one else []),
     ]
-    label = forests.estimand_label(spec, "word", estimand)
+    label = forests.estimand_label(spec, "word", "population")
     note = f"{_against(comparison, name)}; {label}{_warning(comparison, name)}"
     return style.finish([ax], "From original to debiased, per protected word", note, handles, moved)
 
@@ -257,7 +253,6 @@ def plot_ranking(
     *,
     prob: float = PROB,
     rope: float = ROPE,
-    estimand: str = "population",
     ax: Axes | None = None,
 ) -> Axes:
     """Show what each method leaves of the gap between attributes, best first.
@@ -271,8 +266,6 @@ def plot_ranking(
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
         Half-width of the region of practical equivalence (ROPE), drawn as a gray band.
-    estimand : {"population", "listed_words"}
-        Whether the gap is that for new words or for these words only.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -298,8 +291,8 @@ def plot_ranking(
     >>> len(ax.get_yticklabels())
     2
     """
-    ranked = comparison.ranking(prob, rope, estimand)
-    gap = comparison.original.contrasts(prob, rope, estimand, "overall")
+    ranked = comparison.ranking(prob, rope, "population")
+    gap = comparison.original.contrasts(prob, rope, "population", "overall")
     gap = gap[gap["contrast"] == "associated - different"].iloc[0]
     ends = {"gap": "mean", "gap_low": "hpdi_low", "gap_high": "hpdi_high"}
     original = {"method": "original"} | {name: gap[end] for name, end in ends.items()}
@@ -316,8 +309,7 @@ def plot_ranking(
             said.append(f"controls {left[row.key].replace('_', ' ')}")
         return "\n".join(said)
 
-    mean = f"{forests.mean_and_interval(prob, estimand)} of the gap"
-    of = "these words only" if estimand == "listed_words" else _NEW
+    mean = f"{forests.mean_and_interval(prob)} of the gap"
     ax = forests.forest(
         ax,
         {"": [(name, name) for name in rows["key"]]},
@@ -331,7 +323,7 @@ def plot_ranking(
         beside=[forests.Beside(forests.by_key(rows, text))],
         handles=[style.line_handle(INK, mean, "o", linewidth=2.4, markersize=6)],
         title="What is left of the gap",
-        note=f"{comparison.provenance['original']}; {of}",
+        note=f"{comparison.provenance['original']}; population: new words treated likewise",
         xlabel="associated − different, in cosine distance (negative: own stereotypes lie nearer)",
         data=frame,
     )

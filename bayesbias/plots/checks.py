@@ -1,5 +1,6 @@
 """What a model expects: before the data, and for data like the observed ones."""
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from scipy.ndimage import gaussian_filter1d
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
@@ -110,10 +112,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
 
 @styled
 def plot_priors(
-    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit,
-    *,
-    seed: int = 0,
-    ax: Axes | None = None,
+    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, ax: Axes | None = None
 ) -> Axes:
     """Show what a model believes before it has seen a pair, against the possible distances.
 
@@ -125,8 +124,6 @@ def plot_priors(
     ----------
     model_or_fit : str, path, ModelSpec or BiasFit
         A model alone is shown for one protected word, a fit for the words of its table.
-    seed : int
-        Of the draws from the prior.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -147,14 +144,13 @@ def plot_priors(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral', 'associated - different']
     """
-    checks.seed(seed)
     fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
     spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
     frame = _one_pair_each(spec) if fit is None else fit.table
     checks.columns(frame, ("connection",), f"model {spec.name}", "a model of distances")
-    means = _prior_means(spec, frame, seed)
-    predictive = predictive_of_pairs(spec, frame, seed)
-    name, prior, posterior = _contrast(spec, fit, seed)
+    means = _prior_means(spec, frame)
+    predictive = predictive_of_pairs(spec, frame, seed=0)
+    name, prior, posterior = _contrast(spec, fit)
     rows = [*means, *([name] if name else [])]
     possible = (0.0, 2.0) if spec.outcome == "distance" else None
     every = [*means.values(), *predictive.values(), *([prior] if name else [])]
@@ -213,13 +209,13 @@ def plot_priors(
     return style.finish([ax], title, note, handles, data)
 
 
-def _contrast(spec: ModelSpec, fit: BiasFit | None, seed: int) -> tuple[str, Any, Any]:
+def _contrast(spec: ModelSpec, fit: BiasFit | None) -> tuple[str, Any, Any]:
     """Return the first overall contrast and its draws before and after the data, if any."""
     if fit is None and not fits_usual_pairs(spec):
         return "", None, None
     table = usual_pairs(spec) if fit is None else fit.table
     try:
-        chosen = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed), level="overall")
+        chosen = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed=0), level="overall")
     except FitError:  # a table of one connection
         return "", None, None
     name, prior = keys_of_rows(chosen, "contrast")[0][0], chosen.to_numpy()[0, :, 0]
@@ -243,10 +239,10 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
     return pd.DataFrame(labels | dict.fromkeys(lacking, "any") | {spec.outcome: 1.0})
 
 
-def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> Mapping[str, np.ndarray]:
+def _prior_means(spec: ModelSpec, frame: pd.DataFrame) -> Mapping[str, np.ndarray]:
     """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
     design = Design.of(spec, frame)
-    draws = level_draws(design, design.prior_draws(_PRIOR_DRAWS, seed), "population")
+    draws = level_draws(design, design.prior_draws(_PRIOR_DRAWS, seed=0), "population")
     overall = chosen_rows(draws, level="overall")
     names = [name for (name,) in keys_of_rows(overall, "connection")]
     return dict(zip(names, overall.to_numpy()[0].T, strict=True))
@@ -271,12 +267,11 @@ def bandwidth(values: np.ndarray) -> float:
 def density(values: np.ndarray, grid: np.ndarray, width: float | None = None) -> np.ndarray:
     """Estimate a density with a Gaussian kernel on an even grid, from a fine histogram."""
     step = float(grid[1] - grid[0])
-    width = max(bandwidth(values) if width is None else width, step)
-    reach = int(np.ceil(4 * width / step))
+    width = max(bandwidth(values) if width is None else width, step) / step
+    reach = math.ceil(4 * width)
     edges = grid[0] + step * (np.arange(-reach, len(grid) + reach + 1) - 0.5)
     counts, _ = np.histogram(values, edges)
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
-    return np.convolve(counts / (len(values) * step), kernel / kernel.sum(), mode="valid")
+    return gaussian_filter1d(counts / (len(values) * step), width)[reach:-reach]
 
 
 def _smooth(values: np.ndarray, grid: np.ndarray) -> np.ndarray:

@@ -711,13 +711,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
 
 
 @styled
-def plot_sweep(
-    result: Any,
-    *,
-    contrast: str | None = None,
-    estimand: str = "population",
-    ax: Axes | None = None,
-) -> Axes:
+def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = None) -> Axes:
     """Show one contrast of every cell of a sweep on the scale that all vectors share.
 
     The contrast is in standard deviations of single pairs, the lowest first. At the right are the
@@ -728,7 +722,7 @@ def plot_sweep(
     Parameters
     ----------
     result : SweepResult
-    contrast, estimand : str, optional
+    contrast : str, optional
         As in `SweepResult.compared`.
     ax : matplotlib Axes, optional
         By default a new figure.
@@ -759,7 +753,7 @@ def plot_sweep(
     >>> ax.get_title()
     'associated − different in every cell'
     """
-    frame = result.compared(contrast, estimand=estimand)
+    frame = result.compared(contrast)
     frame = frame[frame["standardized"].notna()].reset_index(drop=True)
     if not len(frame):
         hint = "a fitted cell with two connections, of a model with normal noise"
@@ -777,12 +771,10 @@ def plot_sweep(
     names = {"cell": "key", "standardized": "mean"}
     names |= {f"standardized_{end}": f"hpdi_{end}" for end in ("low", "high")}
     rows = frame.drop(columns="name").rename(columns=names)
-    population = estimand == "population"
-    look: dict[str, Any] = {"color": POPULATION} if population else {"color": LISTED, "marker": "D"}
     trusted = frame["trusted"].fillna(False).astype(bool)
-    said = "population: new words like these" if population else estimand.replace("_", " ")
+    said = "population: new words like these"
     series = [
-        Series(rows[chosen], hollow=hollow or not population, legend=legend, **look)
+        Series(rows[chosen], POPULATION, hollow=hollow, legend=legend)
         for chosen, hollow, legend in (
             (trusted, False, said),
             (~trusted, True, "not converged" if trusted.any() else said),
@@ -794,7 +786,7 @@ def plot_sweep(
     unit = "standard deviations of pairs"
     if frame["unit"].nunique() == 1:
         unit = frame["unit"].iloc[0].replace("sd of", "standard deviations of")
-    mean = mean_and_interval(float(frame["prob"].iloc[0]), estimand)
+    mean = mean_and_interval(float(frame["prob"].iloc[0]))
     note = f"{number_of(len(frame), 'cell')} of a sweep; {mean}"
     if other.any():
         note += ". * in another unit, not to be compared with the others"

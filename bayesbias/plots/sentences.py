@@ -71,13 +71,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     points = style.points_per(ax, len(rows))
     size = float(np.clip(0.62 * points, 4.0, 8.0))
     room = (72 * style.across() - 180) / len(models)  # of a column, in points
-    wide = room >= 75  # then numbers stand beside the bars, or else above them
-    at_number = 1 - (_NUMBERS - size) / room if wide else 0.5
-    half = (1 - (_NUMBERS / room if wide else 0)) / 2
-    # Height of the number, height and thickness of the bar, and reach of its zero, in rows.
-    at_y, bar, thick, reach = 0.43, 0.86, 0.12, (0.76, 0.96)
-    if wide:
-        at_y, bar, thick, reach = 0.53, 0.5, 0.22, (0.0, 1.0)
+    at_number = 1 - (_NUMBERS - size) / room
+    half = (1 - _NUMBERS / room) / 2
     largest = float(np.fmax(2.0, frame["effect_size"].abs().max()))
     unit = 0.94 * half / largest
     cells = np.full((len(rows), len(models)), 3)
@@ -86,21 +81,21 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
         ink = "white" if cells[y, x] == 2 else INK
         known = row.effect_size == row.effect_size
-        at = (x + at_number, y + at_y)
+        at = (x + at_number, y + 0.53)
         middle = {"ha": "center", "va": "center", "fontsize": pt(size), "color": ink}
         ax.text(*at, style.number(row.effect_size, 2) if known else "none", **middle)
         if known:
             ends = x + half, x + half + unit * row.effect_size
-            look = {"linewidth": thick * points, "zorder": 3, "label": "_effect"}
-            ax.plot(ends, (y + bar, y + bar), color=ink, **look)
+            look = {"linewidth": 0.22 * points, "zorder": 3, "label": "_effect"}
+            ax.plot(ends, (y + 0.5, y + 0.5), color=ink, **look)
         if row.level != "word" and row.p_value < alpha <= row.p_words:
             ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
             ax.annotate("○", at, **ring, **middle)
     look = {"edgecolors": "#C9C9C9", "linewidth": 0.5, "zorder": 1}
     ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
     zeros = np.arange(len(models)) + half
-    for y in range(len(rows)):
-        ax.vlines(zeros, y + reach[0], y + reach[1], color=FAINT, linewidth=0.6, zorder=2)
+    ax.vlines(zeros, 0, len(rows), color=FAINT, linewidth=0.6, zorder=2)
+    wide = room >= 75  # or ticks would meet
     if wide:
         limit = f"{largest:.3g}"
         ticks = np.add.outer(zeros, np.array([-1, 0, 1]) * largest * unit).ravel()
@@ -111,7 +106,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     for i, (title, _) in enumerate(rows):
         if i == 0 or title != rows[i - 1][0]:
             ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
-            aside = {"shift": -5.2 * size, "ha": "right", "x": 0}
+            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "x": 0}
             style.write_aside(ax, i + 0.5, style.plain(title), size, **aside)
     label = 7.5 if len(models) <= 6 else 6.5
     letters = max(8, int(room / (0.55 * label)))  # that fit into a column
@@ -247,7 +242,7 @@ def _encoder_label(name: str, longest: int) -> str:
 
 
 @styled
-def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -> Axes:
+def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     """Show the association of each target against its covariate, with uncertainty.
 
     The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the
@@ -257,8 +252,6 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     Parameters
     ----------
     result : WefatResult
-    names : bool
-        Whether targets on the line are named too.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -320,7 +313,7 @@ def plot_covariate(result: Any, *, names: bool = True, ax: Axes | None = None) -
     data = pd.concat([frame.assign(drawn="target"), fitted], ignore_index=True)
     style.finish([ax], "Association against a covariate", note, handles, data)
     # Of many targets a few names, where chance left room, would look as if they were chosen.
-    shown = off | (names and (len(x) <= 20 or not off.any()))
+    shown = off | (len(x) <= 20 or not off.any())
     lines = [(along, line[of]) for of in ("line", "hpdi_low", "hpdi_high")]
     lines += [(np.array(ax.get_xlim()), np.zeros(2))]
     lines += [([at, at], ends) for at, *ends in zip(x, low, high, strict=True)]

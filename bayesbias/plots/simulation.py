@@ -1,7 +1,6 @@
 """Figures of the critique of averaged scores."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,37 +11,28 @@ from matplotlib.transforms import ScaledTranslation
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.plots import style
+from bayesbias.plots.forest import lanes
 from bayesbias.plots.style import COLOR, HATCHED, INK, styled
 
 __all__ = ["plot_false_alarms", "plot_paper"]
 
 _CODED, _INTENDED, _SINGLE = "#BDBDBD", COLOR["different"], COLOR["associated"]
-_PAIRS, _RIGHT = COLOR["human"], COLOR["neutral"]
-# Color, marker, line and name of each method: the tests of averages in color, the right unit in
-# dark gray.
+# Color, marker and name of each method: the tests of averages in color, the right unit in dark
+# gray.
 _LOOK = {
-    ("classes", "weat"): (_SINGLE, "o", "-", "WEAT's permutation test, one-sided as published"),
-    ("classes", "weat_two_sided"): (_SINGLE, "o", ":", "WEAT's permutation test, two-sided"),
-    ("tables", "manzini"): (_INTENDED, "s", "-", "Manzini's paired t-test of averages"),
-    ("classes", "pairs"): (_PAIRS, "^", "-", "t-test of associated against different pairs"),
-    ("tables", "pairs"): (_PAIRS, "^", ":", "paired t-test of pairs"),
-    ("classes", "attributes"): (_RIGHT, "D", "-", "t-test of one number per attribute word"),
-    ("tables", "attributes"): (_RIGHT, "D", ":", "paired t-test of one number per attribute word"),
+    ("classes", "weat"): (_SINGLE, "o", "WEAT's permutation test, one-sided as published"),
+    ("tables", "manzini"): (_INTENDED, "s", "Manzini's paired t-test of averages"),
+    ("classes", "pairs"): (COLOR["human"], "^", "t-test of associated against different pairs"),
+    ("classes", "attributes"): (COLOR["neutral"], "D", "t-test of one number per attribute word"),
 }
 _COLUMNS = (
     "n_words", "pair_sd", "attribute_sd", "n_attributes", "question", "method", "alarms", "alarms_low",
     "alarms_high", "draws",
 )  # fmt: skip
-_SHOWN = (
-    ("classes", "weat"),
-    ("tables", "manzini"),
-    ("classes", "pairs"),
-    ("classes", "attributes"),
-)
 
 
 @styled
-def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
+def plot_paper(case: Any, *, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
     The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled
@@ -52,8 +42,6 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     ----------
     case : PaperDraws
         What `bayesbias.simulation.paper_draws` returns.
-    bins : int, default 60
-        Of equal width, between the ceilings of the coded formula, -sqrt(6) and sqrt(6).
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -71,11 +59,9 @@ def plot_paper(case: Any, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     'effect size of WEAT, 2 + 2 protected words'
     """
     (ax,) = style.axes_for(ax, 3.4)
-    ceiling, widest = math.sqrt(3), math.sqrt(6)  # of the effect size of 2 + 2 words, and as coded
-    edges = np.linspace(-widest, widest, bins + 1)
+    ceiling = math.sqrt(3)  # of the effect size of 2 + 2 words; as coded it is the root of 6
     # An edge where the impossible begins keeps the bars of the intended out of it.
-    kept = edges[np.abs(np.abs(edges) - ceiling) > widest / bins]
-    edges = np.unique([*kept, -ceiling, ceiling])
+    edges = ceiling / 21 * np.arange(-30, 31)
     for side in (-1, 1):
         ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **HATCHED)
     looks: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -127,7 +113,6 @@ def plot_false_alarms(
     *,
     attribute_sd: float | None = None,
     pair_sd: float | None = None,
-    methods: Iterable[tuple[str, str]] = _SHOWN,
     alpha: float = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
@@ -139,8 +124,6 @@ def plot_false_alarms(
         What `simulate_grid` returns, with a `difference` of 0.
     attribute_sd, pair_sd : float, optional
         The standard deviations to show; the largest in `grid` by default.
-    methods : iterable of (question, method)
-        The lines, of the keys of `METHODS`.
     alpha : float, default 0.05
         The level the tests were made at, drawn as a dashed line.
     ax : matplotlib Axes, optional
@@ -173,25 +156,23 @@ def plot_false_alarms(
     (ax,) = style.axes_for(ax, 3.8)
     figure: Any = ax.get_figure(root=True)
     handles, drawn = [], []
-    methods, top = list(methods), alpha
-    for i, key in enumerate(methods):
+    top = alpha
+    asides = lanes(len(_LOOK), 5 / 72)
+    for aside, (key, (color, marker, name)) in zip(asides, _LOOK.items(), strict=True):
         rows = chosen[(chosen["question"] == key[0]) & (chosen["method"] == key[1])]
         if rows.empty:
-            valid = [f"{question} {method}" for question, method in _LOOK]
-            raise InputError("the grid has no such method", found=key, valid=valid)
+            raise InputError(f"expected a grid with the method {key[1]}", where="grid")
         rows = rows.sort_values("n_words")
         drawn.append(rows)
-        color, marker, line, name = _LOOK[key]
         # Methods that agree would hide each other: each stands a few points beside the others.
-        aside = (i - (len(methods) - 1) / 2) * 5 / 72
         place = ax.transData + ScaledTranslation(aside, 0, figure.dpi_scale_trans)
         low, high, label = rows["alarms_low"], rows["alarms_high"], f"{key[0]} {key[1]}"
         look: dict[str, Any] = {"color": color, "transform": place}
         ax.vlines(rows["n_words"], low, high, lw=1.1, label=f"_interval {label}", **look)
         look |= {"marker": marker, "markeredgecolor": "white", "markeredgewidth": 0.6}
-        look |= {"markersize": 5, "linewidth": 1, "linestyle": line, "clip_on": False}
+        look |= {"markersize": 5, "linewidth": 1, "clip_on": False}
         ax.plot(rows["n_words"], rows["alarms"], label=f"_{label}", **look)
-        handles.append(style.line_handle(color, name, marker, linewidth=1.4, linestyle=line))
+        handles.append(style.line_handle(color, name, marker, linewidth=1.4))
         top = max(top, float(high.max()))
     dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (4, 3))}
     ax.axhline(alpha, color=INK, zorder=1, **dashed)

@@ -264,17 +264,9 @@ def points_per(ax: Axes, rows: float) -> float:
 
 
 def show_x(ax: Axes, *values: float) -> None:
-    """Let the limits of x grow until they show all that is drawn, and some values.
-
-    They never shrink.
-    """
+    """Let the limits of x show all that is drawn, and some values."""
     ax.update_datalim([(value, 0.0) for value in values], updatey=False)
     ax.autoscale_view(scaley=False)  # of shared Axes it looks at all
-    low, high = ax.get_xlim()
-    first, last = ax.dataLim.intervalx
-    if first < low or last > high:  # limits that the caller has fixed
-        pad = ax.margins()[0] * (last - first)
-        ax.set_xlim(min(low, first - pad), max(high, last + pad))
 
 
 def plain(text: str, longest: int = 32) -> str:
@@ -494,7 +486,7 @@ def label_points(
             box = label.get_window_extent().padded(0.5 * dot)
             inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1
             inside &= ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
-            near = box.padded(1.5 * dot)
+            near = box.padded(dot)
             crossed = any(path.intersects_bbox(near, filled=False) for path in paths)
             if inside and not crossed and not box.count_overlaps(taken):
                 taken.append(box)

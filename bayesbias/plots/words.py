@@ -1,6 +1,6 @@
 """Distributions: every pair of every word, and the shape of vectors."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,7 @@ def plot_words(
     """Show every pair and, over the pairs, the posterior mean of each protected word.
 
     Each word has a row with one lane per connection, in the order of the legend: every pair as a
-    point, and the posterior mean with its HPDI. Pairs far from all others are drawn as wedges at
-    the edge of the axis, and counted in the line below the title. An interval is never cut.
+    point, and the posterior mean with its HPDI.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def plot_words(
     if not wanted:
         raise InputError("expected a word, got none", found=wanted, valid=known)
     means = fit.words(prob, estimand)
-    edges = _edges(table, means, outcome)
+    ends = table[outcome].min(), table[outcome].max()
     means = means[means["protected_word"].isin(wanted)]
     table = table[table["protected_word"].isin(wanted)]
     groups = forests.by_class(table)
@@ -97,9 +96,33 @@ def plot_words(
         look: dict[str, Any] = {"width": 2.0, "size": 4.6, "label": f"_mean {name}"}
         series.append(forests.Series(mine, COLOR[name], MARKER[name], shift - 0.25 * lane, **look))
     rows = forests.draw_rows(ax, groups, series, zero=1.0 if distance else None, inside=True)
-    beyond = _rain(ax, table, outcome, rows, lanes, edges, style.points_per(ax, n) * lane)
-    ax.margins(x=0)
-    style.show_x(ax, *edges)
+    points = style.points_per(ax, n) * lane
+    size = float(np.clip(0.3 * points, 1.65, 2.4))
+    band = float(np.clip(0.13 * (points - 3.0), 0.0, 0.26))
+    for name, shift in lanes.items():
+        mine = table[table["connection"] == name]
+        within = mine.groupby("protected_word").cumcount()
+        spread = (within + 0.5) * 0.6180339887498949 % 1.0  # shows no pattern, and is no chance
+        # Points lie in the lower part of the lane, the interval in the upper: neither hides the
+        # other.
+        lower = (0.25 + band * (spread - 0.5)) * lane
+        # A crowd of hundreds gets smaller and fainter points: controls must not drown the rest.
+        crowd = len(mine) / mine["protected_word"].nunique()
+        dot = size * (1.15 if crowd < 40 else 0.85) * (0.85 if MARKER[name] == "s" else 1)
+        ax.scatter(
+            mine[outcome],
+            mine["protected_word"].map(rows).astype(float) + shift + lower,
+            s=dot**2,
+            color=COLOR[name],
+            marker=MARKER[name],
+            alpha=np.clip(3.2 / crowd**0.5, 0.4, 0.9),
+            linewidths=0,
+            zorder=2,
+            rasterized=len(table) > 6000,
+            label=f"_{name}",
+        )
+    ax.margins(x=0.03)
+    style.show_x(ax, *ends)
     ax.set_xlabel(forests.outcome_label(fit.spec))
     handles = forests.connection_handles(present, 2)
     handles += [forests.one_handle()] if distance else []
@@ -109,11 +132,6 @@ def plot_words(
         f"{forests.source_of(fit)}. Small points: single pairs; large: {mean} ({said}); in each "
         f"row, from above, as in the legend."
     )
-    if beyond:
-        note += (
-            f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
-            f" (all pairs: {table[outcome].min():.2f} to {table[outcome].max():.2f})."
-        )
     shown = ["protected_class", *labels, "attribute_class", "attribute"]
     pairs = table[[c for c in shown if c in table]].assign(value=table[outcome], drawn="pair")
     drawn = means[[*labels, "hpdi_low", "hpdi_high"]].assign(
@@ -124,71 +142,6 @@ def plot_words(
     data = pd.concat([pairs, drawn], ignore_index=True)
     title = "Distance of each protected word, per connection"
     return style.finish([ax], title, note, handles, data)
-
-
-def _rain(
-    ax: Axes,
-    table: pd.DataFrame,
-    outcome: str,
-    rows: Mapping[Hashable, float],
-    lanes: Mapping[str, float],
-    edges: tuple[float, float],
-    points: float,
-) -> int:
-    """Draw every pair in its lane, or as a wedge at the edge; return how many wedges there are."""
-    lane = 0.84 / len(lanes)
-    size = float(np.clip(0.3 * points, 1.65, 2.4))
-    band = float(np.clip(0.13 * (points - 3.0), 0.0, 0.26))
-    wedges = 0
-    for name, shift in lanes.items():
-        mine = table[table["connection"] == name]
-        if mine.empty:
-            continue
-        x = mine[outcome].to_numpy(dtype=float)
-        within = mine.groupby("protected_word").cumcount().to_numpy()
-        spread = (within + 0.5) * 0.6180339887498949 % 1.0  # shows no pattern, and is no chance
-        y = mine["protected_word"].map(rows).to_numpy(dtype=float) + shift
-        # Points lie in the lower part of the lane, the interval in the upper: neither hides the
-        # other.
-        y += (0.25 + band * (spread - 0.5)) * lane
-        # A crowd of hundreds gets smaller and fainter points: controls must not drown the rest.
-        crowd = len(mine) / mine["protected_word"].nunique()
-        dot = size * (1.15 if crowd < 40 else 0.85) * (0.85 if MARKER[name] == "s" else 1)
-        inside = (x >= edges[0]) & (x <= edges[1])
-        look = {"color": COLOR[name], "linewidths": 0}
-        dots = {"s": dot**2, "marker": MARKER[name], "alpha": np.clip(3.2 / crowd**0.5, 0.4, 0.9)}
-        dots |= {"zorder": 2, "rasterized": len(table) > 6000, "label": f"_{name}"}
-        ax.scatter(x[inside], y[inside], **dots, **look)
-        margin = 0.015 * (edges[1] - edges[0])
-        ends = ((x < edges[0], edges[0] + margin, "<"), (x > edges[1], edges[1] - margin, ">"))
-        for out, at, marker in ends:
-            wedge = {"s": 14, "marker": marker, "zorder": 2.5, "label": f"_beyond {name}"}
-            if out.any():
-                ax.scatter(np.full(out.sum(), at), y[out], **wedge, **look)
-        wedges += int((~inside).sum())
-    return wedges
-
-
-def _edges(table: pd.DataFrame, means: pd.DataFrame, outcome: str) -> tuple[float, float]:
-    """Return the limits of the axis.
-
-    They show all pairs, or all but a few that would press the rest together: of each connection the
-    middle 99 %, and nothing farther than four interquartile ranges from the quartiles of all pairs.
-    Every interval is inside.
-    """
-    values = table[outcome]
-    held = [*means["hpdi_low"], *means["hpdi_high"], *([1.0] if outcome == "distance" else [])]
-    first, third = values.quantile([0.25, 0.75])
-    reach = 4 * (third - first)
-    middle = values.groupby(table["connection"]).quantile([0.005, 0.995]).unstack()
-    low = min(*held, max(middle[0.005].min(), first - reach))
-    high = max(*held, min(middle[0.995].max(), third + reach))
-    whole = min(*held, values.min()), max(*held, values.max())
-    # Where little room is gained, everything is better shown in its place.
-    if whole[1] - whole[0] <= 1.15 * (high - low):
-        low, high = whole
-    pad = 0.03 * (high - low) or 0.1
-    return float(low - pad), float(high + pad)
 
 
 @styled

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.files import whole_file
-from bayesbias.core.formatting import number_of
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
@@ -48,7 +47,7 @@ COLUMN_TYPES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SweepResult:
+class SweepResult(sections.Result):
     """What a sweep found.
 
     Attributes
@@ -228,18 +227,6 @@ class SweepResult:
             present = found["contrast"].unique().tolist()
             contrast = next((name for name in [*usual, *present] if name in present), "")
         return found[found["contrast"] == contrast].reset_index(drop=True)
-
-    def __repr__(self) -> str:
-        cells, failures = self.cells, self.failures
-        lines = [
-            f"SweepResult: {number_of(len(cells), 'cell')} in {self.out}, "
-            f"{len(cells) - len(failures)} fitted ({self.reused} of them before), {len(failures)} "
-            f"failed"
-        ]
-        named = failures[list(LABELS)].astype(object)
-        for (_, labels), error in zip(named.head(4).iterrows(), failures["error"], strict=False):
-            lines.append(f"  failed: {', '.join(map(str, labels.dropna()))}: {error}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

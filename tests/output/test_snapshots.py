@@ -74,3 +74,11 @@ def test_outputs_are_as_they_were(result, tmp_path, request):
     assert text + "\n" == path.read_text(encoding="utf-8")
     again = bb.load_run(tmp_path / "run")
     assert bb.output.to_text(again.result) == bb.output.to_text(made)
+
+
+def test_a_notebook_says_the_words_of_the_terminal(result):
+    _, made = result
+    shown = text_of_page(made._repr_html_()).split()
+    assert sorted(shown) == sorted(
+        word for line in bb.output.to_text(made).splitlines() for word in line.split()
+    )

@@ -131,16 +131,6 @@ def test_words_show_every_pair_and_every_mean() -> None:
         bb.plot_words(fit, words=["herz"])
 
 
-def test_pairs_far_from_all_others_are_wedges_and_counted() -> None:
-    frame = pairs(seed=1)
-    frame.loc[[0, 1], "distance"] = [-5.0, 9.0]
-    ax = bb.plot_words(made_up(frame), ax=Figure().subplots())
-    wedges = [c for c in ax.collections if str(c.get_label()).startswith("_beyond")]
-    assert sum(len(c.get_offsets()) for c in wedges) == 2
-    assert "Wedges at the edges: 2 of" in ax.data.attrs["note"]
-    assert ax.get_xlim()[1] < 5
-
-
 def test_priors_and_posterior() -> None:
     fit, ax = drawn("plot_priors")
     curves = ax.data.groupby(["row", "curve"])

@@ -98,20 +98,6 @@ def test_shared_axes_cut_no_interval_of_either() -> None:
         assert ax.get_xlim()[0] <= -0.3
 
 
-def test_limits_that_were_fixed_before_grow() -> None:
-    plot, data = DATA["plot_contrasts"]
-    first, second = Figure(figsize=(7, 9)).subplots(2, sharex=True)
-    first.plot([-2, 2], [0, 1])
-    plot(data(), ax=second)
-    low, high = second.get_xlim()
-    assert low < -2 < 2 < high
-    first.set_xlim(0.5, 0.6)
-    plot(data(), ax=second, rope=0.7)
-    assert first.get_xlim() == second.get_xlim()
-    assert first.get_xlim()[0] < -0.7
-    assert_intervals_inside(second)
-
-
 @pytest.mark.parametrize("style", ["report", "journal"])
 def test_a_title_set_later_replaces_that_of_the_figure(style: str) -> None:
     plot, data = DATA["plot_contrasts"]

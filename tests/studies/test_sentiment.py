@@ -167,7 +167,7 @@ def test_what_does_not_vary_has_no_test():
     assert top["sentiment"] == pytest.approx(0.6, rel=1e-12)
     assert len(top["professions"]) == 20
     assert any("do not vary" in note for note in result.notes)
-    assert "no test over 400 sentence pairs" in repr(result)
+    assert "there is no test" in repr(result)
 
 
 def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_one():

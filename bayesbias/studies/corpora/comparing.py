@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
@@ -70,7 +70,7 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CorpusComparison:
+class CorpusComparison(sections.Result):
     """Vectors of two or more corpora; made by `bayesbias.compare` with ``kind="corpora"``.
 
     Attributes
@@ -190,16 +190,6 @@ class CorpusComparison:
     def fits(self) -> dict[str, BiasFit]:
         """Return every fit by its name, those of the changes first."""
         return {**{name: each.fit for name, each in self.changes.items()}, **self.corpora}
-
-    def __repr__(self) -> str:
-        lines = [f"CorpusComparison: {', '.join(self.corpora)}"]
-        frame = self.contrasts(estimand="population", level="overall")
-        lines += [
-            f"  {row.change}: {row.contrast} {row.mean:+.3f} [{row.hpdi_low:+.3f}, "
-            f"{row.hpdi_high:+.3f}]"
-            for row in frame.head(5).itertuples()
-        ]
-        return "\n".join([*lines, "  bayesbias.interpret(comparison) says more"])
 
 
 def _divided(frame: pd.DataFrame, scale: float) -> pd.DataFrame:

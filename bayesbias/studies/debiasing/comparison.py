@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
@@ -122,7 +122,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(sections.Result):
     """One original and one or more debiased tables; made by `compare`.
 
     Attributes
@@ -379,16 +379,6 @@ class Comparison:
         if method is None:
             return list(self.methods)
         return [checks.choice(method, self.methods, "method", "method")]
-
-    def __repr__(self) -> str:
-        lines = [f"Comparison: {self.provenance['original']} and {', '.join(self.methods)}"]
-        if self.has_gap:
-            frame = self.contrasts(estimand="population", level="overall")
-            lines += [
-                f"  {row.method}: {row.contrast} {row.before:+.3f} before, {row.after:+.3f} after"
-                for row in frame[frame["contrast"] == OF_INTEREST].itertuples()
-            ]
-        return "\n".join([*lines, "  bayesbias.interpret(comparison) says more"])
 
     # -- draws ------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
@@ -44,7 +44,7 @@ ADVISED = 5  # sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicates:
+class Replicates(sections.Result):
     """Results for several sets of vectors, pooled; made by `bayesbias.fit_replicates`.
 
     Attributes
@@ -174,14 +174,6 @@ class Replicates:
             own = {"": each} if isinstance(each, BiasFit) else each.fits()
             out |= {f"{name} {part}".strip(): found for part, found in own.items()}
         return out
-
-    def __repr__(self) -> str:
-        lines = [f"Replicates: {len(self.results)} {self.kind}"]
-        lines += [
-            f"  {row.contrast} ({row.estimand}): {row.mean:+.3f} [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
-            for row in self.contrasts().groupby("estimand", sort=False).head(1).itertuples()
-        ]
-        return "\n".join([*lines, "  bayesbias.interpret(replicates) says more"])
 
 
 def pool_rows(

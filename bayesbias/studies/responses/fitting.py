@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words
 from bayesbias.inference.estimands import levels_of
@@ -50,7 +50,7 @@ _DRAWS = 1000  # that probabilities are computed for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResponsesResult:
+class ResponsesResult(sections.Result):
     """The answers, the published scores, and the fit.
 
     Attributes
@@ -236,10 +236,6 @@ class ResponsesResult:
             frame = fit.means(level, prob, estimand).rename(columns={fit.spec.results.group: "arm"})
         arms = frame["arm"].str.rsplit(" | ", n=1, expand=True)
         return frame.assign(group=arms[0], model=arms[1]).drop(columns="arm")
-
-    def __repr__(self) -> str:
-        what = "no fit" if self.fit is None else f"model {self.fit.spec.name}"
-        return f"<ResponsesResult: {self.responses!r}, {what}>"
 
     def _fitted(self) -> BiasFit:
         if self.fit is None:

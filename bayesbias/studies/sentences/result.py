@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests
 
@@ -68,7 +68,7 @@ _CONSISTENCY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SeatResult:
+class SeatResult(sections.Result):
     """Every test on every encoder.
 
     Attributes
@@ -230,10 +230,6 @@ class SeatResult:
                 )
                 rows.append(values)
         return pd.DataFrame(rows, columns=_CONSISTENCY).astype({"p_rises": "boolean"})
-
-    def __repr__(self) -> str:
-        encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))
-        return f"SeatResult({self.frame['test'].nunique()} tests on {', '.join(encoders)})"
 
 
 def base_of_test(name: str) -> tuple[str, int]:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.classifiers.predictions import Predictions
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import plain
 from bayesbias.core.formatting import some
 from bayesbias.inference.view import PROB, STANDARD_ROPE
 from bayesbias.studies.responses.published import one_sample
@@ -52,7 +51,7 @@ _ALIKE = 1e-3  # the published predictions and those of m1, which is trained as 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SentimentAnalysis:
+class SentimentAnalysis(sections.Result):
     """The published analysis of some classifiers.
 
     Attributes
@@ -147,23 +146,6 @@ class SentimentAnalysis:
             frames.append(between.describe(rows, estimand, "classifier", prob, rope))
         frame = pd.concat(frames, ignore_index=True).drop(columns=["level", "name"])
         return frame.rename(columns={"classifier": "contrast"})
-
-    def __repr__(self) -> str:
-        lines = []
-        for row in self.tests.to_dict("records"):
-            test = (
-                "no test"
-                if plain(row["t"]) is None
-                else f"t({row['df']}) = {row['t']:.3f}, p = {row['p_value']:.3g}"
-            )
-            over = f"{test} over {row['n']} {row['unit'].replace('_', ' ')}s"
-            first = row["unit"] == "sentence_pair"
-            lines.append(
-                f"{row['classifier']}: F - M {row['f_minus_m']:+.4f}; {over}"
-                if first
-                else f"  {over}"
-            )
-        return "<SentimentAnalysis " + "\n  ".join(lines) + ">"
 
 
 def sentiment_analysis(

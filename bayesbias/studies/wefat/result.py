@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.core import checks
+from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
@@ -63,7 +63,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WefatResult:
+class WefatResult(sections.Result):
     """The result of a WEFAT: published score, model and targets.
 
     Attributes
@@ -122,14 +122,6 @@ class WefatResult:
     seed: int
     fit: BiasFit
     provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        slope, true = self.slope, self.true_correlation
-        return (
-            f"WefatResult: {self.published.data}, {self.n} targets, r = {self.r:.2f}; slope "
-            f"{slope.mean:+.3f} [{slope.hpdi_low:+.3f}, {slope.hpdi_high:+.3f}], true correlation "
-            f"{true.mean:+.2f} [{true.hpdi_low:+.2f}, {true.hpdi_high:+.2f}]"
-        )
 
     @property
     def sets(self) -> tuple[str, str]:
