@@ -48,6 +48,10 @@ METHODS: Mapping[tuple[str, str], str] = {
     ("tables", "attributes"): "paired t-test of one number per attribute word",
 }
 """The question asked, and the method, of each row that `simulate_grid` gives."""
+_COLUMNS = (
+    "n_words", "n_attributes", "pair_sd", "attribute_sd", "question", "method", "alarms", "alarms_low", "alarms_high",
+    "truth_sd", "truth_low", "truth_high", "claimed_sd", "effect_low", "effect_high", "draws",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,104 +302,77 @@ def simulate_grid(
         # Streams are told apart by the bits of the numbers themselves.
         key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
         random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
-        calls = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
-        for question, method in METHODS:
-            about: dict[str, Any] = {"n_words": n, "n_attributes": n_attributes, "pair_sd": pair}
-            about |= {"attribute_sd": attribute, "question": question, "method": method}
-            described = _describe_calls(calls.loc[question, method], difference)
-            rows.append({**about, **described, "draws": draws})
+        said = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
+        for (question, method), (alarm, score, error, effect) in said.items():
+            off, count = difference - score, int(alarm.sum())
+            row = [n, n_attributes, pair, attribute, question, method]
+            row += [count / draws, *clopper_pearson(count, draws, 0.95)]
+            row += [np.sqrt(np.mean(off**2)), *np.quantile(off, [0.025, 0.975])]
+            row += [np.sqrt(np.mean(error**2)), *np.quantile(effect, [0.025, 0.975]), draws]
+            rows.append(row)
     effects = ["effect_low", "effect_high"]
-    return pd.DataFrame(rows).astype(dict.fromkeys(effects, "Float64"))
-
-
-def _calls(alarm: Any, score: Floats, error: Floats, effect: Any = np.nan) -> pd.DataFrame:
-    """Return what a method reports of each table.
-
-    `error` is the standard error it takes the score to have.
-    """
-    import pandas as pd
-
-    return pd.DataFrame({"alarm": alarm, "score": score, "error": error, "effect": effect})
+    return pd.DataFrame(rows, columns=_COLUMNS).astype(dict.fromkeys(effects, "Float64"))
 
 
 def _simulate_cell(
     random: np.random.Generator,
     n: int,
-    n_attributes: int,
+    k: int,
     pair_sd: float,
     attribute_sd: float,
     difference: float,
     alpha: float,
     draws: int,
-) -> pd.DataFrame:
-    import pandas as pd
+) -> dict[tuple[str, str], Floats]:
+    """Return what each method says of each table: alarm, score, its standard error, effect size."""
+    from scipy import stats
 
-    parts = []
-    at_once = max(1, 200_000 // (8 * n * n_attributes))  # tables, whose permutations take 40 MB
+    parts: dict[tuple[str, str], list[Any]] = {method: [] for method in METHODS}
+
+    def say(method: tuple[str, str], alarm: Any, score: Floats, error: Floats, effect: Any) -> None:
+        parts[method].append(np.broadcast_arrays(alarm, score, error, effect))
+
+    def t_test(method: tuple[str, str], score: Floats, error: Floats, df: int) -> None:
+        alarm = np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error
+        say(method, alarm, score, error, np.nan)
+
+    at_once = max(1, 200_000 // (8 * n * k))  # tables, whose permutations take 40 MB
     for start in range(0, draws, at_once):
         size = min(at_once, draws - start)
         # Axes: draw, table, class X or Y, word, set A or B, attribute.
-        v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
-        tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, n_attributes))
-        first = tables[:, 0].copy()
+        v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, k))
+        tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, k))
         # A quarter with one sign in each of the four blocks makes a difference of means of s of
         # one.
-        first += difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
-        changes = tables[:, 0] + difference - tables[:, 1]
-        asked = {
-            "classes": _ask_classes(first, alpha, random),
-            "tables": _ask_tables(changes, alpha),
+        shift = difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
+        first, changes = tables[:, 0] + shift, tables[:, 0] + difference - tables[:, 1]
+        means = first.mean(axis=4)
+        s = means[..., 0] - means[..., 1]  # (draws, class, word)
+        score = s[:, 0].mean(axis=1) - s[:, 1].mean(axis=1)
+        error = np.sqrt((s.var(axis=2, ddof=1) / n).sum(axis=1))
+        effect = score / s.reshape(size, -1).std(axis=1, ddof=1)
+        upper, both = _permutation_p(s.reshape(size, -1), random)
+        say(("classes", "weat"), upper < alpha, score, error, effect)
+        say(("classes", "weat_two_sided"), both < alpha, score, error, effect)
+        # Associated pairs are X with A and Y with B; their mean less that of others is half the
+        # score.
+        sides = [[first[:, 0, :, j], first[:, 1, :, 1 - j]] for j in (0, 1)]
+        variances = [np.concatenate(pairs, axis=1).var(axis=(1, 2), ddof=1) for pairs in sides]
+        error = 2 * np.sqrt(sum(variances) / (2 * n * k))
+        t_test(("classes", "pairs"), score, error, 2 * (2 * n * k - 1))
+        leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
+        error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
+        t_test(("classes", "attributes"), score, error, 2 * k - 2)
+        units = {
+            "manzini": changes.mean(axis=4),  # S(t, A_j)
+            "pairs": changes,
+            "attributes": changes.mean(axis=(1, 2)),
         }
-        parts.append(pd.concat({question: pd.concat(calls) for question, calls in asked.items()}))
-    return pd.concat(parts).sort_index(kind="stable")
-
-
-def _ask_classes(
-    first: Floats, alpha: float, random: np.random.Generator
-) -> dict[str, pd.DataFrame]:
-    """Ask of tables of shape (draws, class, word, set, attribute) whether the classes differ."""
-    _, _, n, _, k = first.shape
-    means = first.mean(axis=4)
-    s = means[..., 0] - means[..., 1]  # (draws, class, word)
-    score = s[:, 0].mean(axis=1) - s[:, 1].mean(axis=1)
-    error = np.sqrt((s.var(axis=2, ddof=1) / n).sum(axis=1))
-    effect = score / s.reshape(len(s), -1).std(axis=1, ddof=1)
-    upper, both = _permutation_p(s.reshape(len(s), -1), random)
-    out = {
-        "weat": _calls(upper < alpha, score, error, effect),
-        "weat_two_sided": _calls(both < alpha, score, error, effect),
-    }
-    # Associated pairs are X with A and Y with B; their mean less that of others is half the score.
-    sides = [[first[:, 0, :, j], first[:, 1, :, 1 - j]] for j in (0, 1)]
-    variances = [np.concatenate(pairs, axis=1).var(axis=(1, 2), ddof=1) for pairs in sides]
-    error = 2 * np.sqrt(sum(variances) / (2 * n * k))
-    out["pairs"] = _t_test(score, error, 2 * (2 * n * k - 1), alpha)
-    leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
-    error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
-    out["attributes"] = _t_test(score, error, 2 * k - 2, alpha)
-    return out
-
-
-def _ask_tables(changes: Floats, alpha: float) -> dict[str, pd.DataFrame]:
-    """Ask of changes of shape (draws, class, word, set, attribute) whether their mean is 0."""
-    units = {
-        "manzini": changes.mean(axis=4),  # S(t, A_j)
-        "pairs": changes,
-        "attributes": changes.mean(axis=(1, 2)),
-    }
-    out = {}
-    for name, values in units.items():
-        flat = values.reshape(len(values), -1)
-        n = flat.shape[1]
-        error = flat.std(axis=1, ddof=1) / math.sqrt(n)
-        out[name] = _t_test(flat.mean(axis=1), error, n - 1, alpha)
-    return out
-
-
-def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> pd.DataFrame:
-    from scipy import stats
-
-    return _calls(np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error, score, error)
+        for name, values in units.items():
+            flat = values.reshape(size, -1)
+            error = flat.std(axis=1, ddof=1) / math.sqrt(flat.shape[1])
+            t_test(("tables", name), flat.mean(axis=1), error, flat.shape[1] - 1)
+    return {method: np.concatenate(each, axis=1) for method, each in parts.items()}
 
 
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
@@ -425,18 +402,3 @@ def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floa
     both = (np.abs(sums) >= np.abs(observed) - slack).sum(axis=1)
     total = len(members) + extra
     return (upper + extra) / total, (both + extra) / total
-
-
-def _describe_calls(calls: pd.DataFrame, difference: float) -> dict[str, Any]:
-    count = int(calls["alarm"].sum())
-    low, high = clopper_pearson(count, len(calls), 0.95)
-    off, ends = difference - calls["score"], [0.025, 0.975]
-    return {
-        "alarms": count / len(calls),
-        "alarms_low": low,
-        "alarms_high": high,
-        "truth_sd": float(np.sqrt(np.mean(off**2))),
-        **dict(zip(("truth_low", "truth_high"), off.quantile(ends), strict=True)),
-        "claimed_sd": float(np.sqrt(np.mean(calls["error"] ** 2))),
-        **dict(zip(("effect_low", "effect_high"), calls["effect"].quantile(ends), strict=True)),
-    }
