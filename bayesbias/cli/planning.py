@@ -19,10 +19,10 @@ SIZES = (
     Column("pairs", "pairs", "count"),
     Column("mean", "reliability", "number", digits=2),
     Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
-    Column("known_width", "width, SDs known", "number", digits=3),
-    Column("simulated_width", "simulated", "number", digits=3),
-    Column("simulated_80", "80% below", "number", digits=3),
-    Column("enough", "enough"),
+    Column("known_width", "if SDs are known", "number", digits=3),
+    Column("simulated_width", "mean width", "number", digits=3),
+    Column("simulated_80", "80% are below", "number", digits=3),
+    Column("enough", "enough?"),
 )
 COVERED = (
     *(Column(name, name) for name in ("kind", "method", "level", "name", "contrast")),
@@ -83,8 +83,13 @@ def sample_size(fit: Path | None, **given: Any) -> None:
         goal["contrast"] = frame.attrs["contrast"]
         if scenario is not None and scenario.sets:
             each = "per group and set"
-        interval = f"a {given['prob']:.0%} interval of width {given['width']:g}"
-        wanted = f"{interval}, {goal['contrast']}"
+        whose = "of religion on Reddit; --fit RUN takes yours" if fit is None else f"of {fit}"
+        wanted = (
+            f"{given['prob']:.0%} intervals of width {given['width']:g}\n"
+            f"Contrast: {goal['contrast']}\nSDs: {whose}\n"
+            "Intervals are wider than if SDs are known: 'mean width' and '80% are below'\n"
+            "are of simulated tables, which estimate them."
+        )
     enough = frame[frame["enough"].fillna(False).astype(bool)]
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():

@@ -93,10 +93,14 @@ class StaticModel:
     row_of: np.ndarray
     facts: dict[str, Any]
 
+    @functools.cached_property
+    def _unknown(self) -> int | None:
+        model = json.loads(self.tokenizer.to_str())["model"]
+        return self.tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
+
     def tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], list[str]]:
         """Return the known tokens of each text, and the texts with others."""
-        model = json.loads(self.tokenizer.to_str())["model"]
-        unknown = self.tokenizer.token_to_id(model.get("unk_token") or "[UNK]")
+        unknown = self._unknown
         plain = (text.replace("_", " ") for text in texts)
         every = [self.tokenizer.encode(text, add_special_tokens=False).ids for text in plain]
         partly = [text for text, ids in zip(texts, every, strict=True) if unknown in ids]

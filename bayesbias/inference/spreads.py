@@ -134,14 +134,17 @@ def total_sd(
         dims = set(spec.parameters[name].dims)
         if free & dims or (differs and dims - set(spec.results.fixed)):
             parts.append(variance)
-    lines = []
+    n = len(next(iter(draws.values())))
+    slopes, levers = [], []
     for name in spec.mu:
         if spec.parameters[name].covariate is not None and not spec.is_random(name):
-            slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
-            lines.append(slopes * design.lever(name, rows))
-    if lines:  # words lie along one line, whichever slopes it is the sum of
-        parts.append(np.sum(lines, axis=0).var(axis=1))
-    n = len(next(iter(draws.values())))
+            at = design.index[name][rows]
+            slopes.append(draws[name].reshape(n, -1))
+            lever = np.asarray(design.lever(name, rows))[:, None]
+            levers.append((at[:, None] == np.arange(design.size(name))) * lever)
+    if slopes:  # words lie along one line b x, whichever slopes it is the sum of
+        b, covariance = np.hstack(slopes), np.cov(np.hstack(levers), rowvar=False, bias=True)
+        parts.append(((b @ np.atleast_2d(covariance)) * b).sum(axis=1))
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 
 

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from helpers.pages import without_figures
 
 import bayesbias as bb
 from bayesbias.cli.main import MODULES, cli
@@ -13,6 +14,11 @@ from bayesbias.core.errors import InputError
 
 QUICK = ["--engine", "quick", "--seed", "1"]
 VECTORS = ["--embedding", "minilm-static", "--wordlist"]
+
+
+@pytest.fixture(autouse=True)
+def _empty_figures(monkeypatch):
+    without_figures(monkeypatch)
 
 
 def run(*arguments: str, code: int = 0) -> str:

@@ -80,6 +80,7 @@ def test_the_gradient_is_that_of_the_density(laid, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.claim
 def test_the_posterior_is_that_of_the_plain_model():
     frame = table(words=4, templates=3, items=1, n=30, seed=4)
     settings = {"seed": 1, "progress": False, "draws": 1500}

@@ -273,8 +273,9 @@ sample = sampling._nuts
 def interrupted(*arguments):
     threading.Timer(1.0, _thread.interrupt_main).start()
     return sample(*arguments)
-sampling._nuts = interrupted
 table = bb.distance_table("minilm-static", "weat7")
+bb.fit(table, seed=1, draws=50, progress=False)  # compiles
+sampling._nuts = interrupted
 try:
     fit = bb.fit(table, seed=1, draws=240_000, progress=False)
 except KeyboardInterrupt:

@@ -297,7 +297,7 @@ def test_a_comparison_needs_stereotypes(table):
         bb.compare(table, table, seed=1)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_the_posterior_is_that_of_the_plain_model(table):
     """NUTS on the model as PyMC has it, with all effects."""
     settings = {"seed": shifted(3), "chains": 2, "progress": False}
