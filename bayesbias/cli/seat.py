@@ -13,22 +13,8 @@ from bayesbias.core.errors import InputError
 
 
 @click.group(cls=shared.Group, invoke_without_command=True)
-@click.option(
-    "--encoder",
-    "encoders",
-    multiple=True,
-    metavar="E",
-    default=("minilm-static",),
-    help="Encoder. Repeatable.",
-)
-@click.option("--tests", default="all", metavar="T", help="Names with commas, all, or a file.")
-@click.option(
-    "--published-cut", is_flag=True, hidden=True, help="Leave out what the authors dropped."
-)
-@click.option("--bayes", is_flag=True, help="Fit the model to every test too.")
-@click.option("--no-cache", is_flag=True, hidden=True, help="Keep no vectors on disk.")
-@shared.options("covariates", "slope", *shared.SAMPLING[:-1], "samples", "prob", "require")
-@shared.options(*shared.OUTPUT)
+@shared.options("own.seat", "covariates", "slope", *shared.SAMPLING[:-1], "samples", "prob")
+@shared.options("require", *shared.OUTPUT)
 @click.pass_context
 def seat(
     ctx: click.Context, encoders: tuple[str, ...], tests: str, no_cache: bool, **given: Any
@@ -62,18 +48,7 @@ def seat(
 
 @seat.command()
 @click.argument("test", required=False)
-@click.option(
-    "--level",
-    type=click.Choice(["word", "sentence", "unbleached"]),
-    metavar="LEVEL",
-    help="For a word list: word, sentence, unbleached.",
-)
-@click.option(
-    "--published-cut", is_flag=True, hidden=True, help="Leave out what the authors dropped."
-)
-@click.option("--parts", is_flag=True, help="Write word and template of sentences too.")
-@click.option("--out", type=shared.PATH, metavar="FILE", help="Write the test here.")
-@shared.options("as_json")
+@shared.options("own.seat-sentences", "as_json")
 def sentences(test: str | None, parts: bool, out: Path | None, **given: Any) -> None:
     """List the shipped tests, or write the sentences of one."""
     import bayesbias as bb

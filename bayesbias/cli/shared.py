@@ -146,7 +146,7 @@ def options(*names: str, **defaults: Any) -> Decorator:
                 settings["type"] = TYPES[kind] if isinstance(kind, str) else click.Choice(kind)
             if name in defaults:
                 settings["default"] = defaults[name]
-            flag = "--json" if name == "as_json" else f"--{name.replace('_', '-')}"
+            flag = settings.pop("flag", f"--{name.replace('_', '-')}")
             command = click.option(flag, name, **settings)(command)
         return command
 

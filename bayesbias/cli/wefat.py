@@ -12,19 +12,8 @@ from bayesbias.core.errors import InputError
 
 
 @click.command(cls=shared.Command)
-@shared.options("embedding")
-@click.option("--sets", default="wefat", metavar="LIST", help="Word list: two sets as classes.")
-@click.option("--classes", metavar="X,Y", help="Two classes of LIST.")
-@click.option(
-    "--covariates",
-    type=shared.PATH,
-    required=True,
-    metavar="FILE",
-    help="CSV: a column word, and numbers.",
-)
-@click.option("--covariate", metavar="COLUMN", help="The column of FILE.")
-@shared.options("postprocess", *shared.READING, *shared.SAMPLING, "samples", "prob", "require")
-@shared.options(*shared.OUTPUT)
+@shared.options("embedding", "own.wefat", "postprocess", *shared.READING, *shared.SAMPLING)
+@shared.options("samples", "prob", "require", *shared.OUTPUT)
 def wefat(
     sets: str, classes: str | None, covariates: Path, covariate: str | None, **given: Any
 ) -> None:
