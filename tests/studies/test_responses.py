@@ -11,8 +11,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.studies.responses import published
-from bayesbias.studies.responses.table import cells, differences, group_contrasts
+from bayesbias.studies.responses.table import answer_scores, cells, differences, group_contrasts
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 QUICK = {"seed": 1, "progress": False}
@@ -320,7 +319,7 @@ def test_answers_of_a_chat_model(tmp_path):
     table = bb.studies.load_responses(choices(tmp_path, lists))
     assert table.groups == ["negative", "positive"]
     assert table.coverage["dropped"] == {"missing": 2, "refusals": 1, "unparseable": 1}
-    scores = published.answer_scores(table)["score"].tolist()
+    scores = answer_scores(table)["score"].tolist()
     assert scores[0] == pytest.approx(2 / (2 + 1 + 0.01) + 1 / (0 + 1 + 0.01) - 1)
     assert scores[1] == pytest.approx(0 + 1 / 1.01 - 1)
 
@@ -337,7 +336,7 @@ def test_published_t_is_undefined_where_all_answers_agree(tmp_path):
 def test_published_scores_of_the_chat_model():
     table = bb.studies.load_responses(shared("choices/gpt4o/gpt4o_age_*.csv"))
     assert len(table.frame) == 3152
-    scores = published.answer_scores(table)
+    scores = answer_scores(table)
     assert scores["template"].nunique() == 4
     assert -1 <= scores["score"].min() < scores["score"].max() <= 1
 

@@ -27,8 +27,14 @@ from bayesbias.inference.estimands import levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Linear, Part, Rows
 from bayesbias.inference.view import PROB
-from bayesbias.studies.responses import published as scores
-from bayesbias.studies.responses.table import Responses, cells, differences, group_contrasts
+from bayesbias.studies.responses.table import (
+    Responses,
+    cells,
+    differences,
+    group_contrasts,
+    published_notes,
+    published_scores,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -443,8 +449,8 @@ def fit_responses(
             notes.append(f"{lacking} questions lack the answer of a group and are left out.")
     else:
         frame = cells(table)
-    found = scores.published(table, kind, frame)
-    notes += scores.notes(found)
+    found = published_scores(table, kind, frame)
+    notes += published_notes(found)
     if rope is None:
         sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY

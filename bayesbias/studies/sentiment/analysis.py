@@ -25,8 +25,7 @@ from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.inference.view import PROB, STANDARD_ROPE
-from bayesbias.studies.responses.published import one_sample
-from bayesbias.studies.responses.table import between_models
+from bayesbias.studies.responses.table import between_models, one_sample
 from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labels, sentiment_table
 from bayesbias.wordlists.occupations import load_occupations
 
@@ -376,11 +375,16 @@ def paired_test(
     return out.assign(p_bonferroni=corrected.clip(upper=1.0))
 
 
+def _by_classifier(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    return frame.sort_values(
+        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
+    )
+
+
 def _in_order(table: pd.DataFrame) -> pd.DataFrame:
     """Order rows by classifier and alphabet, so that sums are the same however a table is sorted."""
-    names = classifiers_in(table)
     rows = table.sort_values(["profession", "noun_pair"], kind="stable")
-    return rows.sort_values("classifier", key=lambda of: of.map(names.index), kind="stable")
+    return _by_classifier(rows, classifiers_in(table))
 
 
 def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd.DataFrame:
@@ -404,14 +408,10 @@ def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     tests = pd.concat(
         [paired_test(table, unit=unit, hypotheses=about["hypotheses"]) for unit in UNITS]
     )
-    tests = tests.sort_values(
-        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
-    )
+    tests = _by_classifier(tests, names)
     professions = _professions(rows, about["prob"])
     pairs = _tests(rows, ["classifier", "noun_pair"]).drop(columns="n")
-    pairs = pairs.sort_values(["difference", "noun_pair"]).sort_values(
-        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
-    )
+    pairs = _by_classifier(pairs.sort_values(["difference", "noun_pair"]), names)
     notes = [
         f"{name}: some differences do not vary, so that there is no t-test of them."
         for name in tests.loc[tests["t"].isna(), "classifier"].unique()
@@ -463,10 +463,8 @@ def _professions(rows: pd.DataFrame, prob: float) -> pd.DataFrame:
     half = (half * stdtrit(n - 1, 0.5 + prob / 2)).to_numpy()
     out["low"] = (out["sentiment"] - half).clip(lower=0.0)
     out["high"] = (out["sentiment"] + half).clip(upper=1.0)
-    names = list(dict.fromkeys(out["classifier"]))
-    out = out.sort_values(["sentiment", "profession"], ascending=[False, True]).sort_values(
-        "classifier", key=lambda of: of.map(names.index), kind="stable", ignore_index=True
-    )
+    ranked = out.sort_values(["sentiment", "profession"], ascending=[False, True])
+    out = _by_classifier(ranked, list(dict.fromkeys(out["classifier"])))
     by = out.groupby("classifier", observed=True, sort=False)
     tier = (by["sentiment"].diff().fillna(-1) < -_TIED).cumsum()  # rounding alone makes no tier
     out["rank"] = (by.cumcount() + 1).groupby(tier).transform("first")
