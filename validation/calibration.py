@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.estimates import contrast_draws, level_draws
+from bayesbias.inference.estimands import asked_rows
 from bayesbias.models.design import Design
 from bayesbias.simulation.scenario import scenario_frame
 
@@ -36,11 +36,8 @@ def one(model, seed):
     fit = bb.fit(table, model, seed=seed, draws=250, chains=2, progress=False)
     ranks, held = {}, {}
     for estimand in ("population", "listed_words"):
-        true = contrast_draws(level_draws(design, drawn, estimand))
-        keys = list(
-            zip(true["level"].values, true["name"].values, true["contrast"].values, strict=True)
-        )
-        true = dict(zip(keys, true.values[0, 0], strict=True))
+        asked = asked_rows(design, estimand, contrasted=True)
+        true = dict(zip(asked.keys, asked.linear.draws(drawn)[0], strict=True))
         rows = fit.contrasts(prob=PROB).query("estimand == @estimand")
         for row in rows.itertuples():
             key = (row.level, row.name, row.contrast)

@@ -40,7 +40,7 @@ from bayesbias.inference.kernel import (
     real_part,
     whole_part,
 )
-from bayesbias.inference.sampling import STATISTICS, nuts
+from bayesbias.inference.sampling import STATISTICS, labelled, nuts
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 
@@ -330,19 +330,10 @@ def _sampled(
         values[within][..., children] = apart + (parts[..., 0, :] - values[shared])[..., None]
     if layout.own:
         values[layout.own] = kept[..., start:][..., np.argsort(design.index[layout.own])]
-    variables: dict[str, Any] = {}
-    for name, parameter in spec.parameters.items():
-        own = values[name] if parameter.positive else values[name] + float(parameter.args["mu"])
-        variables[name] = (
-            ("chain", "draw", *parameter.dims),
-            own.reshape(*kept.shape[:2], *design.shape(name)),
-        )
-    dims = {dim for parameter in spec.parameters.values() for dim in parameter.dims}
-    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
-    coords |= {"chain": range(kept.shape[0]), "draw": range(kept.shape[1])}
-    return xr.DataTree.from_dict(
-        {"posterior": xr.Dataset(variables, coords), "sample_stats": stats}
-    )
+    for name in spec.location_parameters():
+        values[name] = values[name] + float(spec.parameters[name].args["mu"])
+    posterior = labelled(design, values, len(kept))
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
 
 
 @compiled

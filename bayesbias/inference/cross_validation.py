@@ -76,11 +76,6 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
 
 def replicated(fit: BiasFit, most: int = 50) -> np.ndarray:
     """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
-    if "posterior_predictive" in fit.sampled.children:
-        drawn = fit.sampled["posterior_predictive"][fit.spec.outcome]
-        values = drawn.transpose("chain", "draw", "pair").to_numpy()
-        values = values.reshape(-1, values.shape[-1])
-        return values[np.linspace(0, len(values) - 1, min(most, len(values))).astype(int)]
     seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
     return fit.design.outcome_draws(fit.draws_for(fit.spec.mu, most), seed + 1)
 

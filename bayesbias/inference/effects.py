@@ -19,6 +19,7 @@ import xarray as xr
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import guarded, path_of, state_of, whole_file
 from bayesbias.inference.likelihood import Collapsed
+from bayesbias.inference.sampling import labelled
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.rows import with_repeats_noted
@@ -42,7 +43,6 @@ def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dat
     FitError
         If the noise goes to zero.
     """
-    design = reduced.design
     draws = joined_draws(posterior, reduced.scales)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     try:
@@ -52,17 +52,7 @@ def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dat
             "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
             "two sets?"
         ) from None
-    shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    parameters = design.spec.parameters.items()
-    variables = {
-        name: (("chain", "draw", *parameter.dims), draws[name].reshape(*shape, *design.shape(name)))
-        for name, parameter in parameters
-    }
-    coords: dict[str, Any] = {
-        dim: design.coords[dim] for _, parameter in parameters for dim in parameter.dims
-    }
-    coords |= {dim: posterior[dim].to_numpy() for dim in ("chain", "draw")}
-    return xr.Dataset(variables, coords, posterior.attrs)
+    return labelled(reduced.design, draws, posterior.sizes["chain"])
 
 
 def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:

@@ -35,9 +35,8 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.sections import Column
 from bayesbias.inference.diagnostics import r_hat_and_ess
-from bayesbias.inference.estimands import CONTRASTS, mean_rows
+from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.view import verdict
-from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -312,16 +311,6 @@ def relabelled(draws: xr.DataArray, **labels: Sequence[str] | None) -> xr.DataAr
     return labelled_draws(draws.to_numpy(), {**given, **kept})
 
 
-def level_draws(design: Design, draws: Mapping[str, np.ndarray], estimand: str) -> xr.DataArray:
-    """Return draws of the means at every level, for given parameters.
-
-    Labeled ``level, name, connection, estimand``.
-    """
-    rows = mean_rows(design, estimand)
-    values = rows.linear.draws(draws)[None]
-    return keyed_draws(values, rows.keys, design.spec.results.group, estimand)
-
-
 def keyed_draws(
     values: np.ndarray, keys: Sequence[tuple[str, str, str]], column: str, estimand: str
 ) -> xr.DataArray:
@@ -333,23 +322,22 @@ def keyed_draws(
 
 
 def contrast_draws(
-    means: xr.DataArray, pairs: Sequence[tuple[str, str]] = CONTRASTS, group: str = "connection"
+    means: xr.DataArray, pairs: Sequence[tuple[str, str]] = CONTRASTS
 ) -> xr.DataArray:
-    """Return draws of the differences between groups wherever both exist.
+    """Return draws of the differences between connections wherever both exist.
 
     ``level, name, contrast, estimand``.
     """
-    values = means.to_numpy()
-    at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "estimand", group))}
-    labels, columns = [], []
-    for level, name, estimand in dict.fromkeys(key[:3] for key in at):
-        for a, b in pairs:
-            sides = [at.get((level, name, estimand, side)) for side in (a, b)]
-            if None not in sides:
-                labels.append((level, name, f"{a} - {b}", estimand))
-                columns.append(values[..., sides[0]] - values[..., sides[1]])
+    keys = keys_of_rows(means, "level", "name", "estimand", "connection")
+    at = dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+    found = {
+        (level, name, f"{a} - {b}", estimand): one - two
+        for level, name, estimand in dict.fromkeys(key[:3] for key in keys)
+        for a, b in pairs
+        if (one := at.get((level, name, estimand, a))) is not None
+        and (two := at.get((level, name, estimand, b))) is not None
+    }
     names = ("level", "name", "contrast", "estimand")
-    return labelled_draws(
-        np.stack(columns, axis=-1) if columns else np.empty((*values.shape[:2], 0)),
-        {column: [row[place] for row in labels] for place, column in enumerate(names)},
-    )
+    labels = {name: [key[place] for key in found] for place, name in enumerate(names)}
+    none = means.to_numpy()[..., :0]
+    return labelled_draws(np.stack([*found.values()], axis=-1) if found else none, labels)

@@ -22,7 +22,7 @@ from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, 
 from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
-from bayesbias.models.design import Design, refuse_labels_of_no_row
+from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, GROUPS_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import trimmed
@@ -92,7 +92,6 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
         "if they are two observations, name the column that tells them apart in the model's "
         "[likelihood], key units",
     )
-    refuse_labels_of_no_row(spec, checked.frame)
     joined = checked.coverage.covariates
     return with_covariates_known(
         checked, [name for name in (*spec.covariates(), *apart) if name in joined]
@@ -200,6 +199,10 @@ def fit(
     if spec.trim:
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
+    for name, parameter in spec.parameters.items() if spec.origin else ():
+        for column, label in parameter.only.items():
+            where = f"{spec.label}, [parameter.{name}], key only"
+            checks.choice(label, design.coords[column], f"label of {column}", where)
     refuse_no_spread(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""

@@ -21,6 +21,7 @@ from bayesbias.core.formatting import in_one_line
 from bayesbias.core.workers import one_thread_of_blas
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN, r_hat_and_ess
 from bayesbias.inference.likelihood import Collapsed
+from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -272,17 +273,22 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
     # The sampler's own density is that of its coordinates.
     stats = (xr.Dataset() if stats is None else stats).assign(logp=(("chain", "draw"), values))
-    design, spec = reduced.design, reduced.design.spec
-    variables = {
-        name: (("chain", "draw", *spec.parameters[name].dims), values)
-        for name, values in reduced.split(theta).items()
-    }
-    dims = {dim for name in variables for dim in spec.parameters[name].dims}
-    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
-    coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
-    return xr.DataTree.from_dict(
-        {"posterior": xr.Dataset(variables, coords), "sample_stats": stats}
-    )
+    posterior = labelled(reduced.design, reduced.split(theta), len(theta))
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats})
+
+
+def labelled(design: Design, values: Mapping[str, np.ndarray], chains: int) -> xr.Dataset:
+    """Return draws of some parameters with the labels of their entries."""
+    import xarray as xr
+
+    variables, coords = {}, dict[str, Any]()
+    for name, parameter in design.spec.parameters.items():
+        if name in values:
+            own = values[name].reshape(chains, -1, *design.shape(name))
+            variables[name] = (("chain", "draw", *parameter.dims), own)
+            coords |= {dim: design.coords[dim] for dim in parameter.dims}
+    draws = range(own.shape[1])
+    return xr.Dataset(variables, {**coords, "chain": range(chains), "draw": draws})
 
 
 def sample_theta(

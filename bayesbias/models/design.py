@@ -384,25 +384,6 @@ def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np
     return values
 
 
-def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
-    """Refuse a term of a model of one's own that is left to a label which no row has.
-
-    It may be misspelt.
-    """
-    for name, parameter in spec.parameters.items() if spec.origin else ():
-        for column, label in parameter.only.items():
-            if column in frame.columns and label not in (
-                names := labels_of(frame[column], column)[0]
-            ):
-                raise InputError(
-                    f"no row of the table has this label in {column!r}",
-                    where=f"{spec.label}, [parameter.{name}], key only",
-                    found=label,
-                    valid=sorted(names),
-                    hint=nearest(label, names),
-                )
-
-
 def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
     """Return the labels of a column as they come, and the code of each row.
 

@@ -6,7 +6,6 @@ Every refusal names the file and the key, what was found there, and what would d
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -159,24 +158,24 @@ def _results(table: Any, at: str) -> Results:
         needed=("group",),
     )
 
-    def entries(kind: str, *keys: str, more: tuple[str, ...] = ()) -> dict[str, Any]:
+    group = _column(table["group"], f"{at}, key group")
+    levels, estimands = dict[str, Level](), dict[str, tuple[str, ...]]()
+    for kind, needed, more in (
+        ("level", ("by", "held"), ("population",)),
+        ("estimand", ("held",), ()),
+    ):
         found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
-        for name, entry in found.items():
+        for name, own in found.items():
             here = f"{at[:-1]}.{kind}.{name}]"
             taken = name in ("overall", "population", "listed_words", *BETWEEN)
             _refuse(taken, "this name is taken", here, name)
-            checks.known_keys(checks.table(entry, here), (*keys, *more), here, needed=keys)
-            _strings(entry["held"], f"{here}, key held")
-            if "by" in keys:
-                _column(entry["by"], f"{here}, key by")
-        return dict(found)
-
-    group = _column(table["group"], f"{at}, key group")
-    levels = {
-        name: Level(own["by"], tuple(own["held"]), own.get("population") is not False)
-        for name, own in entries("level", "by", "held", more=("population",)).items()
-    }
-    estimands = {name: tuple(own["held"]) for name, own in entries("estimand", "held").items()}
+            checks.known_keys(checks.table(own, here), (*needed, *more), here, needed=needed)
+            held = _strings(own["held"], f"{here}, key held")
+            if kind == "level":
+                by = _column(own["by"], f"{here}, key by")
+                levels[name] = Level(by, held, own.get("population") is not False)
+            else:
+                estimands[name] = held
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
     between = table.get("between", "")
     if between:
@@ -212,15 +211,10 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
 def _argument(value: Any, positive: bool, at: str) -> float | str:
     if isinstance(value, str):
         return value
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    bad = not number or not abs(value) <= sys.float_info.max  # TOML's whole numbers have no bound
-    _refuse(bad, "expected a finite number or the name of a parameter", at, value)
-    if positive:
-        checks.positive(value, at)
-    far = abs(value) > _LARGEST or (positive and value < 1 / _LARGEST)
-    within = f"must lie within {_LARGEST:g} (and above {1 / _LARGEST:g} if positive)"
-    _refuse(far, within, at, value)
-    return float(value)
+    expected = f"expected a finite number up to {_LARGEST:g} or the name of a parameter"
+    number = checks.is_number(value)
+    _refuse(not number or not abs(value) <= _LARGEST, expected, at, value)
+    return checks.positive(value, at) if positive else float(value)
 
 
 def _check_graph(spec: ModelSpec, where: str) -> None:

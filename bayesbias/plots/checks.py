@@ -14,7 +14,8 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import number_of, percent
 from bayesbias.inference.cross_validation import replicated
-from bayesbias.inference.estimates import chosen_rows, keys_of_rows, level_draws
+from bayesbias.inference.estimands import mean_rows
+from bayesbias.inference.estimates import chosen_rows, keys_of_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import (
     fits_usual_pairs,
@@ -242,10 +243,9 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
 def _prior_means(spec: ModelSpec, frame: pd.DataFrame) -> Mapping[str, np.ndarray]:
     """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
     design = Design.of(spec, frame)
-    draws = level_draws(design, design.prior_draws(_PRIOR_DRAWS, seed=0), "population")
-    overall = chosen_rows(draws, level="overall")
-    names = [name for (name,) in keys_of_rows(overall, "connection")]
-    return dict(zip(names, overall.to_numpy()[0].T, strict=True))
+    rows = mean_rows(design, "population").at("overall")
+    values = rows.linear.draws(design.prior_draws(_PRIOR_DRAWS, seed=0))
+    return dict(zip([key[2] for key in rows.keys], values.T, strict=True))
 
 
 def _ridge_axis(ax: Axes | None, names: list[str], span: tuple[float, float]) -> Axes:
