@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bayesbias.cli import shared
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
@@ -39,8 +40,7 @@ def score(scores: str | None, classes: str | None, **given: Any) -> None:
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     for name in asked or ():
-        if name not in SCORES:
-            raise InputError(f"expected a score, got {name!r}", where="--scores", valid=SCORES)
+        checks.choice(name, SCORES, "score", "--scores")
     words = vectors = None
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")

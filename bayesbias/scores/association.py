@@ -3,9 +3,12 @@
 They average before they compare; `bayesbias.simulation` shows what that hides.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +16,16 @@ import numpy.typing as npt
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.scores.inputs import Grid, grid_of
 from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
-from bayesbias.scores.score import ROUNDING, Score
+from bayesbias.scores.score import ROUNDING, Score, two_of
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
+from bayesbias.wordlists.wordlist import SHARED
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
 """What the effect size divides by; see `effect_size`."""
@@ -486,3 +495,90 @@ def _evaluation_words(grid: Grid, wordlist: Any, known: Sequence[str]) -> list[s
         lists = [x for x in every if pairs == {(w, c.name) for c in x.classes for w in c.protected}]
     words = (w for x in lists for group in x.evaluation_sets for w in group)
     return [w for w in dict.fromkeys(words) if w in set(known)]
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The stereotype pairs of a table, each once."""
+
+    name: str
+    frame: pd.DataFrame
+    coverage: Coverage
+    notes: list[str]
+
+    def two_classes(self, classes: Sequence[str] | None) -> tuple[Grid, tuple[str, str]]:
+        """Return the pairs, and the two classes to compare, both with attributes of their own.
+
+        Of two attribute sets that belong to no class the first becomes that of X, the second of Y.
+        """
+        grid, frame = self, self.frame
+        chosen = two_of(frame["protected_class"].unique(), classes, self.name)
+        sets = frame["attribute_class"].unique()
+        if (frame["connection"] == SHARED).all() and len(sets) == 2:
+            owner = frame["attribute_class"].map(dict(zip(sets, chosen, strict=True)))
+            own = np.where(owner == frame["protected_class"], "associated", "different")
+            grid = replace(self, frame=frame.assign(connection=own))
+        for c in chosen:
+            if not grid.own(c):
+                problem = f"expected attributes associated with {c!r}, got none"
+                hint = "give each class its own, or the list two attribute sets"
+                raise InputError(problem, where=self.name, hint=hint)
+        return grid, chosen
+
+    def own(self, c: str, column: str = "attribute") -> list[str]:
+        """Return the attributes, or attribute sets, associated with a class."""
+        near = (self.frame["connection"] == "associated") & (self.frame["protected_class"] == c)
+        return list(self.frame.loc[near, column].unique())
+
+    def sets(self, chosen: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of the attribute sets A and B."""
+        return tuple(" and ".join(self.own(c, "attribute_class")) for c in chosen)
+
+    def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the missing words of some protected classes and of their attributes."""
+        coverage, classes = self.coverage, list(classes)
+        groups = [coverage.protected.get(c) for c in classes]
+        groups += [
+            coverage.attributes.get(s) for c in classes for s in self.own(c, "attribute_class")
+        ]
+        return tuple(dict.fromkeys(word for group in groups if group for word in group["missing"]))
+
+    def sides(self, chosen: tuple[str, str]) -> pd.DataFrame:
+        """Return the pairs of the words of two classes with attribute sets A and B."""
+        import pandas as pd
+
+        columns = ["protected_word", "protected_class", "attribute", "distance"]
+        words = self.frame.loc[self.frame["protected_class"].isin(chosen), columns]
+        parts = []
+        for letter, c in zip("AB", chosen, strict=True):
+            near = words[words["attribute"].isin(self.own(c))]
+            if lone := set(words["protected_word"]) - set(near["protected_word"]):
+                problem = f"expected a pair with attribute set {letter} for each word, got none for"
+                raise InputError(f"{problem} {some(sorted(lone))}", where=self.name)
+            parts.append(near.assign(attribute_set=letter))
+        return pd.concat(parts, ignore_index=True)
+
+
+def grid_of(source: Any, wordlist: Any = None) -> Grid:
+    """Return the stereotype pairs of a table, or of vectors and a word list."""
+    if wordlist is None:
+        table = as_pair_table(source)
+    else:
+        table = distance_table(source, load_wordlist(wordlist, controls="none"))
+    name, coverage = str(table.provenance.get("name", "pairs")), table.coverage
+    frame = table.frame[table.frame["connection"].isin(["associated", "different", SHARED])]
+    if frame.empty:
+        raise InputError("expected pairs of protected words and stereotypes, got none", where=name)
+    repeated = frame.duplicated(["protected_word", "attribute"])
+    notes = [f"{repeated.sum()} repeated pairs count once"] if repeated.any() else []
+    labels = ("protected_class", "attribute_class", "connection")
+    frame = frame.loc[~repeated].astype(dict.fromkeys(labels, str))
+    of = frame.drop_duplicates(["protected_word", "protected_class"])["protected_word"]
+    if twice := checks.repeated(of):
+        problem = f"expected one class for each protected word, got two for {twice[0]!r}"
+        raise InputError(problem, where=name)
+    notes += [note for note in coverage.notes if note.startswith("LEFT OUT")]
+    used = {*of, *frame["attribute"]}
+    if spelled := [f"{w} as {v}" for w, v in coverage.matched.items() if w in used]:
+        notes.append(f"found under another spelling: {some(spelled)}")
+    return Grid(name, frame, coverage, notes)

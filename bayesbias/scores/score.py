@@ -7,12 +7,14 @@ score`` and the documentation read that table.
 import html
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
+from bayesbias.core.formatting import some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,6 +160,19 @@ class Declared:
         known = inspect.signature(function).parameters
         result = function(*source, **{key: x for key, x in options.items() if key in known})
         return [result] if isinstance(result, Score) else list(result.values())
+
+
+def two_of(names: Sequence[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
+    """Return the two names chosen, or the only two there are."""
+    chosen = names if classes is None else classes
+    for c in chosen:
+        checks.choice(c, names, "protected class", where)
+    if len(set(chosen)) != 2 or len(chosen) != 2:
+        hint = "name two with classes=(X, Y), or --classes X,Y"
+        raise InputError(
+            f"expected two protected classes, got {some(chosen)}", where=where, hint=hint
+        )
+    return chosen[0], chosen[1]
 
 
 SCORES: Mapping[str, Declared] = {

@@ -4,8 +4,11 @@ Sources: equations 1 and 5 of the seed paper; Bolukbasi et al. (2016), Garg et a
 Ethayarajh, Duvenaud and Hirst (2019), Dev and Phillips (2019), Sweeney and Najafian (2019).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +16,10 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.scores.inputs import Array, Vectors, classes_of_list, defining_pairs, vectors_of
-from bayesbias.scores.resampling import RESAMPLES, percentile_interval
-from bayesbias.scores.score import ROUNDING, Score
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.scores.resampling import RESAMPLES, Array, percentile_interval
+from bayesbias.scores.score import ROUNDING, Score, two_of
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordClass, WordList
 
@@ -594,3 +598,76 @@ def _fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array,
         at = at - size * step
         value = total(at)
     return at[:-1], float(at[-1])
+
+
+def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
+    """Return the two classes of a list that are chosen, or the only two there are.
+
+    Of attribute sets that belong to no class the first becomes that of X, and the others those of
+    Y.
+    """
+    by_name = {c.name: c for c in listed.classes}
+    x, y = (by_name[c] for c in two_of(list(by_name), classes, f"word list {listed.name}"))
+    if listed.attribute_sets and not (x.attributes or y.attributes):
+        first, *rest = listed.attribute_sets.values()
+        others = tuple(word for words in rest for word in words)
+        x, y = replace(x, attributes=first), replace(y, attributes=others)
+    return x, y
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """The vectors of those of some words that have one."""
+
+    name: str
+    of: dict[str, Array]
+    missing: tuple[str, ...]
+    notes: list[str]
+
+    def known(self, words: Iterable[str], what: str) -> list[str]:
+        """Return the words that have a vector, each once; there must be one."""
+        found = [w for w in dict.fromkeys(words) if w in self.of]
+        if not found:
+            raise InputError(f"expected a vector of some {what}, got none", where=self.name)
+        return found
+
+    def of_classes(self, pair: Iterable[WordClass], side: str = "protected") -> list[list[str]]:
+        """Return the words (or the attributes) of classes that have a vector."""
+        noun = {"protected": "word", "attributes": "attribute"}[side]
+        return [self.known(getattr(c, side), f"{noun} of class {c.name!r}") for c in pair]
+
+    def rows(self, words: Iterable[str]) -> Array:
+        """Return the vectors of words, one row each."""
+        return np.array([self.of[w] for w in words])
+
+
+def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vectors:
+    """Return the vectors of words, of length 1 unless `unit` is False."""
+    asked = tuple(dict.fromkeys(words))
+    held = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=asked)
+    present = [w for w in asked if w in held]
+    if not present:
+        raise InputError(f"expected a vector of {some(asked)}, got none", where=held.name)
+    matched = [f"{w} as {held.matched[w]}" for w in present if w in held.matched]
+    notes = [f"found under another spelling: {some(matched)}"] if matched else []
+    array = np.asarray(held.vectors_of(present), dtype=float)
+    lengths = np.linalg.norm(array, axis=1)
+    if not (usable := np.isfinite(lengths) & (lengths > 0)).all():
+        bad = f"expected a vector with a direction, got none for {present[int(usable.argmin())]!r}"
+        raise InputError(bad, where=f"embedding {held.name!r}")
+    if unit:
+        array = array / lengths[:, None]
+    missing = tuple(w for w in asked if w not in set(present))
+    return Vectors(held.name, dict(zip(present, array, strict=True)), missing, notes)
+
+
+def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
+    """Return the pairs of words that define a direction."""
+    couples = [tuple(couple) for couple in sets or ()]
+    wrong = [couple for couple in couples if len(couple) != 2 or couple[0] == couple[1]]
+    if wrong or not couples:
+        got = some(wrong[0]) if wrong else "none"
+        problem = f"expected pairs of words that define a direction, got {got}"
+        hint = 'give definitional_sets in the word list, or sets=[("he", "she"), ...]'
+        raise InputError(problem, where=where, hint=hint)
+    return [(first, second) for first, second in couples]

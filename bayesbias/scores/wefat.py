@@ -17,8 +17,9 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.scores.inputs import Array, classes_of_list, vectors_of
+from bayesbias.scores.resampling import Array
 from bayesbias.scores.score import ROUNDING, Score
+from bayesbias.scores.vectors import classes_of_list, vectors_of
 from bayesbias.tables.covariates import Given, covariates_given
 from bayesbias.wordlists.listfile import load_wordlist
 
@@ -98,31 +99,27 @@ def wefat_score(
     chosen = _chosen({} if covariates is None else covariates, covariate)
     in_sets = list(dict.fromkeys(word for c in pair for word in c.protected))
     wanted = [word for word in chosen.values if word not in in_sets]
-    notes = []
-    if both := [word for word in chosen.values if word in in_sets]:
-        notes.append(f"words of the two sets are not scored: {some(both)}")
-    if chosen.without:
-        notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
-    if not wanted:
-        problem = f"expected words with the covariate {chosen.name!r}, got none"
-        raise InputError(problem, where=chosen.source)
     every = [*in_sets, *wanted]
     loaded = (
         embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
     )
     held = vectors_of(loaded, every)
-    if pieces := [word for word in every if word in set(loaded.composed)]:
-        notes.append(f"built from subwords: {some(pieces)}")
-    kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of, chosen)
+    kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of)
     sides = held.of_classes(pair)
     near, far = (held.rows(kept) @ held.rows(sorted(side)).T for side in sides)
     table = pd.DataFrame({"word": kept, "mean_a": near.mean(axis=1), "mean_b": far.mean(axis=1)})
     table["sd"] = np.hstack([near, far]).std(axis=1, ddof=1)
     table["score"] = (table["mean_a"] - table["mean_b"]) / table["sd"]
     table["covariate"] = [float(chosen.values[word]) for word in kept]
-    if (still := table["sd"] <= ROUNDING).any():
-        notes.append(f"no score, since their cosines do not vary: {some(table['word'][still])}")
-        table = table[~still].reset_index(drop=True)
+    still = table["sd"] <= ROUNDING
+    told = {
+        "words of the two sets are not scored:": [w for w in chosen.values if w in in_sets],
+        f"no {chosen.name} is given of": chosen.without,
+        "built from subwords:": [w for w in every if w in loaded.composed],
+        "no score, since their cosines do not vary:": table["word"][still],
+    }
+    notes = [f"{what} {some(words)}" for what, words in told.items() if len(words)]
+    table = table[~still].reset_index(drop=True)
     if len(table) < _LEAST:
         got = some(table["word"]) or "none"
         problem = f"expected {_LEAST} words or more with a vector, the covariate and a score"
@@ -131,10 +128,9 @@ def wefat_score(
     ordered = table.sort_values("word")
     scores, values = (ordered[name].to_numpy() for name in ("score", "covariate"))
     away = (ordered["mean_a"] - ordered["mean_b"]).to_numpy()
-    for what, numbers in ((f"the covariate {chosen.name!r}", values), ("the score", scores)):
-        if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
-            problem = f"expected words that differ in {what}, got {numbers[0]:g} for all"
-            raise InputError(problem, where=chosen.source)
+    if np.ptp(values) <= ROUNDING * np.abs(values).max():
+        problem = f"expected words that differ in {chosen.name!r}, got {values[0]:g} for all"
+        raise InputError(problem, where=chosen.source)
     correlation = pearsonr(scores, values)
     low, high = map(float, correlation.confidence_interval(prob))  # by Fisher's z (1921)
     p, method, seed = _permutation_p(scores, values, samples, seed)
@@ -180,24 +176,14 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
     return given[name]
 
 
-def _once(
-    words: Sequence[str], vectors: Mapping[str, Array], covariate: Given
-) -> tuple[list[str], list[str]]:
-    """Keep one of the spellings of a word that have the same vector.
-
-    Their covariates must agree.
-    """
+def _once(words: Sequence[str], vectors: Mapping[str, Array]) -> tuple[list[str], list[str]]:
+    """Keep one of the spellings of a word that have the same vector, and note the others."""
     first: dict[tuple[str, bytes], str] = {}
     notes = []
     for word in words:
         known = first.setdefault((word.casefold(), vectors[word].tobytes()), word)
-        if known == word:
-            continue
-        if covariate.values[known] != covariate.values[word]:
-            problem = f"expected one value for {known!r} and {word!r}, which have one vector"
-            got = f"{covariate.values[known]} and {covariate.values[word]}"
-            raise InputError(f"{problem}, got {got}", where=covariate.source)
-        notes.append(f"{word} and {known} are one word of the vectors, which counts once")
+        if known != word:
+            notes.append(f"{word} and {known} are one word of the vectors, counted as {known}")
     return list(first.values()), notes
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,6 +55,22 @@ def test_rows_say_what_the_fit_says(result):
     own_classes = result.classes[result.classes["test"] == row["test"]]
     assert own_classes["mean"].tolist() == classes["mean"].tolist()
     assert own_classes["estimand"].unique().tolist() == ["population", "listed_words"]
+
+
+@pytest.mark.slow
+def test_the_headline_needs_both_p_and_a_failed_predictive_check_is_a_warning(result):
+    assert ((result.frame["misfit"] >= 0) & (result.frame["misfit"] < 1)).all()
+    small = {"p_holm": 0.001, "p_upper": 0.001, "converged": True}
+    both, words = (
+        dataclasses.replace(result, frame=result.frame.assign(**small, p_words=p, misfit=m))
+        for p, m in ((0.001, 0.0), (0.2, 0.5))
+    )
+    said = bb.interpret(both)
+    assert said.headline.startswith("2 of 2 tests significant")
+    assert not any("predictive" in warning for warning in said.warnings)
+    said = bb.interpret(words)
+    assert said.headline.startswith("0 of 2 tests significant")
+    assert any("predictive check failed" in warning for warning in said.warnings)
 
 
 @pytest.mark.slow

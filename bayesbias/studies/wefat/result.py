@@ -29,8 +29,8 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
 from bayesbias.inference.linear import Linear, Mixtures, Part, Rows
 from bayesbias.inference.view import PROB
-from bayesbias.scores.inputs import vectors_of
 from bayesbias.scores.score import Score
+from bayesbias.scores.vectors import vectors_of
 from bayesbias.scores.wefat import SAMPLES, wefat_score
 from bayesbias.tables.covariates import covariates_given
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
