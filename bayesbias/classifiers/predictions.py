@@ -39,6 +39,7 @@ __all__ = [
     "score_sentences",
 ]
 
+_PROBABILITY = ("probability", "positive", "score")  # names of the column
 _LITTLE = 0.5  # share of the training text whose words have vectors
 # Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.
 _GOOD = (
@@ -122,7 +123,7 @@ def load_predictions(
         A text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of
         these layouts. Lines at the top that begin with # are comments.
 
-        * With a header that names ``probability`` (or ``positive``), and ``sentence``: rows may stand in any
+        * With a header that names ``probability`` (or ``positive``, ``score``), and ``sentence``: rows may stand in any
           order. Where there are ``gender``, ``noun``, ``noun_pair``, ``profession``, ``control`` or
           ``negative`` they must agree; ``classifier`` tells several apart; other columns are left
           alone. `Predictions.save` writes this.
@@ -188,14 +189,14 @@ def load_predictions(
         raise InputError(problem, where=path, hint="leave positive out")
     checks.distinct(header, "a column", path)
     cells = cells[int(named) :].set_axis(header, axis=1)
-    probability = [column for column in ("probability", "positive") if column in header]
+    probability = [column for column in _PROBABILITY if column in header]
     if len(probability) != 1 or cells.empty:
-        close = (nearest(column, ("probability", "positive")) for column in header)
+        close = (nearest(column, _PROBABILITY) for column in header)
         raise InputError(
             "expected one column of probabilities that a sentence is positive, and rows",
             where=path,
             found=", ".join(header),
-            valid="a column probability (or positive), and perhaps sentence",
+            valid="a column probability (or positive, score), and perhaps sentence",
             hint=next(filter(None, close), None),
         )
     label = cells["classifier"] if "classifier" in header else pd.Series(path.stem, cells.index)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -78,11 +79,26 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, not shown
     warnings.formatwarning = _one_line
     try:
-        cli(prog_name="bayesbias")
+        code = cli.main(prog_name="bayesbias", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        problem = re.sub(r"^Invalid value for '([^']*)'", r"\1", error.format_message())
+        context = getattr(error, "ctx", None)
+        where = "bayesbias" if context is None else context.command_path
+        named = isinstance(error, click.BadParameter) and not isinstance(
+            error, click.MissingParameter
+        )
+        _end(problem if named else f"{problem} See {where} --help.")
+    except click.Abort:
+        sys.exit(1)
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:
         _end(": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error))
+    else:
+        sys.exit(code)
 
 
 def _end(problem: str) -> NoReturn:

@@ -45,6 +45,8 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     sampling = shared.sampling_of(given)
     result = bb.studies.fit_responses(table, given["model"], rope=given["rope"], **sampling)
     shared.show(result, {**given, "rope": result.rope})
+    if result.fit is None:
+        click.get_current_context().exit(1)
 
 
 @responses.command("sentences")

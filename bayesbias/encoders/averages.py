@@ -236,8 +236,12 @@ def vectors_encoder(
 
     def run(asked: list[str]) -> np.ndarray:
         if missing := [sentence for sentence in asked if sentence not in at]:
-            got = f"got none of {some(map(repr, missing), 8)}"
-            raise InputError(f"expected vectors of all sentences, {got}", where=path)
+            raise InputError(
+                f"expected vectors of all {len(asked):,} sentences, got none of {len(missing):,}: "
+                f"{some(map(repr, missing), 3)}",
+                where=path,
+                hint="encode them too; `bayesbias seat sentences TEST` prints all of a test",
+            )
         return rows.vectors[[at[sentence] for sentence in asked]]
 
     facts = {

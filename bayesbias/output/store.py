@@ -26,6 +26,7 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import read_json, sha256_file
+from bayesbias.core.formatting import some
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section
 from bayesbias.inference.view import View
@@ -183,18 +184,25 @@ def _draw(section: Section, paths: Sequence[Path]) -> None:
 def check_folder(
     target: Path, kind: str, inputs: Mapping[str, Any] | None = None, *, force: bool = False
 ) -> None:
-    """Refuse a folder with a run of another kind or of other inputs.
+    """Refuse a folder with other files, or with a run of another kind or of other inputs.
 
     Before minutes are spent on a result.
 
     Raises
     ------
     InputError
-        If `target` is a file, or holds another run and `force` is false.
+        If `target` is a file, or holds another run or no run but files, and `force` is false.
     """
     if target.is_file():
         raise InputError("expected a folder, got a file", where=str(target))
-    if force or not (target / MANIFEST).is_file():
+    if force or not target.is_dir():
+        return
+    if not (target / MANIFEST).is_file():
+        names = sorted(path.name for path in target.iterdir())
+        if foreign := [name for name in names if not name.startswith((".", "unfinished-"))]:
+            problem = f"expected a new folder or one of a run, got one with {some(foreign, 3)}"
+            hint = "name another folder, or write into this one with --force"
+            raise InputError(problem, where=str(target), hint=hint)
         return
     found, problem = _manifest(target), ""
     if found["kind"] != kind:

@@ -459,8 +459,8 @@ def _words(value: Any, where: str, problems: Problems, hint: str | None = None) 
     for word in checks.repeated(good):
         problems.add(f"expected each word once, got {word!r} {good.count(word)} times", where)
     if len(value) < 2:
-        hint = "one word says nothing about how words vary"
-        problems.add("expected two words or more", where, list(value), hint=hint if value else None)
+        hint = "one word says nothing about how words vary" if value else "fill the list"
+        problems.add("expected two words or more", where, list(value), hint=hint)
     return tuple(good)
 
 

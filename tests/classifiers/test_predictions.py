@@ -27,6 +27,7 @@ def test_every_layout_reads_the_same(tmp_path):
             f, index=False, sep="\t"
         ),
         "bare.csv": lambda f: frame[["probability"]].to_csv(f, index=False),
+        "score.csv": lambda f: frame[["probability"]].to_csv(f, index=False, header=["score"]),
         "pair.tsv": lambda f: frame[["sentence", "probability"]].to_csv(
             f, index=False, header=False, sep="\t"
         ),

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from helpers.pages import without_figures
 
 import bayesbias as bb
-from bayesbias.cli.main import MODULES, cli
+from bayesbias.cli.main import MODULES, cli, main
 from bayesbias.core.errors import InputError
 
 QUICK = ["--engine", "quick", "--seed", "1"]
@@ -259,3 +259,38 @@ def test_brief_json_has_the_result_only():
     tests = json.loads(run("sentiment", "--predictions", "m1", "--json=brief"))
     assert tests["contrasts"][0]["label"] == "t-test over 400 sentence pairs"
     assert "provenance" not in json.loads(run("score", *VECTORS, "weat7", "--json=brief"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fit", "--prob", "89"], "--prob: expected a number between 0 and 1, got 89. Give 0.89."),
+        (["fit", "--draws", "0"], "--draws: "),
+        (["fit", "--nope"], "See bayesbias fit --help."),
+        (["wordlist", "show"], "NAME"),
+        (["seat", "--encoder", "nope"], "encoder: expected an encoder"),
+    ],
+)
+def test_bad_options_are_one_line(arguments, said, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["bayesbias", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2
+    assert said in line
+
+
+def test_no_fit_of_responses_ends_with_code_1(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("race,score\nblack,0.2\nblack,0.4\n")
+    assert "No fit" in run("responses", "fit", str(path), code=1)
+
+
+def test_a_folder_with_other_files_is_kept(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    seat = ["seat", "--tests", "weat7", "--seed", "1", "--no-cache", "--out", str(tmp_path)]
+    with pytest.raises(InputError, match=r"thesis\.txt.*--force"):
+        run(*seat)
+    assert "Written" in run(*seat, "--force", "--figures", "none")
+    assert "Written" in run(*seat, "--figures", "none")  # a run now
+    assert (tmp_path / "thesis.txt").read_text() == "mine"

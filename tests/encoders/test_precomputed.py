@@ -47,7 +47,7 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
     assert encoder.name == "InferSent"
     facts = encoder.provenance
     assert (facts["sentences"], facts["dim"], len(facts["sha256"])) == (10, 6, 64)
-    with pytest.raises(InputError, match=r"InferSent\..*.*got none of 'This is love\.', 'x'"):
+    with pytest.raises(InputError, match=r"InferSent\..*.*got none of 2: 'This is love\.', 'x'"):
         encode(encoder, ["This is love.", sentences[0], "x"])
 
 

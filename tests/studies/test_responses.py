@@ -168,8 +168,27 @@ def test_missing_files_and_layouts_are_refused(tmp_path):
 def test_a_named_outcome_that_is_missing_is_refused(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("race,person,probability\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
-    with pytest.raises(InputError, match="toxicity"):
+    with pytest.raises(InputError, match=r"toxicity.*Valid: race, person, probability$"):
         bb.studies.load_responses(path, columns={"outcome": "toxicity"})
+    path.write_text("sent_more,sent_less,score_more,score_less,likely\na,b,1,2,3\n")
+    with pytest.raises(InputError, match="--layout table"):
+        bb.studies.load_responses(path, columns={"outcome": "likely"})
+
+
+def test_one_group_is_told_how_to_name_the_groups(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("ethnicity,person,score\nblack,Ebony,0.2\nwhite,Amanda,0.4\n")
+    found = bb.studies.fit_responses(bb.studies.load_responses(path))
+    assert found.fit is None
+    assert "--columns group=NAME. Columns: ethnicity, person, score" in found.notes[-1]
+
+
+def test_rows_without_a_group_are_counted_and_groups_in_other_capitals_are_named():
+    groups = ["black", "Black", "white", "", None]
+    with pytest.warns(UserWarning, match="black and Black"):
+        table = bb.responses_table({"group": groups, "outcome": [0.1, 0.2, 0.3, 0.4, 0.5]})
+    dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
+    assert dropped == {"without a group": 2}
 
 
 def test_semicolons_with_decimal_commas_are_read_as_commas_with_points(tmp_path):

@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
-from bayesbias.core.formatting import join_words
+from bayesbias.core.formatting import join_words, some
 from bayesbias.inference.estimands import levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
 from bayesbias.inference.linear import Linear, Part, Rows
@@ -459,7 +459,11 @@ def fit_responses(
     y = frame["outcome"].to_numpy()
     why = ""
     if not result._pairs() and kind != "paired":
-        why = "There is one group and one model, so that there is nothing to compare."
+        about = "" if table.groups == ["all"] else f" ({table.groups[0]})"
+        why = (
+            f"There is one group{about} and one model, so that there is nothing to compare. Name "
+            f"the column of the groups: --columns group=NAME. Columns: {some(table.fields)}."
+        )
     elif kind == "choice":
         pass
     elif table.frame[list(_NOUNS)].eq("").all(axis=None):

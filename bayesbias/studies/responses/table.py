@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.formatting import join_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,9 @@ class Responses:
     published : {"", "answers", "share"}
         A score of its own that the data were published with: of each answer, or the share of
         stereotyped choices.
+    notes : tuple of str
+    fields : tuple of str
+        The columns of the data.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Responses:
     outcome: str = "outcome"
     published: str = ""
     notes: tuple[str, ...] = field(default=())
+    fields: tuple[str, ...] = field(default=())
 
     @property
     def is_choice(self) -> bool:
@@ -179,10 +184,11 @@ def responses_table(
         else:
             out[ours] = raw[column].fillna("").astype(str).str.strip().to_numpy()
     values, reasons = _numbers(out["outcome"])
-    lost = out["group"].eq("") & reasons.eq("")
-    reasons = reasons.mask(lost, "missing")
+    reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
     used = reasons.eq("")
     dropped = {why: int(reasons.eq(why).sum()) for why in ("missing", "refusals", "unparseable")}
+    if nameless := int(reasons.eq("without a group").sum()):
+        dropped["without a group"] = nameless
     if not used.any():
         raise InputError(
             "no row has an answer",
@@ -191,10 +197,15 @@ def responses_table(
             valid="0, 1, yes, no or any number",
         )
     out = out.assign(outcome=values)[used].reset_index(drop=True)
+    groups = list(dict.fromkeys(out["group"]))
+    folded = [group.casefold() for group in groups]
+    if alike := [g for g, low in zip(groups, folded, strict=True) if folded.count(low) > 1]:
+        warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
     if repeat is None and "repeat" not in raw.columns:
         out["repeat"] = out.groupby(list(LABELS), sort=False).cumcount().astype(str)
     coverage = {"rows_read": len(raw), "rows_used": int(used.sum()), "dropped": dropped}
-    return Responses(out[list(COLUMNS)], coverage, outcome)
+    fields = tuple(map(str, raw.columns))
+    return Responses(out[list(COLUMNS)], coverage, outcome, fields=fields)
 
 
 def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import some
 from bayesbias.studies.responses.table import LABELS, Responses, responses_table
 
 if TYPE_CHECKING:
@@ -82,11 +83,14 @@ def load_responses(
     if layout is not None:
         checks.choice(layout, KNOWN, "layout")
     frames: list[pd.DataFrame] = []
+    fields: dict[str, None] = {}  # of the files themselves, those of questions first
     for file in given:
         path = Path(file).expanduser()
         if not path.is_file():
             raise InputError("expected a file, got none of this name", where=str(path))
         rows = rows_of(path)
+        names = sorted(map(str, rows.columns), key=lambda name: not name.startswith("doc."))
+        fields |= dict.fromkeys(name.removeprefix("doc.") for name in names)
         name = layout or next(name for name in KNOWN if _reader(name).recognizes(rows))
         try:
             frame = _reader(name).read(rows, path)
@@ -108,11 +112,15 @@ def load_responses(
             raise InputError(
                 f"expected a column of the layout {layout} for the {ours}, got {theirs!r}",
                 where="--columns",
-                valid=list(map(str, frame.columns)),
-                hint="--layout table has the columns of the file itself",
+                valid=None if theirs in fields else fields,
+                hint="--layout table takes any column of a file" if theirs in fields else None,
             )
     if "outcome" not in asked:
-        asked["outcome"] = _outcome_column(frame)
+        outcome = next((name for name in OUTCOMES if name in frame), None)
+        if outcome is None:
+            hint = "name it: --columns outcome=NAME"
+            raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
+        asked["outcome"] = outcome
     notes = []
     if not {"word", "template", "item"} & {*asked, *frame.columns}:
         text = next((name for name in TEXTS if name in frame.columns), None)
@@ -120,17 +128,8 @@ def load_responses(
             asked["item"] = text
             notes.append(f"The items are the texts of the column {text}.")
     published = {"choices": "answers", "crows_pairs": "share"}.get(layout, "")
-    return replace(responses_table(frame, **asked), published=published, notes=tuple(notes))
-
-
-def _outcome_column(frame: pd.DataFrame) -> str:
-    names = [str(name) for name in frame.columns]
-    for name in OUTCOMES:
-        if name in names:
-            return name
-    raise InputError(
-        "expected a column of answers", found=names, hint="name it: --columns outcome=NAME"
-    )
+    table = responses_table(frame, **asked)
+    return replace(table, published=published, notes=tuple(notes), fields=tuple(fields))
 
 
 def _reader(name: str) -> Any:
