@@ -229,7 +229,8 @@ def embedding_from_rows(
         (several, "several vectors", "are given their mean; --contexts resamples them"),
     ):
         if words and (strict or not spelt):
-            raise InputError(f"expected a vector for {words[0]!r}, got {found}", where=where)
+            problem = f"expected a vector for {words[0]!r}, got {found}"
+            raise InputError(problem, where=where, hint=f"by default such words {done}")
         if words:
             said = f"{number_of(len(words), 'word')} with {found} {done} ({some(words, 4)})"
             notes = [*notes, said]
