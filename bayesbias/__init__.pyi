@@ -58,7 +58,7 @@ from .studies.sentiment.analysis import sentiment_analysis as sentiment_analysis
 from .studies.sentiment.analysis import paired_test as paired_test
 from .studies.responses.table import responses_table as responses_table
 from .simulation.coverage import coverage_simulated as coverage_simulated
-from .simulation.pools import coverage_on_pools as coverage_on_pools
+from .simulation.real_words import coverage_on_pools as coverage_on_pools
 from .simulation.sample_size import sample_size as sample_size
 from .sweeps.sweeping import run_sweep as run_sweep
 from .plots.checks import plot_ppc as plot_ppc, plot_priors as plot_priors

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.simulation import negative
+from bayesbias.simulation import real_words
 from bayesbias.simulation.coverage import answers_of_fit, fit_of
 from bayesbias.wordlists.wordlist import WordList
 
@@ -57,9 +57,9 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
     """Deal so many times; return how often rows are called, and how often those overall miss what is expected."""
     rows = []
     for number in range(tables):
-        random = np.random.default_rng([0, negative.NEGATIVE_CONTROLS.index(kind), number])
+        random = np.random.default_rng([0, real_words.NEGATIVE_CONTROLS.index(kind), number])
         fit = fit_of(
-            negative.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS
+            real_words.without_meaning(real, words, 0, kind, random), "default", number, SETTINGS
         )
         for (level, name, contrast), answer in answers_of_fit(
             fit, 0.89, ["overall", "class", "attribute_set"]
@@ -67,7 +67,7 @@ def dealt(real: pd.DataFrame, words: WordList, kind: str, tables: int) -> pd.Dat
             if contrast == "associated - different":
                 rows.append({"level": level, "name": name, **answer})
     frame = pd.DataFrame(rows)
-    expected = negative.expected_of_deals(real, words)[kind]
+    expected = real_words.expected_of_deals(real, words)[kind]
     return frame.assign(
         expected=expected,
         called=(frame["low"] > 0) | (frame["high"] < 0),

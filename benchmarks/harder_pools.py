@@ -17,7 +17,7 @@ import bayesbias as bb
 from bayesbias.models.loading import load_model
 from bayesbias.simulation.coverage import answers_of_fit
 from bayesbias.simulation.grid import by_moments
-from bayesbias.simulation.pools import Pool, drawn_pool
+from bayesbias.simulation.real_words import Pool, drawn_pool
 from bayesbias.studies.debiasing.comparison import fit_changes
 
 VECTORS = "minilm-static"

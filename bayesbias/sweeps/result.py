@@ -13,7 +13,7 @@ from bayesbias.core.files import whole_file
 from bayesbias.inference.difference import difference
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
-from bayesbias.sweeps.cells import LABELS, SweepCell
+from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:

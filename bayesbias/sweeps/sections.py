@@ -9,7 +9,7 @@ from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import View, disagreement
 from bayesbias.studies.common import listing, plural, text
-from bayesbias.sweeps.cells import LABELS
+from bayesbias.sweeps.plan import LABELS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,34 +1,52 @@
 """Many fits at once: embeddings by word lists by models, on local processes or a Dask cluster.
 
-The folder of a sweep has one file for each finished cell, written whole, so that a sweep that was
-killed can be resumed.
+The folder of a sweep has one file for each finished cell, written whole, so that a sweep that was killed can be
+resumed. Each embedding is read once, for the words of all lists together. Whatever goes wrong belongs to its cell and
+does not end the sweep.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import itertools
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
-from bayesbias.core.files import check_folder, plain, whole_file
+from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.files import check_folder, plain, records, whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
-from bayesbias.core.workers import Hands, Task
+from bayesbias.core.workers import Hands, Task, describe_error
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.view import View
+from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.sweeps.cells import READING, CellGroup, SweepCell, group_cells
-from bayesbias.sweeps.plan import SweepPlan, load_plan
+from bayesbias.studies.association.interpretation import interpret_fit
+from bayesbias.sweeps.plan import (
+    READING,
+    SETTINGS,
+    CellGroup,
+    SweepCell,
+    SweepPlan,
+    group_cells,
+    load_plan,
+)
 from bayesbias.sweeps.result import SweepResult, collect_results
-from bayesbias.sweeps.work import fit_cell, make_tables
+from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, keep_common
-
-__all__ = ["run_sweep"]
+from bayesbias.tables.reading import load_distances
+from bayesbias.wordlists.wordlist import WordList
 
 MARKER = "sweep.json"
 type _Made = tuple[PairTable, list[SweepCell], float]
@@ -204,8 +222,7 @@ def _tasks(
 
     def fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
         assert isinstance(cell.spec, ModelSpec)  # the others have failed already
-        names = ("draws", "tune", "chains", "prob", "rope", "standard_rope")
-        settings = {name: getattr(plan, name) for name in names}
+        settings = {name: getattr(plan, name) for name in SETTINGS}
         settings |= {"model": cell.labels["model"], "seed": cell.fit_seed}
 
         def then(result: dict[str, Any] | str) -> None:
@@ -233,3 +250,98 @@ def _tasks(
             shared += [group] if all_read else []
             tasks.append(read_task(group, chosen))
     return tasks
+
+
+def make_tables(
+    location: str, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
+) -> tuple[list[PairTable | str], float]:
+    """Make the table of distances, or one of each word list; a text where that fails.
+
+    Return them and the seconds it took.
+    """
+    started = time.perf_counter()
+
+    def load(words: Sequence[str]) -> Any:
+        return load_embedding(
+            location,
+            words=words,
+            vocab=options["vocab"],
+            key=options["key"],
+            on_bad_lines=options["bad_lines"],
+            allow_pickle=options["allow_pickle"],
+            progress=False,
+        )
+
+    if wordlists is None:
+        tables = [_or_message(load_distances, location, repeats=options["repeats"])]
+    else:
+        every = _or_message(
+            load, list(dict.fromkeys(w for words in wordlists for w in words.words))
+        )
+        if isinstance(every, str):  # one list may ask for a word whose vector is broken
+            tables = [
+                _or_message(lambda of: distance_table(load(of.words), of), of) for of in wordlists
+            ]
+        else:
+            tables = [_or_message(distance_table, every, words) for words in wordlists]
+    return tables, time.perf_counter() - started
+
+
+def _or_message(make: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    try:
+        return make(*arguments, **options)
+    except Exception as error:  # whatever it is, it belongs to this cell
+        return describe_error(error)
+
+
+def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any] | str:
+    """Fit one cell and return all that is kept of it, or a message."""
+    return _or_message(_fit_and_describe, table, model, settings)
+
+
+def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    started = time.perf_counter()
+    spec = parse_model(model.encode("utf-8"), settings["model"])
+    sampling = {name: settings[name] for name in ("draws", "tune", "chains", "seed")}
+    # One core: there are as many workers as cores already.
+    result = fit(table, spec, pointwise=False, cores=1, progress=False, **sampling)
+    fitted = time.perf_counter()
+    prob, rope = settings["prob"], settings["rope"]
+    provenance = dict(result.provenance)
+    coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
+    unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
+    rows: list[dict[str, Any]] = []
+    drawn, overall = {}, {"level": "overall", "estimand": "population"}
+    for estimand in ("population", "listed_words"):
+        means = result.summary(prob, estimand=estimand).rename(columns={spec.results.group: "term"})
+        rows += records(means.assign(quantity="mean", level="overall", name="all", unit=unit))
+    try:
+        contrasts = result.contrasts(prob, rope).rename(columns={"contrast": "term"})
+        rows += records(contrasts.assign(quantity="contrast", unit=unit))
+        drawn["contrast"] = result.draws_of("contrasts", **overall)
+        if has_variance(spec):
+            standard = result.standardized(prob, settings["standard_rope"])
+            standard = standard.rename(columns={"contrast": "term"})
+            rows += records(standard.assign(quantity="standardized"))
+            drawn["standardized"] = result.draws_of("standardized", **overall)
+    except FitError:  # no two connections to contrast; the means stand for themselves
+        pass
+    out = {
+        "n_pairs": len(table),
+        "rows": rows,
+        "diagnostics": plain(result.diagnostics()),
+        "warnings": list(interpret_fit(result, View(prob, rope)).warnings),
+        "coverage": coverage,
+        "provenance": provenance,
+        "timing": {
+            "sample_s": timing["sample_s"],
+            "fit_s": round(fitted - started, 4),
+            "summarise_s": round(time.perf_counter() - fitted, 4),
+        },
+    }
+    if drawn:
+        buffer = io.BytesIO()
+        arrays: Any = {name: each.to_numpy().astype(np.float32) for name, each in drawn.items()}
+        np.savez_compressed(buffer, terms=drawn["contrast"]["contrast"].to_numpy(), **arrays)
+        out["draws"] = buffer.getvalue()
+    return out

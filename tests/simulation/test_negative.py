@@ -9,8 +9,8 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 
 import bayesbias as bb
-from bayesbias.simulation import coverage, negative as shuffles
-from bayesbias.simulation.negative import _dealt, _partition, deals, negative_controls
+from bayesbias.simulation import coverage, real_words as shuffles
+from bayesbias.simulation.real_words import _dealt, _partition, deals, negative_controls
 
 SMALL = {
     "x": {"protected": ["she", "woman"], "attributes": ["art", "poetry"]},

@@ -14,7 +14,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.view import PROB
-from bayesbias.simulation import coverage, pools as room
+from bayesbias.simulation import coverage, real_words as room
 from bayesbias.simulation.grid import grid_of
 
 WOMEN = [

@@ -9,8 +9,7 @@ from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.sweeps.cells import digest_of
-from bayesbias.sweeps.plan import load_plan
+from bayesbias.sweeps.plan import digest_of, load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
 

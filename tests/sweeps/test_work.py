@@ -18,8 +18,7 @@ from helpers.clusters import local_cluster
 from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.sweeps.cells import LABELS
-from bayesbias.sweeps.plan import load_plan
+from bayesbias.sweeps.plan import LABELS, load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
 
