@@ -435,6 +435,25 @@ def test_choices_give_probabilities_and_log_odds():
     assert found.variance()["mean"].sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
+def test_a_second_model_leaves_the_contrast_of_the_first_as_it_was():
+    """Of single 0/1 answers about items, where priors of SDs that the data hardly tell could widen it."""
+    rng = np.random.default_rng(4)
+    rows = [(g, f"i{i}", m) for m in ("m", "n") for i in range(20) for g in ("a", "b")]
+    frame = pd.DataFrame(rows, columns=["group", "item", "model"])
+    p = np.where(frame["group"] == "a", 0.75, 0.45)
+    frame["outcome"] = (rng.random(len(frame)) < p).astype(int)
+    alone, both = (
+        bb.studies.fit_responses(bb.responses_table(own), **QUICK)
+        .contrasts(estimand="population", level="overall")
+        .query("scale == 'probability'")
+        .iloc[0]
+        for own in (frame[frame["model"] == "m"], frame)
+    )
+    assert both["mean"] == pytest.approx(alone["mean"], abs=0.35 * alone["sd"])
+    assert both["sd"] < 1.25 * alone["sd"]
+
+
 def test_independent_answers_follow_their_equation():
     """Of two groups with words of their own, from the variances and the labels of the answers."""
     rng = np.random.default_rng(0)

@@ -19,6 +19,7 @@ from bayesbias.studies.common import (
     p_text,
     plural,
     text,
+    texts,
     title_line,
     verdict_of,
 )
@@ -89,14 +90,10 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     frame = frame.assign(
         label=labels if parts else "", for_=frame["estimand"].map(result.estimands)
     )
-    shown = (
-        frame[frame["estimand"].isin(("population", "listed_words"))]
-        if frame["label"].nunique() > 2
-        else frame
-    )
-    return shown.sort_values(
-        "label", key=lambda s: s.map({v: k for k, v in enumerate(dict.fromkeys(s))}), kind="stable"
-    )
+    order = list(dict.fromkeys(frame["label"]))
+    if len(order) > 2:
+        frame = frame[frame["estimand"].isin(("population", "listed_words"))]
+    return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
 def sections(result: ResponsesResult, view: View) -> list[Section]:
@@ -109,14 +106,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
     out = []
     if result.fit is not None:
         scale = "probability" if result.kind == "choice" else result.responses.outcome
-        shown = (
-            text("model"),
-            text("contrast"),
-            text("level"),
-            text("name"),
-            text("estimand"),
-            text("scale"),
-        )
+        shown = texts("model", "contrast", "level", "name", "estimand", "scale")
         several = len(result.responses.models) > 1
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
         title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
@@ -215,9 +205,8 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         rows = rows.set_index("estimand")
         said.append(f"{name}: {_in_words(rows, new)}.")
     first = result.published.iloc[0] if len(result.published) else None
-    open_ = frame[frame["estimand"] == "population"]["verdict"].iloc[0] in (
-        Verdict.INCONCLUSIVE.value,
-    )
+    verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
+    open_ = verdict == Verdict.INCONCLUSIVE.value
     if first is not None and first["p_value"] < ALPHA and open_:
         warnings.append(
             f"{first['name']}: the published test ({p_text(first['p_value'])}) treats its {first['n']:,.0f} rows as independent. "

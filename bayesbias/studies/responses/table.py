@@ -10,7 +10,6 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,14 +173,11 @@ def responses_table(
             raise checks.unknown(
                 theirs, map(str, raw.columns), "column", f"the column of the {ours}"
             )
-    out = pd.DataFrame(index=range(len(raw)))
-    for ours, theirs in named.items():
-        column = theirs or (ours if ours in raw.columns else None)
-        if ours == "outcome":
-            out[ours] = raw[column].to_numpy()
-        elif column is None:
-            out[ours] = "" if ours != "group" else "all"
-        else:
+    out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
+    for ours, theirs in list(named.items())[1:]:
+        column = theirs or ours
+        out[ours] = "all" if ours == "group" else ""
+        if column in raw:
             out[ours] = raw[column].fillna("").astype(str).str.strip().to_numpy()
     values, reasons = _numbers(out["outcome"])
     reasons = reasons.mask(out["group"].eq("") & reasons.eq(""), "without a group")
@@ -191,7 +187,7 @@ def responses_table(
         dropped["without a group"] = nameless
     if not used.any():
         raise InputError(
-            "no row has an answer",
+            "expected a row with an answer, got none",
             where=f"the column {outcome!r}",
             found=dropped,
             valid="0, 1, yes, no or any number",
@@ -426,10 +422,6 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _part_of(parts: Mapping[str, str], found: re.Match[str]) -> str:
-    return parts[found[1]]
-
-
 def response_sentences(words: Any) -> pd.DataFrame:
     """Write balanced sentences for a classifier or a model to rate: each word in each template with each item.
 
@@ -459,14 +451,10 @@ def response_sentences(words: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from bayesbias.core.files import MOST_TEXT, parse_toml, read_bytes
+    from bayesbias.core.files import read_toml
 
-    where = "words" if isinstance(words, Mapping) else str(words)
-    about = (
-        dict(words)
-        if isinstance(words, Mapping)
-        else parse_toml(read_bytes(Path(words).expanduser(), MOST_TEXT), where)
-    )
+    given = isinstance(words, Mapping)
+    about, where = (words, "words") if given else (read_toml(Path(words).expanduser()), words)
     templates = [about["template"]] if "template" in about else list(about.get("templates", []))
     things = about.get("items", about.get("professions", []))
     items = [thing["name"] if isinstance(thing, Mapping) else str(thing) for thing in things]
@@ -484,14 +472,14 @@ def response_sentences(words: Any) -> pd.DataFrame:
     rows = []
     for template, (group, word, pair) in itertools.product(templates, named):
         if "{word}" not in template and "{noun}" not in template:
-            raise InputError("a template does not have {word}", where=where, found=template)
+            raise InputError("expected a template with {word}", where=where, found=template)
         asked = items if "{item}" in template or "{profession}" in template else [""]
         for item in asked:
             article = "an" if item[:1].lower() in tuple("aeiou") else "a"
             parts = {"word": word, "noun": word, "item": item, "profession": item, "a": article}
-            filled = re.sub(
-                r"\{(word|noun|item|profession|a)\}", partial(_part_of, parts), template
-            )
+            filled = template
+            for name, part in parts.items():
+                filled = filled.replace(f"{{{name}}}", part)
             rows.append((filled, template, group, word, item, pair))
     frame = pd.DataFrame(rows, columns=["sentence", "template", "group", "word", "item", "pair"])
     return frame if pairs else frame.drop(columns="pair")
