@@ -85,7 +85,8 @@ def plot_changes(
     present = [c for c in CONNECTIONS if c in set(moved["connection"])]
     lane = 0.84 / len(present)
     size = float(np.clip(0.55 * lane * style.points_per(ax, n), 2.6, 5.5))
-    rows = forests.draw_rows(ax, groups, zero=None)
+    distance = spec.outcome == "distance"
+    rows = forests.draw_rows(ax, groups, zero=1.0 if distance else None)
     y = moved["name"].map(rows).astype(float)
     edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 1.3 * size}
     for which, shift in zip(present, forests.lanes(len(present), lane), strict=True):
@@ -100,17 +101,13 @@ def plot_changes(
     for move in moved.assign(y=y).itertuples():
         color, end = COLOR[move.connection], move.original + move.mean
         _arrow(ax, move.original, end, move.y, color, 0.9, 1.9 * size)
-    # Moves may be far from the distance at which nothing is similar, and must be seen.
-    one = ax.get_xlim()[0] <= 1 <= ax.get_xlim()[1] and spec.outcome == "distance"
-    if one:
-        ax.axvline(1, color=INK, linewidth=0.8, linestyle=style.DOTTED, zorder=1, label="_one")
     ax.set_xlabel(forests.DISTANCE)
     said = f"{as_percent(prob)} HPDI of the change"
     handles = [
         *forests.connection_handles(present, 1.2),
         style.line_handle(INK, "from original to debiased", ">", linewidth=0.9, markersize=4),
         style.patch_handle(said, facecolor=INK, alpha=0.35),
-        *([forests.one_handle()] if one else []),
+        *([forests.one_handle()] if distance else []),
     ]
     label = forests.estimand_label(spec, "word", "population")
     note = f"{_against(comparison, name)}; {label}{_warning(comparison, name)}"
@@ -451,7 +448,7 @@ def _arrow(
     ax: Axes, begin: float, end: float, y: float, color: str, width: float, scale: float
 ) -> None:
     """Draw an arrow; a move hardly longer than its head as a line."""
-    figure: Any = ax.get_figure(root=True)
+    figure = ax.get_figure(root=True)
     low, high = ax.get_xlim()
     points = 0.75 * figure.get_size_inches()[0] * 72 * abs(end - begin) / (high - low)
     look = {

@@ -158,7 +158,7 @@ def plot_priors(
     low, high = (-1.0, 3.0) if possible else _value_range(every, 0.01)
     grid = np.linspace(low, high, 401)
     ax = _ridge_axis(ax, rows, (low, high))
-    size = float(np.clip(style.points_per(ax, len(rows)) / 3.2, 5.0, 8.0))
+    size = min(style.points_per(ax, len(rows)) / 3.2, 8.0)
     for edges in ((low, possible[0]), (possible[1], high)) if possible else ():
         ax.axvspan(*edges, linewidth=0, zorder=0, **HATCHED)
     drawn: list[dict[str, Any]] = []

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.formatting import as_percent, format_value, number_of, percent, with_minus
 from bayesbias.inference.estimands import ESTIMANDS, holds_for, words_scatter
 from bayesbias.inference.posterior import BiasFit
@@ -220,7 +220,7 @@ def draw_rows(
                 ax.axhspan(edge, edge + 1, color=style.SHADE, linewidth=0, zorder=0)
             edge += 1
     points = style.points_per(ax, edge)
-    size = float(np.clip(0.88 * points, 3.0, 8.5))
+    size = min(0.88 * points, 8.5)
     ax.set_ylim(edge, 0)
     named = labels if inside else sorted([*labels, *heads])
     style.name_rows(ax, [at for at, _ in named], [label for _, label in named], size)
@@ -238,9 +238,8 @@ def draw_rows(
             ends = each.rows[["hpdi_low", "hpdi_high"]].to_numpy(dtype=float).T
             width = min(each.width, max(0.9, 0.4 * scale))
             ax.hlines(y, *ends, color=each.color, linewidth=width, zorder=3, label="_interval")
-        means = each.rows["mean"].to_numpy(dtype=float)
         mark = {"markersize": min(each.size, max(2.6, scale)), "zorder": 4, "label": each.label}
-        ax.plot(means, y, each.marker, color=each.color, **mark, **each.look)
+        ax.plot(each.rows["mean"], y, each.marker, color=each.color, **mark, **each.look)
     if rope is not None:
         ax.axvspan(-rope, rope, color=style.ROPE_GRAY, linewidth=0, zorder=0.6, label="_rope")
     if zero is not None:
@@ -413,8 +412,9 @@ def plot_contrasts(
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
         Half-width of the ROPE, drawn as a gray band.
-    level : {"overall", "class", "between", "others", "attribute_set", "word"}
-        Those after the first as far as the model has them.
+    level : str
+        ``overall``, or ``class``, ``between``, ``others``, ``attribute_set`` or ``word`` as far as
+        the model has them.
     contrasts : sequence of str, optional
         Such as ``"associated - different"``; by default all, and at level ``word`` the first.
     ax : matplotlib Axes, optional
@@ -451,12 +451,9 @@ def plot_contrasts(
     fits = _named_fits(fit)
     first, several = next(iter(fits.values())), len(fits) > 1
     spec = first.spec
-    frames = []
-    for name, each in fits.items():
-        frame = each.contrasts(prob, rope)
-        levels = [own for own in _LEVELS if own in set(frame["level"])]
-        checks.choice(level, levels, "level", each.spec.label)
-        frames.append(frame[frame["level"] == level].assign(fit=name))
+    frames = [
+        each.contrasts(prob, rope, level=level).assign(fit=name) for name, each in fits.items()
+    ]
     frame = pd.concat(frames, ignore_index=True)
     known = list(dict.fromkeys(frame["contrast"]))
     names = known[:1] if level in ("word", "attribute_set") else known
@@ -511,7 +508,7 @@ def plot_contrasts(
         tight=0.12,
         rope=rope,
         beside=columns,
-        title=(with_minus(names[0]) if alone else title) + _LEVELS[level],
+        title=(with_minus(names[0]) if alone else title) + _LEVELS.get(level, f", per {level}"),
         note=note,
         xlabel=f"difference in {of} (below 0: the first of the two {nearer})",
         data=frame.drop(columns=["key"] if several else ["key", "fit"]),
@@ -631,7 +628,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
 
     Raises
     ------
-    InputError
+    FitError
         If the model has no slopes.
 
     Examples
@@ -653,28 +650,22 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
     """
-    slopes: Any = getattr(result, "slopes", ())
-    spec = result.spec if isinstance(result, BiasFit) else None
-    if spec is not None:
-        has = bool(spec.covariates())
-    else:
-        has = result.has_slopes if callable(slopes) else len(slopes) > 0
-    if not has:
-        valid = "a model with slopes: bayesbias.models.slopes_for"
-        raise InputError("expected a result with slopes", where="result", valid=valid)
-    if not callable(slopes):
-        prob = float(result.provenance["prob"])
-        frame, source, unit = slopes, "Sentence tests", "cosine distance"
-    elif spec is None:
-        frame, source, unit = slopes(prob), "Changes of distances", "change of the cosine distance"
-    else:
+    if isinstance(result, BiasFit):
+        frame, source, outcome = result.slopes(prob), source_of(result), result.spec.outcome
         units = {
             "distance": "cosine distance",
             "difference": "female − male, in probability",
             "logit_difference": "female − male, in log odds",
         }
-        frame, source = slopes(prob), source_of(result)
-        unit = units.get(spec.outcome, spec.outcome.replace("_", " "))
+        unit = units.get(outcome, outcome.replace("_", " "))
+    elif callable(result.slopes):
+        source, unit = "Changes of distances", "change of the cosine distance"
+        frame = result.slopes(prob)
+    else:
+        frame, source, unit = result.slopes, "Sentence tests", "cosine distance"
+        prob = float(result.provenance["prob"])
+        if frame.empty:
+            raise FitError("the tests have no slopes; seat(..., slopes=) asks for them")
     frame = frame[~frame["level"].isin(["word", "profession", "noun_pair", "template"])]
     if "test" in frame:
         frame = frame[frame["level"] == "overall"]
@@ -960,6 +951,6 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
 def _frequency(fit: BiasFit, frame: str) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return a frame that `with_frequency` left in a fit, and all that it left."""
     if (kept := fit.provenance.get("frequency")) is None:
-        found, valid = fit.spec.name, "what with_frequency returns"
-        raise InputError("was not asked for frequency", where="fit", found=found, valid=valid)
+        hint = "give what bayesbias.studies.with_frequency returns"
+        raise InputError("expected a fit with frequencies", where="fit", hint=hint)
     return pd.DataFrame(kept[frame]), kept

@@ -69,7 +69,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     (ax,) = style.axes_for(ax, style.rows_height(len(rows), 0.24, 0.165))
     ax.set(xlim=(0, len(models)), ylim=(len(rows), 0))
     points = style.points_per(ax, len(rows))
-    size = float(np.clip(0.62 * points, 4.0, 8.0))
+    size = min(0.62 * points, 8.0)
     room = (72 * style.across() - 180) / len(models)  # of a column, in points
     at_number = 1 - (_NUMBERS - size) / room
     half = (1 - _NUMBERS / room) / 2
@@ -101,7 +101,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         ticks = np.add.outer(zeros, np.array([-1, 0, 1]) * largest * unit).ravel()
         ax.set_xticks(ticks, labels=[f"−{limit}", "0", limit] * len(models), minor=True)
         ax.tick_params(axis="x", which="minor", length=2, pad=1.5, labelsize=pt(6.5))
-    size = float(np.clip(0.66 * points, 4.0, 8.0))
+    size = min(0.66 * points, 8.0)
     style.name_rows(ax, [i + 0.5 for i in range(len(rows))], [name for _, name in rows], size)
     for i, (title, _) in enumerate(rows):
         if i == 0 or title != rows[i - 1][0]:

@@ -31,7 +31,7 @@ from matplotlib.transforms import Bbox, ScaledTranslation
 
 from bayesbias.core import checks
 from bayesbias.core.files import whole_file
-from bayesbias.core.formatting import format_value
+from bayesbias.core.formatting import format_value, literal
 
 __all__ = ["figure_style", "save_figure"]
 
@@ -255,7 +255,7 @@ def rows_height(rows: float, roomy: float, tight: float) -> float:
 
 def points_per(ax: Axes, rows: float) -> float:
     """Return the height of a row in points, as far as it is known before the layout."""
-    figure: Any = ax.get_figure(root=True)
+    figure = ax.get_figure(root=True)
     height = figure.get_size_inches()[1] * 72 / pt(1.0)
     axes_height = (
         height - 72 * AROUND if isinstance(ax, TitledAxes) else height * ax.get_position().height
@@ -271,7 +271,7 @@ def show_x(ax: Axes, *values: float) -> None:
 
 def plain(text: str, longest: int = 32) -> str:
     """Return text that matplotlib draws as written, cut in the middle where it is too long."""
-    clean = "".join(c if c.isprintable() else " " for c in " ".join(str(text).split()))
+    clean = literal(" ".join(text.split()))
     if len(clean) > longest:
         half = longest // 2
         clean = f"{clean[: longest - 1 - half].rstrip()}…{clean[-half:].lstrip()}"
@@ -353,7 +353,7 @@ def finish(
     matplotlib's own, so that ``ax.set_title`` replaces it, and the legend stands below.
     """
     first, titled, alone = axes[0], style_now().titled, len(axes) == 1
-    figure: Any = first.get_figure(root=True)
+    figure = first.get_figure(root=True)
     ours = isinstance(first, TitledAxes)
     data = data.reset_index(drop=True)
     data.attrs = {"title": title, "note": note}
@@ -402,10 +402,10 @@ def _room(axes: Sequence[Axes]) -> float:
 
     That of the Axes, or up to the right edge.
     """
-    figure: Any = axes[0].get_figure(root=True)
+    figure = axes[0].get_figure(root=True)
     width = float(figure.get_size_inches()[0] * 72) / pt(1.0)
     scale = 72 / figure.dpi / pt(1.0)
-    box: Any = axes[0].get_tightbbox()
+    box = axes[0].get_tightbbox()
     left = max(0.0, axes[0].bbox.x0 - box.x0) * scale
     if not isinstance(axes[0], TitledAxes):
         return axes[0].bbox.width * scale
@@ -418,7 +418,7 @@ def _legend(ax: Axes, handles: list[Any], room: float, below: bool = False) -> t
 
     Return it and its lines.
     """
-    figure: Any = ax.get_figure(root=True)
+    figure = ax.get_figure(root=True)
     low = ax.get_tightbbox().y0 - ax.bbox.y0  # what stands below the Axes
     down = ScaledTranslation(0, (low - 4) / figure.dpi, figure.dpi_scale_trans)
     place = {
@@ -457,7 +457,7 @@ def label_points(
 
     Tied points share a name. Those in the `lead` come first, in bold.
     """
-    figure: Any = ax.get_figure(root=True)
+    figure = ax.get_figure(root=True)
     figure.draw_without_rendering()  # names are placed where the points will be
     dot = pt(figure.dpi / 72)
     points = ax.transData.transform(np.column_stack([x, y]))

@@ -8,7 +8,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
 from bayesbias.embeddings.shape import EDGES, VectorShape
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
@@ -78,8 +77,6 @@ def plot_words(
     known = list(dict.fromkeys(table["protected_word"]))
     wanted = known if words is None else [words] if isinstance(words, str) else list(words)
     wanted = [checks.choice(word, known, "protected word of this fit") for word in wanted]
-    if not wanted:
-        raise InputError("expected a word, got none", found=wanted, valid=known)
     means = fit.words(prob, estimand)
     ends = table[outcome].min(), table[outcome].max()
     means = means[means["protected_word"].isin(wanted)]
