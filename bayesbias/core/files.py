@@ -14,7 +14,6 @@ import lzma
 import math
 import os
 import re
-import stat
 import sys
 import tomllib
 import unicodedata
@@ -86,10 +85,6 @@ def guarded(
 
 def reason(error: BaseException) -> str:
     """Say in one line why a library failed."""
-    if isinstance(error, MemoryError):
-        return "it asks for more memory than there is"
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if "allow_pickle" in str(error):
@@ -102,23 +97,18 @@ def path_of(value: Any, where: object = "path", valid: str = "the path of a file
     return Path(os.path.expanduser(checks.path(value, where, valid)))
 
 
-def state_of(path: Path, *, noun: str = "file", valid: str | None = None) -> os.stat_result:
-    """Return the state of a file or pipe that can be read.
-
-    Raise what is the matter where it cannot.
-    """
-    try:
-        state = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        near = nearest(path.name, [each.name for each in path.parent.glob("*")])
-        hint = near if path.parent.is_dir() else f"there is no folder {path.parent}"
-        raise InputError(f"no such {noun}", where=path, valid=valid, hint=hint) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
-    if not stat.S_ISREG(state.st_mode):
-        kind = "a folder" if stat.S_ISDIR(state.st_mode) else "a device or a pipe"
-        raise InputError(f"is {kind}, not a {noun}", where=path, valid=valid)
-    return state
+def check_file(path: Path, *, noun: str = "file", valid: str | None = None) -> None:
+    """Refuse a path at which there is no file; one of nearly its name is named."""
+    if os.path.isfile(path):
+        return
+    problem, hint = f"is a folder, not a {noun}", None
+    if not os.path.exists(path):
+        problem, folder = f"no such {noun}", path.parent
+        near = nearest(path.name, [each.name for each in folder.glob("*")])
+        hint = near if folder.is_dir() else f"there is no folder {folder}"
+    elif not os.path.isdir(path):
+        problem = f"is a device or a pipe, not a {noun}"
+    raise InputError(problem, where=path, valid=valid, hint=hint)
 
 
 @contextlib.contextmanager
@@ -153,7 +143,7 @@ def opened(
     bayesbias.InputError: nowhere.csv: no such file
     """
     on_disk, member = split_member(path) if unpack else (path, "")
-    state_of(on_disk, noun=noun, valid=valid)
+    check_file(on_disk, noun=noun, valid=valid)
     try:
         with open(on_disk, "rb", buffering=buffering) as file:
             yield unpacked(file, path, member) if unpack else file

@@ -267,7 +267,7 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
     if os.sep in text or on_disk.suffix in readers.suffixes():
-        files.state_of(on_disk, noun="vector file")
+        files.check_file(on_disk, noun="vector file")
     if text in files.list_names("wordlists"):
         raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
     raise checks.unknown(text, [*list_embeddings(), "a path", *GENSIM_DATA], "embedding")

@@ -17,7 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.core.files import guarded, path_of, state_of, whole_file
+from bayesbias.core.files import check_file, guarded, path_of, whole_file
 from bayesbias.inference.likelihood import Collapsed
 from bayesbias.inference.sampling import labelled
 from bayesbias.models.loading import parse_model
@@ -112,7 +112,7 @@ def read_fit(
         If the file is missing, damaged, or not a fit.
     """
     where = path_of(path, "path", _VALID)
-    state_of(where, valid=_VALID)
+    check_file(where, valid=_VALID)
     with (
         guarded(where, "cannot be read as netCDF", valid=_VALID),
         xr.open_datatree(where, engine="h5netcdf") as opened,

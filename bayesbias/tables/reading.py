@@ -11,7 +11,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import guarded, path_of, sha256_file, state_of
+from bayesbias.core.files import check_file, guarded, path_of, sha256_file
 from bayesbias.core.formatting import some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet
 from bayesbias.embeddings.embedding import Embedding
@@ -89,7 +89,7 @@ def load_distances(
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
-        state_of(path, noun="table", valid="a .csv or .parquet file")
+        check_file(path, noun="table", valid="a .csv or .parquet file")
         return _pair_table(read_frame(path), Source(str(path), file=True), repeats, name, path)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
 
