@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import pickle
+import tarfile
 import zipfile
 
 import numpy as np
@@ -125,6 +126,10 @@ def test_other_pickles_are_refused(tmp_path):
     pd.DataFrame(MATRIX, WORDS).to_pickle(tmp_path / "frame.pkl")
     with pytest.raises(InputError, match=r"read_pickle.*to_parquet"):
         bb.load_embedding(tmp_path / "frame.pkl", ASKED)
+    with tarfile.open(tmp_path / "v.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "frame.pkl")
+    with pytest.raises(InputError, match="tar archive"):
+        bb.load_embedding(tmp_path / "v.tar.gz", ASKED)
     (tmp_path / "v.txt").write_text(LINES.decode(), encoding="utf-16")
     with pytest.raises(InputError, match="UTF-16"):
         bb.load_embedding(tmp_path / "v.txt", ASKED)
@@ -214,6 +219,7 @@ RECORDS = [{"word": word, "vector": row} for word, row in GOOD]
         json.dumps({"vectors": MATRIX.tolist(), "words": WORDS}),
         "\n".join(map(json.dumps, RECORDS)),
         "\n".join(json.dumps({"token": word, "pos": "X", "embedding": row}) for word, row in GOOD),
+        "\n".join(json.dumps({"object": "x", "embedding": row, "input": w}) for w, row in GOOD),
         "\n".join(json.dumps({word: row}) for word, row in GOOD),
     ],
 )
@@ -278,6 +284,7 @@ def test_a_zip_of_several_files_needs_a_name(tmp_path):
             b'x,lemma,v\n0,rabbi,"[1.\n 2. 3.]"\n1,priest,"[4. 5.\n 6.]"\n2,imam,"[7. 8.\n 9.]"\n',
             "",
         ),
+        (b'w,v\nrabbi,"[np.float64(1), 2, 3]"\npriest,"[4, 5, 6]"\nimam,"[7, 8, 9]"\n', ""),
         (b"lemma,a,b,c\n" + LINES.replace(b" ", b","), ""),
         (b'"";"V1";"V2";"V3"\nrabbi;1,0;2;3\npriest;4;5;6\nimam;7;8,0;9\n', ""),
     ],

@@ -274,7 +274,10 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
     ("content", "message"),
     [
         (b"", "got nothing"),
-        (b"3 4\n" + LINES, "line 2: expected a word and 4 numbers, got 3 numbers"),
+        (
+            b"3 4\n" + LINES,
+            "line 2: expected a word and 4 numbers, got 3 numbers. If the header is wrong",
+        ),
         (b"rabbi 1,5 2,5\nimam 1,5 2,5\n", "a known format"),
         (b"word,a,b\nrabbi,1,x\n", "a dimension in each column, got 'b'"),
         (b"rabbi nan 2\nimam 0 0\n", "expected a vector for 'rabbi', got only zeros, NaN"),

@@ -71,6 +71,7 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
             return form, layout, head.compressed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
+    other = "a tar archive; unpack it" if head.start[257:262] == b"ustar" else other
     problem = "expected a known format of word vectors"
     found = other or (first if first.isprintable() else head.start[:20])
     raise InputError(problem, where=path, found=found, valid=valid_formats())

@@ -220,7 +220,8 @@ def gather(
         empty += words.count(b"")
     count, skipped = place - empty, reading.skipped
     if reading.first and ((tried and not found) or len(skipped) > count):
-        raise reading.first[0]
+        hint = "if the header is wrong, delete line 1" if reading.layout.count else None
+        raise reading.first[0].retold(hint=hint)
     notes = [f"skipped {number_of(len(skipped), unit)} ({some(skipped, 4)})"] if skipped else []
     if reading.layout.count not in (None, count):
         stated = f"its header states {reading.layout.count:,} words, and the file has {count:,}"

@@ -16,7 +16,8 @@ from bayesbias.core.files import blocks_of_lines, guarded
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
 
-_WORD = ("word", "words", "token", "term", "item", "")  # "" as pandas and R write an index
+# "" as pandas and R write an index
+_WORD = ("word", "words", "token", "term", "item", "lemma", "text", "input", "")
 _ASIDE = re.compile(
     r"(?i)(unnamed: \d+|(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index)?"
 )
@@ -169,7 +170,7 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
 def _numbers_in(cell: str, separator: str) -> list[str]:
     """Return the numbers of a cell, which is one (with a decimal comma, perhaps) or a list."""
     if cell[:1] == "[":
-        return re.sub(r"[][,]", " ", cell).split()
+        return re.sub(r"np\.float\d+|[][(),]", " ", cell).split()
     return [cell if separator == "," else cell.replace(",", ".")]
 
 
