@@ -32,7 +32,6 @@ from bayesbias.core.progress import ticking
 from bayesbias.wordlists.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 __all__ = [
-    "ClassifierError",
     "Predictions",
     "list_predictions",
     "load_predictions",
@@ -320,29 +319,6 @@ def list_predictions(name: str = "m1") -> Predictions:
     return load_predictions(data_dir("sentiment") / f"{name}.csv")
 
 
-class ClassifierError(InputError):
-    """A classifier failed on some sentences. What was finished before is kept.
-
-    Attributes
-    ----------
-    finished : pandas.DataFrame
-        ``sentence, probability`` of the batches before.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> def broken(sentences):
-    ...     raise OSError("no memory")
-    >>> try:
-    ...     bb.score_sentences(broken, progress=False)
-    ... except ClassifierError as error:
-    ...     print(len(error.finished))
-    0
-    """
-
-    finished: pd.DataFrame
-
-
 def score_sentences(
     classifier: Any,
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
@@ -388,11 +364,9 @@ def score_sentences(
 
     Raises
     ------
-    ClassifierError
-        If the classifier fails on a batch or returns what are no probabilities. Its ``finished``
-        holds the batches before, and `partial` keeps them.
     InputError
-        If there is no such classifier or corpus.
+        If there is no such classifier or corpus, its classes seem swapped, or it fails on a batch or
+        returns what are no probabilities. `partial` keeps the batches before.
 
     Examples
     --------
@@ -419,13 +393,14 @@ def score_sentences(
                 place = f"sentences {first + 1} to {first + len(part)} of {len(left)}"
                 ours = isinstance(error, InputError)
                 reason = str(error) if ours else f"{type(error).__name__}: {error}"
-                raise _failed(f"failed on {place}: {reason}", model, done, kept) from error
+                raise _failed(f"failed on {place}: {reason}", model, len(done), kept) from error
             if kept is not None:
                 with whole_file(kept) as temporary:
-                    rows = _finished(done).to_csv(index=False, lineterminator="\n")
-                    temporary.write_text(f"{_owner(model)}\n{rows}", encoding="utf-8")
+                    rows = pd.Series(done, name="probability").rename_axis("sentence")
+                    text = rows.to_csv(lineterminator="\n")
+                    temporary.write_text(f"{_owner(model)}\n{text}", encoding="utf-8")
             tick(len(part))
-    notes += _check_classes(model, done, kept) if check else []
+    notes += _check_classes(model, len(done), kept) if check else []
     notes += _weaknesses(model, done)
     frame = frame.assign(classifier=model.name, probability=[done[s] for s in sentences])
     if kept is not None:
@@ -435,26 +410,18 @@ def score_sentences(
 
 
 def _failed(
-    problem: str, model: Classifier, done: Mapping[str, float], kept: Path | None, hint: str = ""
-) -> ClassifierError:
-    """Return an error that holds what was finished, and says where it is."""
+    problem: str, model: Classifier, done: int, kept: Path | None, hint: str = ""
+) -> InputError:
+    """Return an error that says where the finished predictions are."""
     if done:
-        finished = number_of(len(done), "finished prediction")
+        finished = number_of(done, "finished prediction")
         where = "with partial=FILE a second run continues" if kept is None else f"kept in {kept}"
         hint = "; ".join(filter(None, (hint, f"{finished}: {where}")))
-    name = f"classifier {model.name!r}"
-    error = ClassifierError(in_one_line(problem), where=name, hint=hint or None)
-    error.finished = _finished(done)
-    return error
+    return InputError(in_one_line(problem), where=f"classifier {model.name!r}", hint=hint or None)
 
 
 def _owner(model: Classifier) -> str:
-    sha256 = model.provenance.get("sha256")
-    return f"# finished by: {model.name}" + (f" {sha256[:16]}" if sha256 else "")
-
-
-def _finished(done: Mapping[str, float]) -> pd.DataFrame:
-    return pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
+    return f"# finished by: {model.name} {model.provenance.get('sha256', '')[:16]}".rstrip()
 
 
 def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
@@ -472,7 +439,7 @@ def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
     return done
 
 
-def _check_classes(model: Classifier, done: Mapping[str, float], kept: Path | None) -> list[str]:
+def _check_classes(model: Classifier, done: int, kept: Path | None) -> list[str]:
     """Refuse a classifier that takes good for bad; return notes."""
     try:
         good, bad = model(list(_GOOD)), model(list(_BAD))

@@ -9,7 +9,6 @@ import pytest
 from helpers.classifiers import score, toy
 
 import bayesbias as bb
-from bayesbias.classifiers.predictions import ClassifierError
 
 
 @pytest.mark.slow
@@ -51,7 +50,7 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
     ],
 )
 def test_what_is_no_probability_is_refused(answer, message):
-    with pytest.raises(ClassifierError, match=message):
+    with pytest.raises(bb.InputError, match=message):
         bb.score_sentences(answer)
 
 
@@ -65,17 +64,11 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
         return score(sentences)
 
     with pytest.raises(
-        ClassifierError,
+        bb.InputError,
         match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
-    ) as e:
+    ):
         bb.score_sentences(fails_once, batch=100, partial=kept)
-    assert (
-        e.value.finished["sentence"].tolist()
-        == bb.wordlists.occupation_sentences()["sentence"][:300].tolist()
-    )
-    np.testing.assert_array_equal(
-        e.value.finished["probability"], score(e.value.finished["sentence"])
-    )
+    assert len(kept.read_text().splitlines()) == 302  # with the owner and a header
     with pytest.raises(bb.InputError, match="expected unfinished predictions of this classifier"):
         bb.score_sentences(score, partial=kept, name="another")
     made = bb.score_sentences(fails_once, batch=100, partial=kept, check=False)
@@ -89,9 +82,8 @@ def test_swapped_classes_are_found(tmp_path):
     def swapped(sentences):
         return [1 - p for p in score(sentences)]
 
-    with pytest.raises(ClassifierError, match="seems to have its classes swapped") as caught:
+    with pytest.raises(bb.InputError, match="seems to have its classes swapped"):
         bb.score_sentences(swapped)
-    assert len(caught.value.finished) == 840
     made = bb.score_sentences(swapped, check=False)
     np.testing.assert_allclose(
         made.frame["probability"], [1 - p for p in score(made.frame["sentence"])]
