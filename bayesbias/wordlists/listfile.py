@@ -507,13 +507,14 @@ def _classes(
     data: Mapping[str, Any], where: str, problems: Problems, short_form: bool
 ) -> tuple[WordClass, ...]:
     tables, shared = data.get("class"), data.get("attribute_sets")
-    if not tables or not isinstance(tables, list | tuple):
+    listed = tables if isinstance(tables, list | tuple) else ()
+    if not listed or not all(isinstance(table, Mapping) for table in listed):
         problems.add(
             "expected one class or more, each a table [[class]]", f"{where}, class", tables
         )
         return ()
     classes: list[WordClass] = []
-    for number, table in enumerate(tables, start=1):
+    for number, table in enumerate(listed, start=1):
         here, name = f"{where}, class number {number}", f"class number {number}"
         with problems.kept():
             name = checks.label(checks.text(table.get("name"), f"{here}, name"), f"{here}, name")
