@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr
@@ -10,7 +12,13 @@ from bayesbias.scores.score import Score
 from bayesbias.studies.wefat.result import WefatResult, of_fit
 from helpers.fits import made_up
 
-SPREADS = {"sigma": 0.02, "wsd": 0.02, "tsd": 0.03, "bsd": 0.004, "rsd": 0.003}
+SPREADS = {
+    "sigma": 0.02,
+    "word_sd": 0.02,
+    "target_sd": 0.03,
+    "target_by_set_sd": 0.004,
+    "word_slope_sd": 0.003,
+}
 
 
 def made_up_test(
@@ -73,6 +81,8 @@ def made_up_test(
         "percent_women": {"of": "percent_women", "source": "/x/occupations.csv", "sha256": "3" * 64}
     }
     fit = made_up(frame, "wefat", SPREADS, sd=0.0005, apart=apart)
+    sampler = {**fit.provenance["sampler"], "method": "collapsed"}  # effects follow from the SDs
+    fit = replace(fit, provenance={**fit.provenance, "sampler": sampler})
     return of_fit(
         published,
         fit,
