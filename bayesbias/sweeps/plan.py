@@ -24,6 +24,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError
 from bayesbias.core.files import data_dir, read_toml, sha256_file, sha256_of, split_member
 from bayesbias.core.packages import own_version
+from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
@@ -301,8 +302,8 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     for wordlist, controls in itertools.product(plan.wordlists, plan.controls):
         words, known = located(wordlist, list_wordlists()), ("none", *list_controls())
         chosen = None if controls == "default" else located(controls, known)
-        lists[wordlist, controls] = _read(load_wordlist, words, chosen)
-    models = {name: _read(load_model, located(name, list_models())) for name in plan.models}
+        lists[wordlist, controls] = or_message(load_wordlist, words, chosen)
+    models = {name: or_message(load_model, located(name, list_models())) for name in plan.models}
     embeddings = (*list_embeddings(), *GENSIM_DATA)
     sources = [("embedding", entry, located(entry, embeddings)) for entry in plan.embeddings]
     sources += [("distances", entry, located(entry, ())) for entry in plan.distances]
@@ -330,12 +331,12 @@ def group_cells(plan: SweepPlan) -> list[CellGroup]:
     return groups
 
 
-def _read(read: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what is read, or the message where it cannot be."""
+def or_message(make: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Return what is made, or the message of an error, which belongs to the cells that need it."""
     try:
-        return read(*arguments)
-    except BayesbiasError as error:
-        return str(error)
+        return make(*arguments, **options)
+    except Exception as error:
+        return describe_error(error)
 
 
 def digest_of(location: str) -> dict[str, str] | None:

@@ -55,9 +55,6 @@ class SweepResult(sections.Result):
     frame : pandas.DataFrame
         The tidy table, as in ``results.csv``: one row per cell, quantity and estimand; of a failed
         cell one row with its error. See `run_sweep`.
-    timing : pandas.DataFrame
-        ``cell, load_s, sample_s, fit_s, summarise_s`` in seconds, one row per fitted cell;
-        ``load_s`` is shared by all cells of one embedding.
     out : Path
         The folder.
     reused : int
@@ -86,7 +83,6 @@ class SweepResult(sections.Result):
     study = "sweep"  # whose sections show it, see bayesbias.output
 
     frame: pd.DataFrame
-    timing: pd.DataFrame
     out: Path
     reused: int
     others: int = 0
@@ -152,9 +148,7 @@ class SweepResult(sections.Result):
         """
         frame = self.frame
         present = frame.loc[frame["quantity"] == "contrast", "term"].drop_duplicates().tolist()
-        if contrast is None:
-            usual = [f"{a} - {b}" for a, b in CONTRASTS]
-            contrast = next((name for name in [*usual, *present] if name in present), "")
+        contrast = _usual(present) if contrast is None else contrast
         if present:
             for value, column in ((contrast, "term"), (level, "level"), (estimand, "estimand")):
                 known = (
@@ -223,10 +217,14 @@ class SweepResult(sections.Result):
 
         found = pd.DataFrame(columns=["contrast"]) if self.apart is None else self.apart
         if contrast is None:
-            usual = [f"{a} - {b}" for a, b in CONTRASTS]
-            present = found["contrast"].unique().tolist()
-            contrast = next((name for name in [*usual, *present] if name in present), "")
+            contrast = _usual(found["contrast"].unique().tolist())
         return found[found["contrast"] == contrast].reset_index(drop=True)
+
+
+def _usual(present: Sequence[str]) -> str:
+    """Return the contrast that is shown first."""
+    usual = [f"{a} - {b}" for a, b in CONTRASTS]
+    return next((name for name in [*usual, *present] if name in present), "")
 
 
 @dataclass(frozen=True)
@@ -292,10 +290,7 @@ def collect_results(
     cells: Sequence[SweepCell], out: Path, failed: Mapping[str, str], reused: int
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
-    times = []
     for cell in cells:
         about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
         if cell.key in failed:
@@ -304,17 +299,14 @@ def collect_results(
         record = json.loads((out / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
         about |= {"status": "ok", **_facts(record)}
         rows += [{**row, **about} for row in record["rows"]]
-        times.append({"cell": cell.key, **record["timing"]})
     frame = frame_of(rows)
-    timing = pd.DataFrame(times, columns=["cell", "load_s", "sample_s", "fit_s", "summarise_s"])
-    for name, table in (("results", frame), ("timing", timing)):
-        with whole_file(out / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=False)
+    with whole_file(out / "results.csv") as temporary:
+        frame.to_csv(temporary, index=False)
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
     others = {path.stem for path in (out / "cells").glob("*.json")} - {cell.key for cell in cells}
     apart = subtract_cells(frame, out / "draws")
-    return SweepResult(frame, timing, out, reused, len(others), apart)
+    return SweepResult(frame, out, reused, len(others), apart)
 
 
 def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,7 +314,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
 
     Of words, those that a result rests on: no controls.
     """
-    coverage, state = record["coverage"], record["diagnostics"]
+    coverage, state = record["provenance"]["coverage"], record["diagnostics"]
     left_out = [name for name, group in coverage["protected"].items() if group.get("left_out")]
     protected = coverage["protected"]
     stereotypes = {name: of for name, of in coverage["attributes"].items() if name not in CONTROLS}

@@ -12,7 +12,6 @@ import io
 import itertools
 import json
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +24,7 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import check_folder, plain, records, whole_file
 from bayesbias.core.packages import own_version
 from bayesbias.core.progress import ticking
-from bayesbias.core.workers import Hands, Task, describe_error
+from bayesbias.core.workers import Hands, Task
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
@@ -33,15 +32,8 @@ from bayesbias.inference.view import View
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.association.interpretation import interpret_fit
-from bayesbias.sweeps.plan import (
-    READING,
-    SETTINGS,
-    CellGroup,
-    SweepCell,
-    SweepPlan,
-    group_cells,
-    load_plan,
-)
+from bayesbias.sweeps import plan as plans
+from bayesbias.sweeps.plan import CellGroup, SweepCell, SweepPlan, or_message
 from bayesbias.sweeps.result import SweepResult, collect_results
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, keep_common
@@ -49,8 +41,8 @@ from bayesbias.tables.reading import load_distances
 from bayesbias.wordlists.wordlist import WordList
 
 MARKER = "sweep.json"
-type _Made = tuple[PairTable, list[SweepCell], float]
-"""A table, the cells that it is for, and the seconds it took."""
+type _Made = tuple[PairTable, list[SweepCell]]
+"""A table, and the cells that it is for."""
 
 
 def run_sweep(
@@ -64,9 +56,9 @@ def run_sweep(
 ) -> SweepResult:
     """Fit every model of a plan to every table of it.
 
-    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage,
-    provenance, timing) and ``draws/KEY.npz`` with the draws of its overall contrasts. At the end it
-    writes the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The
+    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, and
+    provenance with the coverage) and ``draws/KEY.npz`` with the draws of its overall contrasts. At
+    the end it writes the tidy table ``results.csv`` and ``results.parquet``. The
     results are in the order of the plan and do not depend on how the work was divided, killed or
     resumed.
 
@@ -124,10 +116,10 @@ def run_sweep(
     ...     "level == 'overall' and quantity == 'contrast'"
     ... )  # doctest: +SKIP
     """
-    plan, out = load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
+    plan, out = plans.load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
     hands = Hands(workers, dask)
     _open_folder(out, plan, resume)
-    groups = group_cells(plan)
+    groups = plans.group_cells(plan)
     cells = [cell for group in groups for cell in group.cells]
     finished = {cell.key for cell in cells if (out / "cells" / f"{cell.key}.json").is_file()}
     failed = {cell.key: cell.error for cell in cells if cell.error is not None}
@@ -184,20 +176,20 @@ def _tasks(
             by_list.setdefault(cell.list_label, []).append(cell)
         lists = [own[0].words for own in by_list.values()]
 
-        def then(result: tuple[list[PairTable | str], float]) -> None:
+        def then(tables: list[PairTable | str]) -> None:
             made: list[_Made] = []
-            for table, own in zip(result[0], by_list.values(), strict=True):
+            for table, own in zip(tables, by_list.values(), strict=True):
                 if isinstance(table, str):
                     fail(own, table)
                 else:
-                    made.append((table, own, result[1]))
+                    made.append((table, own))
             arrived(group, made)
 
         def lost(error: str) -> None:
             fail(cells, error)
             arrived(group, [])
 
-        options = {key: getattr(plan, key) for key in READING}
+        options = {key: getattr(plan, key) for key in plans.READING}
         arguments = (group.location, None if group.source == "distances" else lists, options)
         return Task(make_tables, arguments, then, lost, tables=True)
 
@@ -209,20 +201,19 @@ def _tasks(
         for each in itertools.chain(*held) if len(held) == len(shared) else ():
             by_list.setdefault(each[1][0].list_label, []).append(each)
         for members in by_list.values():
-            tables, own, seconds = zip(*members, strict=True)
+            tables, own = zip(*members, strict=True)
             try:
-                start(zip(keep_common(tables), own, seconds, strict=True))
+                start(zip(keep_common(tables), own, strict=True))
             except InputError as error:
                 fail(list(itertools.chain(*own)), str(error))
 
     def start(made: Iterable[_Made]) -> None:
-        each = [(table, cell, seconds) for table, own, seconds in made for cell in own]
-        fits = [fit_task(*asked) for asked in each if asked[1].key in wanted]
-        tasks.extendleft(reversed(fits))
+        each = [(table, cell) for table, own in made for cell in own if cell.key in wanted]
+        tasks.extendleft(fit_task(table, cell) for table, cell in reversed(each))
 
-    def fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
+    def fit_task(table: PairTable, cell: SweepCell) -> Task:
         assert isinstance(cell.spec, ModelSpec)  # the others have failed already
-        settings = {name: getattr(plan, name) for name in SETTINGS}
+        settings = {name: getattr(plan, name) for name in plans.SETTINGS}
         settings |= {"model": cell.labels["model"], "seed": cell.fit_seed}
 
         def then(result: dict[str, Any] | str) -> None:
@@ -231,7 +222,6 @@ def _tasks(
             version = result["provenance"]["versions"]["bayesbias"]
             if version != own_version():
                 return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
-            result["timing"] = {"load_s": round(load_s, 4), **result["timing"]}
             if "draws" in result:
                 with whole_file(out / "draws" / f"{cell.key}.npz") as temporary:
                     temporary.write_bytes(result.pop("draws"))
@@ -254,12 +244,8 @@ def _tasks(
 
 def make_tables(
     location: str, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
-) -> tuple[list[PairTable | str], float]:
-    """Make the table of distances, or one of each word list; a text where that fails.
-
-    Return them and the seconds it took.
-    """
-    started = time.perf_counter()
+) -> list[PairTable | str]:
+    """Make the table of distances, or one of each word list; a text where that fails."""
 
     def load(words: Sequence[str]) -> Any:
         return load_embedding(
@@ -273,42 +259,24 @@ def make_tables(
         )
 
     if wordlists is None:
-        tables = [_or_message(load_distances, location, repeats=options["repeats"])]
-    else:
-        every = _or_message(
-            load, list(dict.fromkeys(w for words in wordlists for w in words.words))
-        )
-        if isinstance(every, str):  # one list may ask for a word whose vector is broken
-            tables = [
-                _or_message(lambda of: distance_table(load(of.words), of), of) for of in wordlists
-            ]
-        else:
-            tables = [_or_message(distance_table, every, words) for words in wordlists]
-    return tables, time.perf_counter() - started
-
-
-def _or_message(make: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    try:
-        return make(*arguments, **options)
-    except Exception as error:  # whatever it is, it belongs to this cell
-        return describe_error(error)
+        return [or_message(load_distances, location, repeats=options["repeats"])]
+    every = or_message(load, list(dict.fromkeys(w for words in wordlists for w in words.words)))
+    if isinstance(every, str):  # one list may ask for a word whose vector is broken
+        return [or_message(lambda of: distance_table(load(of.words), of), of) for of in wordlists]
+    return [or_message(distance_table, every, words) for words in wordlists]
 
 
 def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any] | str:
     """Fit one cell and return all that is kept of it, or a message."""
-    return _or_message(_fit_and_describe, table, model, settings)
+    return or_message(_fit_and_describe, table, model, settings)
 
 
 def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    started = time.perf_counter()
     spec = parse_model(model.encode("utf-8"), settings["model"])
     sampling = {name: settings[name] for name in ("draws", "tune", "chains", "seed")}
     # One core: there are as many workers as cores already.
     result = fit(table, spec, pointwise=False, cores=1, progress=False, **sampling)
-    fitted = time.perf_counter()
     prob, rope = settings["prob"], settings["rope"]
-    provenance = dict(result.provenance)
-    coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
     unit = "cosine distance" if spec.outcome == "distance" else spec.outcome
     rows: list[dict[str, Any]] = []
     drawn, overall = {}, {"level": "overall", "estimand": "population"}
@@ -331,13 +299,7 @@ def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any])
         "rows": rows,
         "diagnostics": plain(result.diagnostics()),
         "warnings": list(interpret_fit(result, View(prob, rope)).warnings),
-        "coverage": coverage,
-        "provenance": provenance,
-        "timing": {
-            "sample_s": timing["sample_s"],
-            "fit_s": round(fitted - started, 4),
-            "summarise_s": round(time.perf_counter() - fitted, 4),
-        },
+        "provenance": dict(result.provenance),
     }
     if drawn:
         buffer = io.BytesIO()

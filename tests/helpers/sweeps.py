@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from bayesbias.inference.view import verdict
 from bayesbias.sweeps.result import CELL_COLUMNS, SweepResult, frame_of
@@ -146,4 +145,4 @@ def made_up_sweep(
                 "mean": mean,
             }
             rows.append(row | ends)
-    return SweepResult(frame_of(rows), pd.DataFrame(), Path("out"), 0)
+    return SweepResult(frame_of(rows), Path("out"), 0)
