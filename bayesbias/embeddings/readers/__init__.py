@@ -3,6 +3,7 @@
 A new format is one file beside this one and one line in `KNOWN`.
 """
 
+import dataclasses
 import io
 import os
 import re
@@ -63,12 +64,14 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
     """Return the format of a file, its layout, and whether it is compressed."""
     with opened(path, unpack=True, noun="vector file", buffering=0) as stream:
         packed = not isinstance(stream, io.RawIOBase)
-        head = Head(path, stream.read(_HEAD_BYTES), packed, vocab)
+        start = stream.read(_HEAD_BYTES)
+    head = Head(path, start.removeprefix(b"\xef\xbb\xbf"), packed, vocab)
     if not head.start.strip():
         raise InputError("expected vectors, got nothing", where=path, valid=valid_formats())
     for form in KNOWN:
         if layout := form.recognize(head):
-            return form, layout, head.compressed
+            mark = len(start) - len(head.start)
+            return form, dataclasses.replace(layout, start=layout.start + mark), packed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
     other = "a tar archive; unpack it" if head.start[257:262] == b"ustar" else other

@@ -15,7 +15,15 @@ import numpy as np
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, opened, parse_json, read_bytes
 from bayesbias.core.formatting import some
-from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, is_number
+from bayesbias.embeddings.readers.common import (
+    Format,
+    Head,
+    Layout,
+    Reading,
+    Rows,
+    is_number,
+    starting_with,
+)
 from bayesbias.embeddings.readers.pickles import pickled
 from bayesbias.embeddings.readers.tables import rows_of_matrix
 
@@ -186,7 +194,7 @@ def _recognize_npz(head: Head) -> Layout | None:
 
 def _recognize_numbers(head: Head) -> Layout | None:
     """Recognize lines of numbers alone, where words are given or lie beside them."""
-    lines = head.start[head.mark :].splitlines()[:5]
+    lines = head.start.splitlines()[:5]
     for separator in ("\t", ",", " "):
         rows = [line.strip().split(separator.encode()) for line in lines]
         alike = len({len(row) for row in rows}) == 1 and len(rows[0]) > 2
@@ -196,16 +204,8 @@ def _recognize_numbers(head: Head) -> Layout | None:
     return None
 
 
-def _recognize_hdf5(head: Head) -> Layout | None:
-    return Layout() if head.start[:4] == b"\x89HDF" and not head.compressed else None
-
-
-def _recognize_npy(head: Head) -> Layout | None:
-    return Layout() if head.start[:6] == b"\x93NUMPY" and not head.compressed else None
-
-
-NPY = Format("npy", (".npy",), _recognize_npy, read_npy)
+NPY = Format("npy", (".npy",), starting_with(b"\x93NUMPY"), read_npy)
 NPZ = Format("npz", (".npz",), _recognize_npz, read_npz)
-HDF5 = Format("HDF5", (".h5", ".hdf5"), _recognize_hdf5, read_hdf5)
+HDF5 = Format("HDF5", (".h5", ".hdf5"), starting_with(b"\x89HDF"), read_hdf5)
 SAFETENSORS = Format("safetensors", (".safetensors",), _recognize_safetensors, read_safetensors)
 NUMBERS = Format("text of numbers", (".tsv", ".txt"), _recognize_numbers, read_numbers)

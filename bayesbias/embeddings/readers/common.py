@@ -25,17 +25,12 @@ type Block = tuple[Sequence[bytes], Callable[[list[int]], Any]]
 
 @dataclass(frozen=True)
 class Head:
-    """The first megabyte of a file, uncompressed, from which its format is told."""
+    """The first megabyte of a file, uncompressed and without a byte-order mark."""
 
     path: Path
     start: bytes
     compressed: bool
     vocab: Path | None = None
-
-    @property
-    def mark(self) -> int:
-        """The length of the byte-order mark at the start."""
-        return 3 if self.start.startswith(b"\xef\xbb\xbf") else 0
 
 
 @dataclass(frozen=True)
@@ -170,6 +165,16 @@ class Format:
     recognize: Callable[[Head], Layout | None]
     read: Callable[[Reading], Rows]
     sparse: bool = False
+
+
+def starting_with(*magic: bytes, packed: bool = False) -> Callable[[Head], Layout | None]:
+    """Recognize a file by its first bytes, if need be also a compressed one."""
+
+    def recognize(head: Head) -> Layout | None:
+        known = head.start.startswith(magic) and (packed or not head.compressed)
+        return Layout() if known else None
+
+    return recognize
 
 
 def gather(

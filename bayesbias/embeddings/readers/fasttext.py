@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.readers import common
-from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
+from bayesbias.embeddings.readers.common import Format, Reading, Rows, gather, starting_with
 
 _LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
@@ -109,8 +109,10 @@ def _entries(reading: Reading, file: BinaryIO, entries: int) -> Iterator[common.
     file.seek(start)
 
 
-def _recognize(head: Head) -> Layout | None:
-    return Layout() if head.start[:4] == _MAGIC else None
-
-
-FORMAT = Format("fastText binary", (".bin",), _recognize, read_fasttext, sparse=True)
+FORMAT = Format(
+    "fastText binary",
+    (".bin",),
+    starting_with(_MAGIC, packed=True),
+    read_fasttext,
+    sparse=True,
+)

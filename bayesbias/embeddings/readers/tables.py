@@ -14,7 +14,15 @@ import pandas as pd
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
 from bayesbias.embeddings.readers import common
-from bayesbias.embeddings.readers.common import Format, Head, Layout, Reading, Rows, gather
+from bayesbias.embeddings.readers.common import (
+    Format,
+    Head,
+    Layout,
+    Reading,
+    Rows,
+    gather,
+    starting_with,
+)
 
 # "" as pandas and R write an index
 _WORD = ("word", "words", "token", "term", "item", "lemma", "text", "input", "")
@@ -176,7 +184,7 @@ def _numbers_in(cell: str, separator: str) -> list[str]:
 
 def _recognize(head: Head) -> Layout | None:
     """Recognize a column of words beside columns of numbers or one of lists."""
-    start = io.StringIO(head.start[head.mark : 1 << 17].decode("utf-8", "replace"), newline="")
+    start = io.StringIO(head.start[: 1 << 17].decode("utf-8", "replace"), newline="")
     for separator in (",", "\t", ";"):
         start.seek(0)
         rows = list(itertools.islice(csv.reader(start, delimiter=separator), 2))
@@ -194,7 +202,7 @@ def _recognize(head: Head) -> Layout | None:
             continue
         if columns := word_and_dimensions(names, first, head.path):
             dim = sum(np.size(first[c]) for c in columns[1:])
-            return Layout(dim, None, head.mark, separator, header, tuple(columns), width)
+            return Layout(dim, None, 0, separator, header, tuple(columns), width)
     return None
 
 
@@ -228,13 +236,11 @@ def read_columnar(reading: Reading) -> Rows:
     return rows_of_matrix(reading, words, vectors)
 
 
-def _is_columnar(head: Head) -> Layout | None:
-    known = head.start.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"))
-    return Layout() if known and not head.compressed else None
-
-
 COLUMNAR = Format(
-    "Parquet or Arrow", (".parquet", ".feather", ".arrow"), _is_columnar, read_columnar
+    "Parquet or Arrow",
+    (".parquet", ".feather", ".arrow"),
+    starting_with(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"),
+    read_columnar,
 )
 
 
@@ -260,8 +266,8 @@ def read_json(reading: Reading) -> Rows:
 
 
 def _is_json(head: Head) -> Layout | None:
-    known = re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start[head.mark :])
-    return Layout(start=head.mark) if known else None
+    known = re.match(rb'\s*(\{\s*"|\[\s*[{\[])', head.start)
+    return Layout() if known else None
 
 
 JSON = Format("JSON", (".json", ".jsonl"), _is_json, read_json)

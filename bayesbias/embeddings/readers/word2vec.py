@@ -120,7 +120,7 @@ def _records(reading: Reading) -> Iterator[common.Block]:
 
 def _layout_of_headed(head: Head, text: bool) -> Layout | None:
     """Return the layout of text (or binary) with a header of word2vec."""
-    first, _, rest = head.start[head.mark :].partition(b"\n")
+    first, _, rest = head.start.partition(b"\n")
     header = _HEADER.match(first)
     if not header or not 0 < int(header[2]) <= common.MOST_DIMENSIONS:
         return None
@@ -129,11 +129,11 @@ def _layout_of_headed(head: Head, text: bool) -> Layout | None:
     plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)
     if text != (not _CONTROL.search(sample) and 2 * plain >= len(sample)):
         return None
-    return Layout(dim, count, head.mark + len(first) + 1)
+    return Layout(dim, count, len(first) + 1)
 
 
 def _layout_of_glove(head: Head) -> Layout | None:
-    lines = head.start[head.mark :].split(b"\n")
+    lines = head.start.split(b"\n")
     lines = lines[: min(max(1, len(lines) - 1), 100)]  # the last may be cut
     fields = [line.split() for line in lines if line.strip()]
     numbers = any(len(f) > 1 and is_number(f[-1]) for f in fields)
@@ -142,7 +142,7 @@ def _layout_of_glove(head: Head) -> Layout | None:
     # Numbers at the end of a line, most often: a word may hold blanks, but few end in a number.
     lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
     dim = collections.Counter(lengths).most_common(1)[0][0]
-    return Layout(dim, None, head.mark) if dim else None
+    return Layout(dim) if dim else None
 
 
 TEXT = Format(
