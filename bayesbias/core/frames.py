@@ -51,28 +51,26 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
     out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
-            problem = "the name of a column must be a text"
+            problem = "expected texts as names of columns"
             raise InputError(problem, where=where, found=name)
         here = f"{where}, column {name}"
-        column = _plain_column(frame.iloc[:, place], here, known is None or name in known)
-        if column is not None:
-            out.isetitem(place, column)
+        strict = known is None or name in known
+        out.isetitem(place, _plain_column(frame.iloc[:, place], here, strict))
     return out
 
 
-def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series | None":
-    """Return a column made plain; None where it is."""
+def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series":
     import pandas as pd
 
     kinds, dtype = pd.api.types, column.dtype
     if isinstance(dtype, pd.CategoricalDtype) and not kinds.is_string_dtype(dtype.categories):
         return column.astype(dtype.categories.dtype)
     if isinstance(dtype, pd.StringDtype | pd.CategoricalDtype):
-        return None
+        return column
     extension = kinds.is_extension_array_dtype(dtype)
     if kinds.is_bool_dtype(dtype) and extension:
         return column.astype(object if column.isna().any() else bool)
-    if kinds.is_numeric_dtype(dtype) and not kinds.is_complex_dtype(dtype):
+    if kinds.is_numeric_dtype(dtype):
         return column.astype(float if extension else dtype.newbyteorder("="))
     if not kinds.is_object_dtype(dtype):  # dates and spans
         return column.astype(str).where(column.notna(), None)
@@ -81,13 +79,13 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series |
         with guarded(where, "cannot be read as numbers"):
             return column.astype(float if column.isna().any() or kind != "integer" else "int64")
     if kind in ("string", "empty", "boolean"):
-        return None
+        return column
     if not strict:
         return column.astype(str).where(column.notna(), None)
     for row, value in enumerate(column):
         if not (value is None or value is pd.NA or isinstance(value, str | numbers.Real)):
             raise checks.wrong_kind(value, f"{where}, row {row}", "numbers, or texts")
-    return None
+    return column
 
 
 # Files

@@ -99,8 +99,8 @@ def _processes(workers: int) -> Iterator[Executor]:
     try:
         if pool.submit(os.getpid).exception():
             raise FitError(
-                "the worker processes do not start; in a script of your own, what starts them must "
-                'be called under `if __name__ == "__main__":`, since every worker imports the script'
+                "the worker processes do not start; in a script of your own, call what starts them "
+                'under `if __name__ == "__main__":`, since every worker imports the script'
             )
         yield pool
     finally:

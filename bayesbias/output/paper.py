@@ -172,7 +172,8 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion", controls="none"), seed=1, draws=200, chains=2)
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> print(bb.output.latex_table(fit, "summary"))  # doctest: +ELLIPSIS
     \begin{tabular}{lrrr}
     \toprule
@@ -197,10 +198,8 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     ]
     rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
     sides = "".join("r" if column.is_number else "l" for column, _, _ in shown)
-    lines = [
-        rf"\begin{{tabular}}{{{sides}}}", r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}",
-    ]  # fmt: skip
-    return "\n".join(lines)
+    lines = [r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{sides}}}", *lines, r"\end{tabular}"])
 
 
 def _text(cell: str) -> str:

@@ -496,7 +496,8 @@ def plot_contrasts(
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     nearer = "lies nearer" if distance else "is smaller"
-    note = f"{source_of(first)}. Posterior mean (these words: observed mean) and {as_percent(prob)} HPDI"
+    said = f"Posterior mean (these words: observed mean) and {as_percent(prob)} HPDI"
+    note = f"{source_of(first)}. {said}"
     if several:
         scope, mean = estimand_label(spec, level, estimand), mean_and_interval(prob, estimand)
         note = f"{number_of(len(fits), 'fit')}; {scope}; {mean}"
