@@ -1,8 +1,10 @@
 """The parts of the validation run, on a few cases."""
 
+import numpy as np
 import pytest
+from scipy.special import expit
 
-from validation import calibration, pvalues
+from validation import calibration, pvalues, responses
 
 
 def test_counts_of_partitions_by_hand():
@@ -21,3 +23,27 @@ def test_a_table_from_the_prior_has_ranks(model):
     assert set(ranks) == set(held)
     assert len(ranks) > 100
     assert all(0 <= rank <= 1 for rank in ranks.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", responses.KINDS)
+def test_tables_of_answers_have_the_true_difference_and_both_intervals(kind):
+    rows = responses.one(kind, 1)
+    assert [row["scale"] for row in rows] == (
+        ["log_odds", "probability"] if kind == "responses_choice" else ["outcome"]
+    )
+    found = responses.coverage(rows)
+    assert (found["width"] > found["t_width"].fillna(0)).all()
+    assert found["model"].isin([0, 1]).all()
+
+
+def test_the_true_probability_of_choices_is_that_of_new_words_and_templates():
+    """Of many words and templates, against the mean of their probabilities."""
+    rng = np.random.default_rng(0)
+    _, truth = responses.choices(np.random.default_rng(3))
+    again = np.random.default_rng(3)
+    true, mean = again.normal(0, 1.5), again.normal(0, 1)
+    spread = np.sqrt(1.65**2 + 0.6**2 + 0.87**2 + 0.33**2) * rng.normal(size=400_000)
+    a, b = (expit(mean + sign * true / 2 + spread).mean() for sign in (1, -1))
+    assert truth["probability"] == pytest.approx(a - b, abs=0.002)
+    assert truth["log_odds"] == true
