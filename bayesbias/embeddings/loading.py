@@ -62,12 +62,12 @@ def load_embedding(
     ----------
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file, whose format its content tells
-        (word2vec, GloVe, fastText, CSV, TSV, JSON, npy, npz, HDF5, safetensors, Parquet, Arrow; text too as
-        .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model (model2vec,
-        sentence-transformers) or of one such file; a name of the gensim-data collection, which
-        gensim downloads once; a mapping word -> vector; a data frame with the words as its index or
-        in a column ``word``, and a column a dimension or one of whole vectors; a tuple of words and
-        a matrix; a gensim ``KeyedVectors`` or a model that has one.
+        (word2vec, GloVe, fastText, CSV, TSV, JSON, npy, npz, HDF5, safetensors, Parquet, Arrow;
+        text also as .gz, .bz2, .xz, .zip or ``archive.zip:member``); the folder of a static model
+        (model2vec, sentence-transformers) or of one such file; a name of the gensim-data
+        collection, which gensim downloads once; a mapping word -> vector; a data frame with the
+        words as its index or in a column, and a column a dimension or one of whole vectors; a
+        tuple of words and a matrix; a gensim ``KeyedVectors`` or a model that has one.
     words : iterable of str, optional
         The words wanted; all words if None. Memory is used for these only. A word that is not
         there as given is looked for in other spellings, in the order of `SEPARATORS` and `CASES`;

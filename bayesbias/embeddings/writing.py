@@ -17,7 +17,10 @@ from bayesbias.embeddings.embedding import Embedding
 __all__ = ["save_embedding"]
 
 # Endings of formats that are not written here; any other is part of a name, as in glove.6B.50d.
-_OTHERS = (".npy", ".safetensors", ".parquet", ".h5", ".hdf5", ".csv", ".tsv", ".json", ".pkl", ".kv", ".model", ".pt", ".zip")  # fmt: skip
+_OTHERS = (
+    *(".npy", ".safetensors", ".parquet", ".h5", ".hdf5", ".csv", ".tsv", ".json"),
+    *(".pkl", ".kv", ".model", ".pt", ".zip"),
+)
 
 
 def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:

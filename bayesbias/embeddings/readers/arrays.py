@@ -1,7 +1,7 @@
 """The readers of matrices whose words lie beside them, or in the same file.
 
-Npy, npz, HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON, or a
-tokenizer.
+Npy, npz, HDF5, safetensors, and text of numbers alone. The words are a word a line, a table, JSON,
+or a tokenizer.
 """
 
 import json
