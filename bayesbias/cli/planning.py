@@ -25,14 +25,14 @@ SIZES = (
     Column("enough", "enough?"),
 )
 COVERED = (
-    *(Column(name, name) for name in ("kind", "method", "level", "name", "contrast")),
+    *(Column(name, name) for name in ("kind", "level", "name", "contrast")),
     Column("truth", "truth", "signed", digits=3),
     Column("tables", "tables", "count"),
     Column("coverage", "coverage", "probability"),
     Column("coverage_se", "SE", "probability"),
     Column("called", "called", "probability"),
-    Column("wrong_sign", "wrong sign", "probability"),
-    Column("bias", "bias", "signed", digits=4),
+    Column("wrong_sign", "wrong", "probability"),
+    Column("bias", "bias", "signed", digits=3),
     Column("width", "width", "number", digits=3),
 )
 
@@ -132,15 +132,28 @@ def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
     elif given["wordlist"]:
         model = how.pop("methods", ["default"])[0]
         frame = bb.simulation.negative_controls(vectors, listed, model, controls=controls, **how)
-        title = "Negative controls: share of tables with a difference called (real: no control)"
+        title = "Negative controls: how often a difference is called (real: the list itself)"
     else:
         one = {
             name: n[0] if isinstance(n, tuple) and len(n) == 1 else n for name, n in sizes.items()
         }
         frame = bb.coverage_on_pools(vectors, listed, controls=controls, **one, **how)
         title = "Coverage of the value of the whole pool"
+    about = [f"{given['prob']:.0%} intervals", f"seed {given['seed']}"]
+    alike = [
+        name for name in ("level", "name", "tables") if name in frame and frame[name].nunique() == 1
+    ]
+    if "tables" in alike:
+        about.insert(0, f"{frame['tables'].iloc[0]:,} tables")
+    head, *lines = shared.lines_of(frame.drop(columns=alike), COVERED, given["prob"])
+    if "method" in frame:  # above its rows, so that lines stay short
+        new = frame["method"].ne(frame["method"].shift())
+        rows = zip(frame["method"], new, lines, strict=True)
+        lines = [line for name, first, row in rows for line in [name] * first + [f"  {row}"]]
+        head = f"  {head}"
     shared.tell(
         {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")},
-        f"{title}, {given['prob']:.0%} intervals, seed {given['seed']}\n",
-        *shared.lines_of(frame, COVERED, given["prob"]),
+        f"{title}\n{', '.join(about)}\n",
+        head,
+        *lines,
     )

@@ -77,7 +77,7 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
     ),
     "Binomial": Distribution(  # of so many trials, on the scale of log odds
         ("mu",), "count",
-        lambda r, mu, trials, size: r.binomial(trials, 1 / (1 + np.exp(-mu)), size),
+        lambda r, mu, trials, size: r.binomial(np.int_(trials), 1 / (1 + np.exp(-mu)), size),
         _binomial, free=("mu",), noise=True,
     ),
     "StudentT": Distribution(

@@ -178,6 +178,9 @@ def test_planning(tmp_path):
         "moments,weat",
     ]
     assert {row["method"] for row in answer("coverage", *small)["rows"]} == {"moments", "weat"}
+    lines = run("coverage", *small).splitlines()
+    assert {"moments", "weat"} < set(lines)
+    assert max(map(len, lines)) <= 80
     real = ["--embedding", "minilm-static", "--tables", "2", "--workers", "1"]
     drawn = ["--pools", "religion", "--words", "2", "--attributes", "2", "--methods", "moments"]
     assert {row["method"] for row in answer("coverage", *real, *drawn)["rows"]} == {"moments"}

@@ -272,4 +272,6 @@ def test_counts_have_the_binomial_density_in_log_odds():
     density = DISTRIBUTIONS["Binomial"].log_density
     x, mu = np.array([0, 3, 7]), np.array([-1.0, 0.2, 2.0])
     np.testing.assert_allclose(density(x, mu=mu, trials=7), stats.binom.logpmf(x, 7, expit(mu)))
+    drawn = DISTRIBUTIONS["Binomial"].draw(np.random.default_rng(1), mu, np.full(3, 7.0), (999, 3))
+    np.testing.assert_allclose(drawn.mean(axis=0), 7 * expit(mu), atol=0.2)  # 4 standard errors
     assert {*DISTRIBUTIONS} - {*LAWS} == {"Binomial"}

@@ -408,6 +408,9 @@ def test_models_are_compared_on_the_same_items():
     assert list(rows.index) == ["m", "n", "m - n"]
     assert rows.loc["m - n", "sd"] < 0.7 * np.hypot(rows.loc["m", "sd"], rows.loc["n", "sd"])
     assert "model_by_word" in found.fit.spec.mu
+    text = bb.output.to_text(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.partition("Result")[2].count("a - b") == 2  # and in the note
 
 
 def test_choices_give_probabilities_and_log_odds():
@@ -429,6 +432,7 @@ def test_choices_give_probabilities_and_log_odds():
         > 2 * rows.loc[("probability", "listed_words"), "sd"]
     )
     assert np.sign(rows.loc["log_odds"]["mean"]).nunique() == 1
+    assert "a - b" in str(bb.interpret(found))
     alone = found.independent().iloc[0]
     assert alone["answers"] == 300
     assert 3 < alone["mean"] < 100

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ALPHA = 0.05
 MOST_ROWS = 12
+MOST_SAID = 3  # contrasts in the result
+SHORT = {"population": "new", "listed_words": "these"}  # beside a column of labels
 DETAIL = ("detail", "fold", "files")
 SCORES = (
     text("name"), text("score"), Column("n", "n", "count"), Column("mean_score", "mean", "signed"),
@@ -87,12 +89,13 @@ def overall(result: ResponsesResult, view: View) -> pd.DataFrame:
     frame = frame[frame["scale"] != "log_odds"]
     parts = [frame[name] for name in ("model", "contrast") if frame[name].nunique() > 1]
     labels = parts[0] if len(parts) == 1 else frame["model"] + ": " + frame["contrast"]
-    frame = frame.assign(
-        label=labels if parts else "", for_=frame["estimand"].map(result.estimands)
-    )
+    names = SHORT if parts else result.estimands
+    for_ = frame["estimand"].map(lambda name: names.get(name, name.replace("_", " ")))
+    frame = frame.assign(label=labels if parts else "", for_=for_)
     order = list(dict.fromkeys(frame["label"]))
     if len(order) > 2:
-        frame = frame[frame["estimand"].isin(("population", "listed_words"))]
+        shown = ("population", *(["listed_words"] if len(order) <= MOST_ROWS else []))
+        frame = frame[frame["estimand"].isin(shown)]
     return frame.sort_values("label", key=lambda of: of.map(order.index), kind="stable")
 
 
@@ -111,12 +114,14 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
         contrasts = list(dict.fromkeys(result.contrasts(view.prob, level="overall")["contrast"]))
         title = "Differences" if len(contrasts) > 1 else f"{contrasts[0]}: difference"
         labels = (text("label", ""),) if several or len(contrasts) > 1 else ()
+        new = result.estimands["population"]
         out += [
             Section(
                 "result",
                 f"{title} in {scale} (ROPE ±{result.rope:g})",
                 lambda: overall(result, view),
                 (*labels, text("for_", "for"), MEAN, HPDI, BELOW, IN_ROPE),
+                note=f"new: {new}. these: the listed ones. --detail has all." if labels else "",
                 figure=(lambda: bb.plots.plot_response_models(result, prob=view.prob))
                 if several
                 else None,
@@ -200,10 +205,19 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
     said, warnings, new = [], [], result.estimands["population"]
-    for (model, contrast), rows in list(frame.groupby(["model", "contrast"], sort=False))[:4]:
-        name = contrast if len(table.models) < 2 else f"{model}: {contrast}"
-        rows = rows.set_index("estimand")
+    models = list(dict.fromkeys(frame["model"]))
+    named = [
+        ([contrast] if len(models) < 2 else [model, contrast], rows.set_index("estimand"))
+        for contrast, own in frame.groupby("contrast", sort=False)
+        for model, rows in own.groupby("model", sort=False)
+    ]
+    last = ""
+    for names, rows in named[:MOST_SAID]:
+        name = ": ".join(names[:-1] if len(names) > 1 and names[-1] == last else names)
+        last = names[-1]
         said.append(f"{name}: {_in_words(rows, new)}.")
+    if len(named) > MOST_SAID:
+        said.append(f"{len(named) - MOST_SAID} more: see the table.")
     first = result.published.iloc[0] if len(result.published) else None
     verdict = frame.loc[frame["estimand"] == "population", "verdict"].iloc[0]
     open_ = verdict == Verdict.INCONCLUSIVE.value
