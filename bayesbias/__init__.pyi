@@ -27,8 +27,8 @@ from .classifiers.predictions import (
     load_predictions as load_predictions,
     list_predictions as list_predictions,
 )
-from .debiasing.hard import hard_debias as hard_debias
-from .debiasing.soft import soft_debias as soft_debias
+from .debiasing.methods import hard_debias as hard_debias
+from .debiasing.methods import soft_debias as soft_debias
 from .tables.pair_table import PairTable as PairTable
 from .tables.distances import distance_table as distance_table
 from .tables.reading import load_distances as load_distances

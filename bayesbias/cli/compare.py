@@ -51,15 +51,8 @@ def compare(model: str, **given: Any) -> None:
             )
         if len(given["postprocess"]) > 1:
             raise InputError("expected --postprocess once, got it twice", where="--corpora")
-        result: Any = bb.compare(
-            _corpora(given),
-            None,
-            model,
-            kind="corpora",
-            ordered=given["ordered"],
-            **shared.sampling_of(given),
-        )
-        shared.show(result, given)
+        settings = {"kind": "corpora", "ordered": given["ordered"], **shared.sampling_of(given)}
+        shared.show(bb.compare(_corpora(given), None, model, **settings), given)
         return
     if given["files"]:
         raise InputError(
@@ -96,7 +89,6 @@ def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
     """Read or make the table before and the tables after, by name."""
     import bayesbias as bb
 
-    before: PairTable
     if given["original_distances"] is not None:
         if given["original"] or given["wordlist"]:
             raise InputError(
@@ -115,9 +107,7 @@ def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
         raise InputError(
             "expected --debiased, --postprocess or --debiased-distances, got none of these"
         )
-    if len(after) < sum(
-        len(given[name]) for name in ("debiased_distances", "debiased", "postprocess")
-    ):
+    if len(after) < len([*given["debiased_distances"], *given["debiased"], *given["postprocess"]]):
         raise InputError(
             f"expected files of different names, got {', '.join(after)}",
             where="--debiased",

@@ -189,7 +189,7 @@ def view_of(given: Mapping[str, Any]) -> View:
 def table_of(given: Mapping[str, Any]) -> PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
     import bayesbias as bb
-    from bayesbias.tables.pair_table import keep_common
+    from bayesbias.tables.joining import keep_common
 
     if given["distances"] is not None:
         if given["embedding"] or given["wordlist"]:

@@ -18,7 +18,7 @@ from bayesbias.core.files import plain
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.embedding import Embedding, digest_of_vectors
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.spelling import spellings_of
+from bayesbias.embeddings.spelling import matched_spellings
 from bayesbias.wordlists.listfile import load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
@@ -130,9 +130,8 @@ def prepare(
     unit = np.array(vectors.vectors, dtype=float)
     length = np.linalg.norm(unit, axis=1, keepdims=True)
     if len(bad := np.flatnonzero(~(np.isfinite(length) & (length > 0)))):
-        raise InputError(
-            "a vector has no direction", where=vectors.name, found=vectors.words[bad[0]]
-        )
+        problem = "expected vectors with a direction"
+        raise InputError(problem, where=vectors.name, found=vectors.words[bad[0]])
     unit /= length
     notes: list[str] = []
     present = []
@@ -145,8 +144,8 @@ def prepare(
         if len(known) > 1:
             present.append(known)
     if not present:
-        problem = "no definitional set has two words in the vocabulary"
         found = "; ".join("/".join(group) for group in listed[:4])
+        problem = "expected a definitional set with two words in the vocabulary"
         raise InputError(problem, where=f"embedding {vectors.name!r}", found=found)
     basis, explained = _subspace(unit, row, present, k)
     neutral = _neutralized(neutralize, words, vectors, spelling, present, notes)
@@ -168,7 +167,7 @@ def _definitional_sets(
     if sets is None:
         if words is None or not words.definitional_sets:
             raise InputError(
-                "there are no definitional sets",
+                "expected definitional sets, got none",
                 where=words.origin if words else None,
                 valid="a word list with definitional_sets, or in Python sets=[[...], ...]",
             )
@@ -176,10 +175,8 @@ def _definitional_sets(
     out = tuple(tuple(checks.words(group, "sets")) for group in checks.several(sets, "set", "sets"))
     for group in out:
         if len(group) < 2 or len(set(group)) < len(group):
-            problem = "a definitional set has two different words or more"
+            problem = "expected two or more different words in each definitional set"
             raise InputError(problem, where="sets", found=group)
-    if not out:
-        raise InputError("expected definitional sets, got none", where="sets", found=[])
     return out
 
 
@@ -192,26 +189,18 @@ def _all_words(
     with an open vocabulary gain words: those they make from tokens.
     """
     vectors = load_embedding(embedding)
-    wanted = list(dict.fromkeys([*(words.words if words else ()), *more]))
-    held = set(vectors.words)
-    spelling = {word: word for word in wanted if word in held}
+    wanted, held = dict.fromkeys([*(words.words if words else ()), *more]), set(vectors.words)
     lacking = [word for word in wanted if word not in held]
     if lacking and vectors.lookup is not None:
         extra = vectors.lookup(lacking)
-        spelling |= {word: word for word in extra.words}
+        held |= set(extra.words)
         vectors = dataclasses.replace(
             vectors,
             words=(*vectors.words, *extra.words),
             vectors=np.concatenate([vectors.vectors, extra.vectors]),
             composed=(*vectors.composed, *extra.composed),
         )
-    else:
-        for word in lacking:
-            # A word held under the name it was asked for keeps that name.
-            known_as = next((s for s in spellings_of(word) if s in held), None)
-            if known_as is not None:
-                spelling[word] = known_as
-    return vectors, spelling
+    return vectors, matched_spellings(wanted, held)[0]
 
 
 def _subspace(
@@ -228,13 +217,16 @@ def _subspace(
     _, lengths, directions = np.linalg.svd(np.concatenate(parts), full_matrices=False)
     rank = int((lengths > 1e-10).sum())  # of vectors of length 1
     if rank == 0:
-        raise InputError("the words of each definitional set have the same vector")
+        problem = "expected words with different vectors in a definitional set, got one vector"
+        raise InputError(problem, where="sets")
     if k is None:
         k = min(max(map(len, sets)) - 1, rank)
     k = checks.count(k, "k", most=rank)
     if k < rank and lengths[k - 1] - lengths[k] < _TIED * lengths[0]:
-        problem = f"components {k} and {k + 1} explain the same"
-        raise InputError(problem, where="k", found=int(k), hint="take one more or one less")
+        problem = (
+            f"expected components that explain different shares, got the same of {k} and {k + 1}"
+        )
+        raise InputError(problem, where="k", hint="take one more or one less")
     basis = directions[:k]
     # LAPACK is free to turn the signs; one of the two is chosen, for accounts that can be compared.
     signs = np.sign(basis[np.arange(k), np.abs(basis).argmax(axis=1)])
@@ -253,7 +245,7 @@ def _neutralized(
     if not isinstance(neutralize, str):
         lacking = [word for word in neutralize if word not in spelling]
         if lacking:
-            problem = "words to neutralize are not in the vocabulary"
+            problem = "expected words to neutralize that are in the vocabulary"
             raise InputError(problem, where=f"embedding {vectors.name!r}", found=some(lacking))
         return tuple(dict.fromkeys(spelling[word] for word in neutralize))
     if neutralize == "all_others":
@@ -262,8 +254,8 @@ def _neutralized(
         return tuple(word for word in vectors.words if word not in kept)
     checks.choice(neutralize, ("attributes", "all_others"), "choice", "neutralize")
     if words is None:
-        problem, valid = "without a word list there are no attributes", "all_others, or words"
-        raise InputError(problem, where="neutralize", valid=valid)
+        problem = "expected 'all_others' or words without a word list, got 'attributes'"
+        raise InputError(problem, where="neutralize")
     if lost := [word for word in words.attribute_words if word not in spelling]:
         notes.append(f"not in the vocabulary, so not neutralized: {', '.join(lost)}")
     known = dict.fromkeys(spelling[word] for word in words.attribute_words if word in spelling)

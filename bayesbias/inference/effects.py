@@ -22,7 +22,7 @@ from bayesbias.inference.likelihood import Collapsed
 from bayesbias.inference.sampling import labelled
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.rows import with_repeats_noted
+from bayesbias.tables.reading import with_repeats_noted
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit

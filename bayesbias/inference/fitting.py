@@ -28,8 +28,7 @@ from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import trimmed
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import rows_to_model
-from bayesbias.tables.rows import with_repeats_noted
+from bayesbias.tables.reading import rows_to_model, with_repeats_noted
 from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.scores.resampling import Method, finite_scores, permutation_test, sign_flip_test
 from bayesbias.scores.score import ROUNDING, Score, two_of
-from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import Coverage
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import SHARED

@@ -18,7 +18,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
 from bayesbias.models.spec import BETWEEN, ModelSpec
-from bayesbias.tables.rows import SIMULATED
+from bayesbias.tables.reading import SIMULATED
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 if TYPE_CHECKING:

@@ -1,5 +1,5 @@
 from .association.frequency import frequency_of as frequency_of, with_frequency as with_frequency
-from .debiasing.construction import find_construction as find_construction
+from .debiasing.geometry import find_construction as find_construction
 from .requirements import check_requirements as check_requirements
 from .responses.fitting import fit_responses as fit_responses
 from .responses.readers import load_responses as load_responses

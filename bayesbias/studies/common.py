@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation, Section, format_value
+from bayesbias.core.sections import Column, Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.estimates import (
     BELOW as BELOW,
@@ -19,6 +19,7 @@ from bayesbias.inference.estimates import (
     IN_ROPE as IN_ROPE,
     MEAN as MEAN,
     MEAN_COLUMNS as MEAN_COLUMNS,
+    beside,
 )
 from bayesbias.inference.view import TOO_CLOSE, Verdict
 
@@ -41,12 +42,56 @@ def texts(*names: str) -> tuple[Column, ...]:
     return tuple(map(text, names))
 
 
-def title_line(fit: BiasFit, subject: str) -> str:
+class ManyFits(Result):
+    """What results that rest on several fits have in common."""
+
+    provenance: Mapping[str, Any]
+
+    def fits(self) -> dict[str, BiasFit]:
+        """Return every fit by its name."""
+        raise NotImplementedError
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Return `BiasFit.diagnostics` of every fit, and ``ok`` and ``problems`` of all of them."""
+        fits = {name: each.diagnostics() for name, each in self.fits().items()}
+        problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
+        return {"ok": not problems, "problems": problems, "fits": fits}
+
+
+def stacked(frames: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
+    """Return frames one after the other, with their names in a column ahead."""
+    import pandas as pd
+
+    return pd.concat(frames, names=[column]).reset_index(column).reset_index(drop=True)
+
+
+def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts of changes with those of the tables that changed, such as before and after.
+
+    As columns ``before, before_low, before_high`` and their errors.
+    """
+    import pandas as pd
+
+    keys = ["level", "name", "contrast", "estimand"]
+    for when, own in ends.items():
+        known = pd.DataFrame({**own[keys], **beside(own, when)})
+        frame = frame.merge(known, how="left", on=keys)
+    return frame
+
+
+def heading(label: str) -> pd.DataFrame:
+    """Return a row without numbers that heads others in a first table."""
+    import pandas as pd
+
+    return pd.DataFrame({"label": [label], "is_heading": [True]})
+
+
+def title_line(result: BiasFit | ManyFits, subject: str) -> str:
     """Return the first line of every output: version, model, subject and seed."""
-    return (
-        f"bayesbias {own_version()} | model {fit.spec.name} | {subject} | seed "
-        f"{fit.provenance.get('sampler', {}).get('seed')}"
-    )
+    about = result.provenance
+    model = about.get("model", {}).get("name")
+    seed = about.get("sampler", {}).get("seed")
+    return f"bayesbias {own_version()} | model {model} | {subject} | seed {seed}"
 
 
 def convergence(fit: BiasFit) -> str:
@@ -63,6 +108,12 @@ def convergence(fit: BiasFit) -> str:
     return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
 
 
+def convergence_of_all(result: ManyFits) -> str:
+    """Say how many fits a result rests on, and whether all have converged."""
+    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
+    return f"{len(result.fits())} fits, {good}"
+
+
 def about_fit(fit: BiasFit) -> dict[str, Any]:
     """Return what JSON says about the making of a fit.
 
@@ -76,6 +127,17 @@ def about_fit(fit: BiasFit) -> dict[str, Any]:
         "coverage": coverage,
         "provenance": provenance,
         "timing": timing,
+    }
+
+
+def about_fits(result: ManyFits, coverage: Any, **more: Any) -> dict[str, Any]:
+    """Return what JSON says about the making of a result of several fits."""
+    return {
+        "model": result.provenance["model"].get("name"),
+        **more,
+        "diagnostics": result.diagnostics(),
+        "coverage": coverage,
+        "provenance": dict(result.provenance),
     }
 
 

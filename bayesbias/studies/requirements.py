@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.inference.view import PROB
+from bayesbias.inference.view import PROB, ROPE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,9 @@ __all__ = ["Check", "Requirement", "check_requirements"]
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 FORM = re.compile(r"\s*(.+?)\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*")
 CONVERGED = "converged"
+OF_METHODS = (
+    "gap", "gap_sd", "class_gap", "controls", "slope", "moved", "pairs", "human", "neutral"
+)  # fmt: skip
 
 
 class Ends(NamedTuple):
@@ -150,10 +153,14 @@ def check_requirements(
     ----------
     result : BiasFit, Comparison, ResponsesResult, SeatResult, SentimentAnalysis or WefatResult
     requirements : str or tuple of Requirement
-        Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap, gap_sd, class_gap,
-        controls, slope, moved, pairs, human, neutral``. Names of other results: ``converged``,
-        ``coverage`` (share of the listed words that were found, or of the answers that are used) and contrasts as they are printed,
-        for new words; ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class.
+        Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap`` (size of *associated -
+        different* after debiasing, for new words), ``gap_sd`` (the same in SDs of the distances to
+        control words), ``class_gap`` (of the class that meets it least), ``controls``, ``slope``
+        and ``moved`` (correlation, slope and root mean square change of these distances),
+        ``pairs`` (share that is compared), ``human`` and ``neutral`` (size of the mean change).
+        Names of other results: ``converged``, ``coverage`` (share of the listed words that were
+        found, or of the answers that are used) and contrasts as they are printed, for new words;
+        ``NAME (listed_words)`` is another estimand, and ``NAME (man)`` a class.
     prob : float in (0, 1)
         Probability of the intervals.
 
@@ -177,11 +184,19 @@ def check_requirements(
     """
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
     if result.study == "debiasing":
-        from bayesbias.studies.debiasing.requirements import check_comparison
-
-        return check_comparison(result, wanted, prob)
-    measured = _measured(result, prob)
-    return tuple(_check(each, measured) for each in wanted)
+        for each in wanted:
+            checks.choice(each.name, [*OF_METHODS, CONVERGED], "name", "requirement")
+        return tuple(
+            _judge_method(result, n, each, prob) for n in result.methods for each in wanted
+        )
+    measured, out = _measured(result, prob), []
+    for each in wanted:
+        if each.name == "coverage" and measured.coverage is not None:
+            out.append(_judge(each, [Ends(measured.coverage, measured.coverage)], True))
+        else:
+            found = [] if each.name == CONVERGED else _rows_named(each.name, measured)
+            out.append(_judge(each, found, measured.converged))
+    return tuple(out)
 
 
 class Measured(NamedTuple):
@@ -192,21 +207,33 @@ class Measured(NamedTuple):
     converged: bool
 
 
-def _check(wanted: Requirement, measured: Measured) -> Check:
+def _judge(
+    wanted: Requirement,
+    found: list[Ends],
+    converged: bool,
+    method: str = "",
+    *,
+    is_size: bool = False,
+    by_construction: str = "no",
+    refused: str = "",
+) -> Check:
+    """Compare the intervals that a limit is about with it; `refused` says why it is not met anyway."""
     unconverged = "the sampler has not converged"
     if wanted.name == CONVERGED:
-        met = measured.converged
-        return Check("", wanted, float(met), met, "" if met else unconverged)
-    if wanted.name == "coverage" and measured.coverage is not None:
-        found = [Ends(measured.coverage, measured.coverage)]
-    else:
-        found = _rows_named(wanted.name, measured)
-    value, error, ends = worst(found, wanted)
-    met = passes(value, error, wanted)
-    why = "too close to call: raise --draws" if not met and passes(value, 0.0, wanted) else ""
-    if wanted.name != "coverage" and not measured.converged:
-        met, why = False, unconverged
-    return Check("", wanted, value, met, why, *ends[:2], protected_class=ends.protected_class)
+        return Check(method, wanted, float(converged), converged, "" if converged else unconverged)
+    found = [ends for ends in found if not math.isnan(ends.low)]
+    if not found:
+        why = "it is not known: the tables have too few such words"
+        return Check(method, wanted, math.nan, False, why)
+    value, error, ends = worst(found, wanted, is_size)
+    met, why = passes(value, error, wanted), ""
+    if not converged or refused:
+        met, why = False, refused if converged else unconverged
+    elif met and by_construction != "no":
+        why = "by construction: no evidence"
+    elif not met and passes(value, 0.0, wanted):
+        why = "too close to call: raise --draws"
+    return Check(method, wanted, value, met, why, *ends[:2], by_construction, ends.protected_class)
 
 
 def worst(
@@ -249,9 +276,15 @@ def _rows_named(name: str, measured: Measured) -> list[Ends]:
         rows = _where(rows, "level", "class")  # an attribute set may have the name of its class
     else:
         rows = _where(rows, "level", "overall")
-    low, high = rows["mcse_low"].fillna(0.0), rows["mcse_high"].fillna(0.0)
-    ends = zip(rows["hpdi_low"], rows["hpdi_high"], rows["shown"], low, high, strict=True)
-    return [Ends(*row) for row in ends]
+    return _ends(rows)
+
+
+def _ends(rows: pd.DataFrame, prefix: str = "hpdi") -> list[Ends]:
+    """Return the intervals of rows of estimates, such as ``after_low`` to ``after_high``."""
+    ends = [f"{prefix}_low", f"{prefix}_high"]
+    errors = [rows[f"mcse_{end.removeprefix('hpdi_')}"].fillna(0.0) for end in ends]
+    columns = (*(rows[end] for end in ends), rows["shown"], *errors)
+    return [Ends(*row) for row in zip(*columns, strict=True)]
 
 
 def _where(rows: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
@@ -308,3 +341,55 @@ def _coverage(fit: Any) -> float | None:
     groups = [of for side in ("protected", "attributes") for of in account.get(side, {}).values()]
     listed = sum(of["listed"] for of in groups)
     return sum(of["found"] for of in groups) / listed if listed else None
+
+
+# -- comparisons of debiased vectors ---------------------------------------------------------------
+
+
+def _judge_method(comparison: Any, method: str, wanted: Requirement, prob: float) -> Check:
+    """Judge one method of a comparison.
+
+    Of sizes (gaps, changes of controls) the upper limit is compared with the end that lies farther
+    from zero, and the lower limit with the nearer one, or with zero where the interval includes it.
+    """
+    item, name = comparison.methods[method], wanted.name
+    gap, moved = name.endswith("gap") or name == "gap_sd", name in ("human", "neutral")
+    fits = [item.after] if gap else [item.change] if moved else []
+    if name == CONVERGED:
+        fits = [item.after, item.change]
+    destroyed = gap and comparison.geometry_of(method, prob).left.destroyed
+    noise = destroyed and wanted.sign.startswith("<")
+    return _judge(
+        wanted,
+        [] if name == CONVERGED else _of_method(comparison, item, name, prob),
+        all(fit.diagnostics()["ok"] for fit in fits if fit is not None),
+        method,
+        is_size=gap or moved,
+        by_construction=item.construction.forced.value if name in ("gap", "gap_sd") else "no",
+        refused="noise has no gap either, and the vectors are destroyed" if noise else "",
+    )
+
+
+def _of_method(comparison: Any, item: Any, name: str, prob: float) -> list[Ends]:
+    """Return the interval of a quantity, or of ``class_gap`` one for each class."""
+    geometry = comparison.geometry_of(item.name, prob)
+    if name == "pairs":
+        share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])
+        return [Ends(share, share)]
+    if name == "moved":
+        return [Ends(geometry.rms, geometry.rms)]
+    if name in ("controls", "slope"):
+        related = geometry.least if name == "controls" else geometry.slope
+        return [Ends(related.low, related.high)]
+    if name in ("human", "neutral"):
+        rows = comparison.changes(prob, ROPE, "population", item.name, "overall")
+        return _ends(rows[rows["connection"] == name].assign(shown=""))
+    if not comparison.has_gap:
+        return []
+    level = "class" if name == "class_gap" else "overall"
+    rows = comparison.contrasts(prob, ROPE, "population", item.name, level)
+    rows = rows[rows["contrast"] == "associated - different"]
+    if name == "gap_sd":  # not known without controls
+        ends = ["after_low", "after_high", "mcse_after_low", "mcse_after_high"]
+        rows = rows.assign(**{end: rows[end] / (geometry.sd_after or math.nan) for end in ends})
+    return _ends(rows.assign(shown=rows["name"] if level == "class" else ""), "after")

@@ -36,7 +36,8 @@ from bayesbias.sweeps import plan as plans
 from bayesbias.sweeps.plan import CellGroup, SweepCell, SweepPlan, or_message
 from bayesbias.sweeps.result import SweepResult, collect_results
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import PairTable, keep_common
+from bayesbias.tables.joining import keep_common
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import load_distances
 from bayesbias.wordlists.wordlist import WordList
 

@@ -40,7 +40,6 @@ OWN_COLUMN = "the table"
 """The source of a covariate that was a column already."""
 _WORD = ("word", "words", "item", "term")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
-_NUMBER = r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"
 _MEANT = r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)? ?%?"
 _GROUPED = r"[+-]?[1-9]\d{0,2}([.,]\d{3})+"
 _LEAST = 3  # words with a covariate
@@ -59,7 +58,6 @@ class Given:
     sha256: str = ""
     side: str | None = None
     without: tuple[str, ...] = ()  # words that stand there with an empty cell
-    unit: str = ""  # of numbers, if it is known
 
     @property
     def numeric(self) -> bool:
@@ -90,7 +88,7 @@ def covariates_given(
                 )
             frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]
             frame.index = [f"line {row + 2}" for row in range(len(frame))]
-            out += _of_frame(frame, columns, str(path), sha256_file(path), comma=mark != ",")
+            out += _of_frame(frame, columns, str(path), sha256_file(path), mark)
         elif hasattr(each, "columns") or isinstance(each, pd.Series):
             held = each.to_frame() if isinstance(each, pd.Series) else each
             frame = plain_frame(held, "data frame")
@@ -99,7 +97,7 @@ def covariates_given(
                 frame = frame.rename_axis("word").reset_index()
             out += _of_frame(frame, columns, "data frame")
         elif isinstance(each, Mapping) and all(isinstance(v, Mapping) for v in each.values()):
-            out += [_of_cells(str(name), of, of.values()) for name, of in each.items()]
+            out += [_of_cells(str(n), of, of.values(), of, "a mapping") for n, of in each.items()]
         else:
             valid = "a .csv file, a data frame, or {covariate: {word: value}}"
             raise checks.wrong_kind(each, "covariates", valid)
@@ -112,41 +110,41 @@ def _of_frame(
     columns: Sequence[str] | None,
     where: str,
     sha256: str = "",
-    comma: bool = False,
+    mark: str = ",",
 ) -> list[Given]:
     names = checks.distinct([str(name) for name in frame.columns], "a column", where)
     word = next((name for name in names if name.casefold() in _WORD), None)
-    if word is None:
-        valid = "a column named word"
-        raise InputError("expected a column of words", where=where, found=names, valid=valid)
     others = [name for name in names if name not in (word, "")]
-    if not others:
-        raise InputError("expected a covariate beside the words", where=where, found=names)
-    wanted = [checks.choice(n, others, "covariate", where) for n in columns or others]
+    if word is None or not others:
+        valid = "a column named word, and a column for each covariate"
+        raise InputError("expected words and covariates", where=where, found=names, valid=valid)
     frame = frame.set_axis(list(names), axis=1)
-    return [_of_cells(n, frame[word], frame[n], where, sha256, comma) for n in wanted]
+    return [
+        _of_cells(n, frame[word], frame[n], frame.index, where, sha256, mark != ",")
+        for n in (checks.choice(n, others, "covariate", where) for n in columns or others)
+    ]
 
 
 def _of_cells(
     name: str,
     words: Iterable[Any],
     cells: Iterable[Any],
-    where: str = "a mapping",
+    places: Iterable[Any],
+    where: str,
     sha256: str = "",
     comma: bool = False,
 ) -> Given:
     """Return a column as a covariate: numbers, else categories."""
-    texts = pd.Series(["" if pd.isna(cell) is True else str(cell).strip() for cell in cells])
-    texts = texts.str.replace("\N{MINUS SIGN}", "-").astype(object)
-    held = pd.DataFrame({"word": ["" if pd.isna(w) else str(w).strip() for w in words]})
-    held["place"] = words.index if isinstance(words, pd.Series) else held["word"]
-    held["value"] = texts.mask(texts.str.casefold().isin(_NOTHING), "")
-    filled = held[held["value"] != ""]
-    texts = filled["value"].astype(str)
+    columns = {"word": list(words), "value": list(cells)}
+    held = pd.DataFrame(columns, index=list(places), dtype=object)
+    held = held.map(lambda cell: "" if pd.isna(cell) is True else str(cell).strip())
+    texts = held["value"].str.replace("\N{MINUS SIGN}", "-")
+    known = ~texts.str.casefold().isin(_NOTHING)
+    filled, texts = held[known], texts[known]
 
-    def wrong(problem: str, marked: Any, valid: str) -> InputError:
-        place, found = filled.loc[marked, ["place", "value"]].iloc[0]
-        return InputError(problem, where=f"{where}, {place}", found=found, valid=valid)
+    def wrong(expected: str, marked: pd.Series) -> InputError:
+        place, found = texts[marked].index[0], texts[marked].iloc[0]
+        return InputError(f"expected {expected}", where=f"{where}, {place}", found=found)
 
     # A number with marks between thousands or a percent sign is meant as one, and refused.
     if not texts.str.fullmatch(_MEANT).mean() < 0.5:
@@ -154,23 +152,18 @@ def _of_cells(
         if comma and marked.any():
             both = texts.str.contains(",").any() and texts.str.contains("[.]").any()
             if both or texts[marked].str.fullmatch(_GROUPED).all():
-                problem = f"{name} may have marks between thousands, or decimal ones"
-                raise wrong(problem, marked, "decimal commas, and no mark between thousands")
+                raise wrong(f"numbers of {name} without marks between thousands", marked)
             texts = texts.str.replace(",", ".")
-        numbers = pd.to_numeric(texts.where(texts.str.fullmatch(_NUMBER)), errors="coerce")
-        if (bad := ~np.isfinite(numbers.astype(float))).any():
-            raise wrong(
-                f"{name} is no number", bad, "a number with a decimal point, or an empty cell"
-            )
-        filled = filled.assign(value=numbers.astype(float))
-    if (filled["word"] == "").any():
-        raise wrong("the word is missing", filled["word"] == "", "a word in each row")
+        numbers = pd.to_numeric(texts, errors="coerce").astype(float)
+        if (bad := ~np.isfinite(numbers)).any():
+            raise wrong(f"a number of {name} with a decimal point, or an empty cell", bad)
+        texts = numbers
     values: dict[str, Value] = {}
-    for word, place, value in filled[["word", "place", "value"]].itertuples(index=False):
-        word = checks.label(word, where)
+    for place, word, value in zip(filled.index, filled["word"], texts, strict=True):
+        word = checks.label(checks.text(word, f"{where}, {place}, word"), where)
         if values.setdefault(word, value) != value:
-            problem, found = f"the word {word!r} has two values of {name}", (values[word], value)
-            raise InputError(problem, where=f"{where}, {place}", found=found, valid="one value")
+            problem = f"expected one value of {name} for the word {word!r}"
+            raise InputError(problem, where=f"{where}, {place}", found=(values[word], value))
     without = tuple(w for w in dict.fromkeys(held["word"]) if w and w not in values)
     return Given(checks.label(name, where), values, where, sha256, without=without)
 
@@ -182,11 +175,9 @@ def _of_column(table: PairTable, name: str) -> Given:
         if not held[column].duplicated().any():
             pairs = held.itertuples(index=False)
             values = {str(w): v if isinstance(v, str) else float(v) for w, v in pairs}
-            unit = "in the unit of the table's column"
-            return Given(name, values, OWN_COLUMN, "", side, unit=unit)
-    problem = f"the column {name!r} is no covariate: a word has several values"
+            return Given(name, values, OWN_COLUMN, "", side)
     where = str(table.provenance.get("name", "the table"))
-    raise InputError(problem, where=where, valid="one value a word")
+    raise InputError(f"expected one value of {name} for each word, got several", where=where)
 
 
 # -- joining ---------------------------------------------------------------------------------------
@@ -273,9 +264,11 @@ def join_covariates(
         for each in chosen:
             column = given.name if len(chosen) == 1 else f"{each}_{given.name}"
             if column in COLUMNS or (column in frame.columns and given.source != OWN_COLUMN):
-                problem = f"the table has a column {column!r} already"
-                hint = "name the covariate otherwise"
-                raise InputError(problem, where=given.source, hint=hint)
+                raise InputError(
+                    f"expected a name that no column of the table has, got {column!r}",
+                    where=given.source,
+                    hint="rename the covariate",
+                )
             table = _with_column(table, given, each, column, matched[each], scale)
     return table
 
@@ -328,18 +321,19 @@ def _with_column(
     frame, noun = table.frame, _NOUNS[side]
     words = _words(frame[_COLUMN_OF[side]])
     if len(of_words) < _LEAST:
-        have = f"{len(of_words)} of {len(words)} {noun} {'has' if len(of_words) == 1 else 'have'}"
         raise InputError(
-            f"{have if of_words else 'no word of the table has'} the covariate {given.name!r}",
+            f"expected the covariate {given.name!r} of {_LEAST} or more {noun} of the table "
+            f"({some(words, 6)}), got it of {len(of_words)}",
             where=given.source,
-            found=some(given.values, 6) or "no words",
-            valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
+            hint=f"it is given of {some(given.values, 6) or 'no words'}",
         )
     values = list(of_words.values())
     numbers = np.array(values if given.numeric else [0.0, 1.0], dtype=float)
     if len(set(values)) == 1 or np.ptp(numbers) <= 1e-9 * np.abs(numbers).max():
-        problem = f"the covariate {given.name!r} is the same for all {len(values)} {noun}"
-        raise InputError(problem, where=given.source, found=values[0], valid="values that differ")
+        problem = (
+            f"expected values of {given.name!r} that differ, got one for all {len(values)} {noun}"
+        )
+        raise InputError(problem, where=given.source, found=values[0])
     about: dict[str, Any] = {"of": given.name, "side": side}
     about |= {"source": given.source, "sha256": given.sha256}
     notes: list[str] = []
@@ -350,8 +344,6 @@ def _with_column(
         kept = {word: (float(value) - center) / divisor for word, value in of_words.items()}
         about |= {"kind": "number", "center": center, "scale": divisor}
         about |= {"least": float(numbers.min()), "most": float(numbers.max())}
-        if given.unit:
-            about["unit"] = given.unit
         label = _CLASS_OF.get(side, "")
         if label in frame.columns:
             numbers_of = frame[_COLUMN_OF[side]].astype(str).map(kept).astype(float)

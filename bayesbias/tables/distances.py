@@ -16,18 +16,10 @@ from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import join_words
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import (
-    Coverage,
-    SameVector,
-    found_by_class,
-    name_same_vectors,
-    thin_classes,
-    without_lost_classes,
-)  # fmt: skip
-from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
-from bayesbias.tables.rows import labels_within
+from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist, pairs
 from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
@@ -113,8 +105,8 @@ def distance_table(
     every = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
-    groups = found_by_class(frame, known, matched, set(embedding.composed))
-    kept, lost = without_lost_classes(frame, known, groups, embedding.name)
+    groups = pair_table.found_by_class(frame, known, matched, set(embedding.composed))
+    kept, lost = pair_table.without_lost_classes(frame, known, groups, embedding.name)
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
     present = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     kept_as = {word: word for word in present}
@@ -124,10 +116,10 @@ def distance_table(
     if duplicates == "drop":
         frame, same = _one_row_a_vector(frame, kept_as)
     notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost]
-    notes += thin_classes(kept, known, groups, same)
+    notes += pair_table.thin_classes(kept, known, groups, same)
     sides = (("protected_class", "protected_word"), ("attribute_class", "attribute"))
     listed = tuple(labels_within(kept, *columns) for columns in sides)
-    notes += name_same_vectors(groups, listed, same)
+    notes += pair_table.name_same_vectors(groups, listed, same)
     if duplicates == "drop":
         across: dict[str, list[str]] = {}
         for word in frame["protected_word"].unique():
@@ -159,7 +151,7 @@ def distance_table(
         "wordlist": about,
         "embedding": {"name": embedding.name, **embedding.provenance},
     }
-    table = PairTable(as_pair_columns(frame), coverage, provenance)
+    table = PairTable(pair_table.as_pair_columns(frame), coverage, provenance)
     if words.covariates:
         table = join_covariates(table, words.covariates)
     return table if covariates is None else join_covariates(table, covariates)

@@ -1,13 +1,12 @@
-"""The pair table as a value.
+"""The pair table as a value, and its coverage: which words were listed and which were found.
 
-One row for each protected word and attribute, with an account of both.
-
-Distances are float64 and lie in [0, 2].
+The table has one row for each protected word and attribute. Distances are float64 and lie in [0, 2]. A
+word the vectors lack makes no row and no hole: the coverage names it.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,105 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import whole_file
-from bayesbias.core.formatting import number_of
-from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.rows import COLUMNS
-from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED
+from bayesbias.core.formatting import join_words, number_of, some
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
-__all__ = ["COLUMNS", "PairTable"]
+__all__ = ["COLUMNS", "Coverage", "PairTable"]
+
+COLUMNS = (
+    "protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "connection",
+    "distance",
+)  # fmt: skip
+Groups = tuple[dict[str, Any], dict[str, Any]]
+"""What `found_by_class` returns: of protected words and of attributes, class -> its account."""
+SameVector = tuple[dict[str, str], dict[str, str]]
+"""Of protected words and of attributes, dropped word -> the word that is kept for its vector."""
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage:
+    """Which words were listed, which were found, and what was done.
+
+    Attributes
+    ----------
+    protected, attributes : Mapping of str to Mapping
+        Per protected class and per attribute class: ``listed`` and ``found`` (counts), ``missing``
+        (words) and, if there are any, ``matched`` (words found under another spelling, and which),
+        ``composed`` (words built from subwords) and ``same_vector`` (kept word -> the words that
+        have its vector, which count once with it). ``left_out`` is true of a protected class that
+        was not used, since no word or no stereotype of it was found.
+    matched : Mapping of str to str
+        Words found under another spelling, and which.
+    repeats : int
+        Rows that repeat another row and were counted once.
+    notes : tuple of str
+        Sentences on anything else a reader should know.
+    columns : tuple of str
+        Columns of the reader's own, which the rows keep.
+    covariates : Mapping of str to Mapping
+        Per column of a covariate that was joined: ``side`` (``protected``, ``attribute``,
+        ``profession`` or ``noun_pair``), ``listed`` and ``found`` (counts of words), ``missing``
+        (the words without it).
+    """
+
+    protected: Mapping[str, Mapping[str, Any]]
+    attributes: Mapping[str, Mapping[str, Any]]
+    matched: Mapping[str, str] = field(default_factory=dict)
+    repeats: int = 0
+    notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    covariates: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        lines = []
+        for noun, groups in (("protected words", self.protected), ("attributes", self.attributes)):
+            listed, found = (
+                sum(group[key] for group in groups.values()) for key in ("listed", "found")
+            )
+            lines.append(f"{found:,} of {listed:,} {noun}")
+        lines = [f"Coverage: {' and '.join(lines)} found"]
+        every = (*self.protected.items(), *self.attributes.items(), *self.covariates.items())
+        lines += [
+            f"{name}: {len(group['missing'])} of {group['listed']} missing: "
+            f"{some(group['missing'])}"
+            for name, group in every
+            if group["missing"]
+        ]
+        if self.matched:
+            other = some(f"{asked} as {found}" for asked, found in self.matched.items())
+            lines.append(f"other spellings: {other}")
+        if self.repeats:
+            lines.append(f"{number_of(self.repeats, 'repeated row')} counted once")
+        return "\n  ".join([*lines, *self.notes])
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """All missing words."""
+        groups = [*self.protected.values(), *self.attributes.values()]
+        return tuple(dict.fromkeys(word for group in groups for word in group["missing"]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries and lists, for JSON."""
+        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing}
+        return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row for each class, with its counts and words."""
+        rows = []
+        for side, groups in (("protected", self.protected), ("attribute", self.attributes)):
+            for name, group in groups.items():
+                matched = group.get("matched", {})
+                rows.append(
+                    {
+                        "side": side,
+                        "class": name,
+                        "listed": group["listed"],
+                        "found": group["found"],
+                        "missing": ", ".join(group["missing"]),
+                        "matched": ", ".join(f"{word} as {by}" for word, by in matched.items()),
+                    }
+                )
+        return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,50 +181,6 @@ def holds_pairs(x: Any) -> bool:
     )
 
 
-def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
-    """Keep the words that all tables have; others count as missing.
-
-    Raises
-    ------
-    InputError
-        If they have no pair of words in common.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> whole = bb.distance_table("minilm-static", "weat7", controls="none")
-    >>> part = whole.frame[whole.frame["attribute"] != "he"]
-    >>> [len(table) for table in keep_common([whole, bb.load_distances(part)])] == [len(part)] * 2
-    True
-    """
-    sides = (
-        ("protected", "protected_word", "protected_class"),
-        ("attributes", "attribute", "attribute_class"),
-    )
-    common = {
-        word: set.intersection(*(set(table.frame[word].astype(str)) for table in tables))
-        for _, word, _ in sides
-    }
-    out = []
-    for table in tables:
-        frame, accounts = table.frame, dict[str, Any]()
-        for side, word, group in sides:
-            lost = frame.loc[~table.frame[word].isin(common[word]), [group, word]].astype(str)
-            accounts[side] = {name: dict(of) for name, of in getattr(table.coverage, side).items()}
-            for name, own in lost.groupby(group):
-                of, words = accounts[side][str(name)], own[word].unique().tolist()
-                of |= {"found": of["found"] - len(words), "missing": [*of["missing"], *words]}
-        keep = frame["protected_word"].isin(common["protected_word"])
-        frame = frame[keep & frame["attribute"].isin(common["attribute"])]
-        if frame.empty:
-            names = [str(each.provenance.get("name", "pairs")) for each in tables]
-            raise InputError("the tables have no pair of words in common", found=names)
-        own = [column for column in frame if column not in COLUMNS]
-        coverage = replace(table.coverage, **accounts)
-        out.append(replace(table, frame=as_pair_columns(frame, own), coverage=coverage))
-    return out
-
-
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
     frame = frame[[*COLUMNS, *own]].copy()
     present = [c for c in (*CONNECTIONS, SHARED) if (frame["connection"] == c).any()]
@@ -143,3 +191,142 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
         frame["connection"] = pd.Categorical(known, categories=present)
     frame["distance"] = frame["distance"].astype(float)
     return frame.reset_index(drop=True)
+
+
+# -- accounts of words ------------------------------------------------------------------------------
+
+
+def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
+    """Return the labels of one column within each label of another."""
+    out: dict[str, list[str]] = {}
+    for first, second in frame[[outer, inner]].drop_duplicates().itertuples(index=False):
+        out.setdefault(str(first), []).append(str(second))
+    return out
+
+
+def account_of(words: Collection[str], missing: list[str]) -> dict[str, Any]:
+    """Return the account of the words of one class."""
+    return {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
+
+
+def found_by_class(
+    frame: pd.DataFrame,
+    known: Mapping[str, bool],
+    matched: Mapping[str, str],
+    composed: Collection[str] = (),
+) -> Groups:
+    """Return the account of each class."""
+    out: Groups = ({}, {})
+    for groups, label, word in zip(
+        out, ("protected_class", "attribute_class"), ("protected_word", "attribute"), strict=True
+    ):
+        for name, words in labels_within(frame, label, word).items():
+            groups[name] = account_of(words, [w for w in words if not known[w]])
+            if other := {w: matched[w] for w in words if w in matched}:
+                groups[name]["matched"] = other
+            if pieces := [w for w in words if w in composed]:
+                groups[name]["composed"] = pieces
+    return out
+
+
+def name_same_vectors(
+    groups: Groups, listed: tuple[Mapping[str, list[str]], ...], same: SameVector
+) -> list[str]:
+    """Enter words that share a vector in the account; return notes."""
+    sides = ("protected", "attribute")
+    for of, classes, kept_as in zip(groups, listed, same, strict=True):
+        for name, words in classes.items():
+            for dropped in (w for w in words if w in kept_as and w not in of[name]["missing"]):
+                others = of[name].setdefault("same_vector", {})
+                others.setdefault(kept_as[dropped], []).append(dropped)
+    return [
+        f"{side} words with the vector of another word count once with it: "
+        + some(f"{word} as {kept}" for word, kept in kept_as.items())
+        for kept_as, side in zip(same, sides, strict=True)
+        if kept_as
+    ]
+
+
+def thin_classes(
+    frame: pd.DataFrame, known: Mapping[str, bool], groups: Groups, same: SameVector = ({}, {})
+) -> list[str]:
+    """Say which classes rest on few words."""
+    # An attribute of two classes stands in one attribute class, but is associated with both.
+    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
+    stereotypes = labels_within(own, "protected_class", "attribute")
+    protected = labels_within(frame, "protected_class", "protected_word")
+    notes = []
+    sets = labels_within(frame[frame["connection"] == SHARED], "attribute_class", "attribute")
+    for name in dict.fromkeys([*protected, *sets]):
+        few = []
+        for words, kept_as, noun in (
+            (protected.get(name, []), same[0], "protected word"),
+            (stereotypes.get(name, []), same[1], "stereotype"),
+            (sets.get(name, []), same[1], "attribute"),
+        ):
+            distinct = len({kept_as.get(word, word) for word in words if known[word]})
+            few += [number_of(distinct, noun)] if 1 <= distinct < FEW_WORDS else []
+        if few:
+            notes.append(f"{name} has {join_words(few)}: how far they vary is weakly known")
+    for name in CONTROLS:
+        control = groups[1].get(name)
+        if control and control["found"] == 1 < control["listed"]:
+            notes.append(f"only one {name} control word was found; that group says little")
+    return notes
+
+
+def without_lost_classes(
+    frame: pd.DataFrame,
+    known: Mapping[str, bool],
+    groups: tuple[dict[str, Any], dict[str, Any]],
+    source: str,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out classes and controls of which no word was found.
+
+    Without its stereotypes a class has nothing that it could be nearer to, so that its words go as
+    well. The stereotypes of a class without words stay: for other classes they are those of another
+    class. Without control words there are no contrasts with them, and all others stand.
+
+    The protected classes that are left out are marked in `groups`.
+
+    Raises
+    ------
+    InputError
+        Where fewer than two classes have words and stereotypes left, or no pair is left.
+    """
+    shared = set(frame.loc[frame["connection"] == SHARED, "attribute_class"].astype(str))
+    lost = {name: group for name, group in groups[1].items() if not group["found"]}
+    notes = [
+        f"no {name} control word was found ({group['listed']} listed): no contrasts with them"
+        for name, group in lost.items()
+        if name in CONTROLS
+    ]
+    notes += [
+        f"LEFT OUT: {name}, since none of its attributes was found"
+        for name in lost
+        if name in shared
+    ]
+    if len(lost) == len(groups[1]):
+        found = some([word for group in lost.values() for word in group["missing"]], 8)
+        raise InputError("no attribute is in the vocabulary", where=source, found=found)
+    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
+    stereotypes = labels_within(own, "protected_class", "attribute")
+    silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]
+    wordless = [name for name, group in groups[0].items() if not group["found"]]
+    left = [name for name in groups[0] if name not in (*silent, *wordless)]
+    if (silent or wordless) and len(left) < 2:
+        what, name = ("word", wordless[0]) if wordless else ("stereotype", silent[0])
+        missing = groups[0][name]["missing"] if wordless else stereotypes[name]
+        raise InputError(
+            f"no {what} of the protected class {name!r} is in the vocabulary (listed: "
+            f"{some(missing, 8)})",
+            where=source,
+            valid="words and stereotypes of at least two classes",
+        )
+    for name in dict.fromkeys((*wordless, *silent)):
+        groups[0][name]["left_out"] = True
+        what = "protected words" if name in wordless else "stereotypes"
+        notes.append(f"LEFT OUT: the class {name}, since none of its {what} was found")
+    if not silent:
+        return frame, notes
+    return frame[~frame["protected_class"].isin(silent)], notes

@@ -1,8 +1,15 @@
-"""Pair tables read from files and frames: our own layout, and the published one."""
+"""Pair tables read from files and frames: our own layout, and the published one.
+
+The columns of a pair and the outcomes that have a range are checked, and repeated rows count once. A
+model of one's own may name other columns and another outcome; `bayesbias.models.design` checks
+these when the model is laid over them.
+"""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +22,9 @@ from bayesbias.core.files import check_file, guarded, path_of, sha256_file
 from bayesbias.core.formatting import some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet
 from bayesbias.embeddings.embedding import Embedding
-from bayesbias.tables import rows
-from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
-from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
-from bayesbias.tables.rows import PAIR, REPEATS, TEMPLATES, Codes, Source
-from bayesbias.wordlists.wordlist import CONNECTIONS
+from bayesbias.tables import pair_table
+from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, labels_within
+from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 __all__ = ["load_distances"]
 
@@ -40,6 +45,33 @@ MOST_TEXTS = 1_000_000
 
 Five columns of more would take hundreds of MB, and as categories take tens.
 """
+# Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
+ROUNDING = 1e-6
+SAME = 1e-9
+"""Repeats whose numbers differ by no more are one observation."""
+PAIR = ("protected_word", "attribute")
+TEMPLATES = ("protected_template", "attribute_template")
+SIMULATED = "simulated"
+"""In ``frame.attrs``: the outcomes were drawn from a model.
+
+Its normal noise knows no 0 and no 2.
+"""
+REPEATS = "repeats"
+"""In ``frame.attrs``: ``keep`` if repeated rows were kept as asked.
+
+The frame is then fitted as the table was.
+"""
+
+
+# Outcomes that are found but once, beside these columns; of others several measurements may be
+# taken.
+ONCE = {
+    "distance": PAIR,
+    "original": (*PAIR, "debiased"),
+    "debiased": (*PAIR, "original"),
+    "change": (*PAIR, "original"),
+    "difference": ("classifier", "p_male", "p_female"),
+}
 
 
 def load_distances(
@@ -90,30 +122,38 @@ def load_distances(
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
         check_file(path, noun="table", valid="a .csv or .parquet file")
-        return _pair_table(read_frame(path), Source(str(path), file=True), repeats, name, path)
-    return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
+        return _pair_table(_read_frame(path), Source(str(path), file=True), repeats, name, path)
+    return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
 
 
-def read_frame(
-    path: Path, called: Path | None = None, numbers: Collection[str] = _NUMBERS
-) -> pd.DataFrame:
+def _read_frame(path: Path) -> pd.DataFrame:
     """Read a file, labels as categories, so that many rows stay small."""
     parquet = path.suffix.lower() == ".parquet"
     if parquet:
         table = read_parquet(path, categories=_LABELS)
     else:
-        table = read_csv(path, _LABELS, numbers, _LAYOUTS, called or path)
-    with guarded(called or path, "cannot be read as a table"):
+        table = read_csv(path, _LABELS, _NUMBERS, _LAYOUTS)
+    with guarded(path, "cannot be read as a table"):
         # Each column is freed when it is turned.
         frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
     frame = frame.reset_index(drop=True)
-    if parquet:
-        return frame
-    own = [column for column in frame.columns if column not in (*_LABELS, *numbers)]
-    return frame.assign(**{column: rows.numbers_of_texts(frame[column]) for column in own})
+    if not parquet:
+        for column in frame.columns.difference([*_LABELS, *_NUMBERS]):
+            frame[column] = _numbers_of_texts(frame[column])
+    return frame
 
 
-def as_frame(source: Any) -> pd.DataFrame:
+def _numbers_of_texts(column: pd.Series) -> pd.Series:
+    """Return texts as numbers if all of them are numbers; codes such as 007 are texts."""
+    if column.empty or column.str.fullmatch(r"\s*|0\d+").all() or column.str.match(r"0\d").any():
+        return column
+    try:
+        return pd.to_numeric(column)
+    except ValueError:
+        return column
+
+
+def _as_frame(source: Any) -> pd.DataFrame:
     """Return the rows of a frame, a mapping or records."""
     if isinstance(source, Embedding):
         raise InputError(
@@ -146,7 +186,11 @@ def _pair_table(
     if raw.empty:
         raise InputError("expected rows, got a header alone", where=where, valid=_LAYOUTS)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
-    own = rows.own_columns(list(raw.columns), ours, COLUMNS, where)
+    named = [name for name in map(str, raw.columns) if name.strip() and "Unnamed: " not in name]
+    own = [name for name in named if name not in ours]
+    if clash := [name for name in own if name in COLUMNS]:
+        problem = f"expected columns of your own, got {clash[0]!r}, which is ours"
+        raise InputError(problem, where=where, hint="rename it")
     # Blanks around a label make no other word, nor does another form of a letter.
     labels = {
         column: Codes.of(raw[column]).categories(lambda text: checks.label(text.strip(), where))
@@ -156,35 +200,25 @@ def _pair_table(
     frame = raw.assign(**labels)
     if published:
         frame = _from_published(frame, source)
-    rows.check_pairs(frame, source)
-    distance = rows.checked_numbers(
-        frame["distance"], source, simulated=rows.is_simulated(frame), sentinel=published
-    )
-    frame = rows.with_kind(frame.assign(distance=distance))
+    _check_pairs(frame, source)
+    distance = _checked_numbers(frame["distance"], source, frame, sentinel=published)
+    frame = _with_kind(frame.assign(distance=distance))
 
     gone = frame["distance"].isna()
     absent = _absent_words(frame, gone)
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
-    groups = found_by_class(frame, known, {})
-    kept, lost_classes = without_lost_classes(frame, known, groups, where)
-    notes = [*lost_classes, *thin_classes(kept, known, groups)]
+    groups = pair_table.found_by_class(frame, known, {})
+    kept, lost_classes = pair_table.without_lost_classes(frame, known, groups, where)
+    notes = [*lost_classes, *pair_table.thin_classes(kept, known, groups)]
     if gone.any():
         notes.append(f"rows with the mark of a missing word (below -1): {int(gone.sum())}")
         lost = int((gone & ~frame[list(PAIR)].isin(absent).any(axis=1)).sum())
         if lost:
             notes.append(f"pairs without a distance, of words that are present, left out: {lost}")
-    if len(kept) < len(frame):
-        gone = gone | ~frame.index.isin(kept.index)
+    gone |= ~frame.index.isin(kept.index)
     key = dict.fromkeys([*PAIR, *(column for column in (*TEMPLATES, *apart) if column in own)])
-    frame, dropped, said = rows.counted_once(
-        frame[~gone].reset_index(drop=True) if gone.any() else frame,
-        source,
-        list(key),
-        "distance",
-        repeats=repeats,
-        positions=np.flatnonzero(~gone),
-        hint=hint,
-    )
+    frame = frame[~gone] if gone.any() else frame
+    frame, dropped, said = _counted_once(frame, source, list(key), "distance", repeats, hint)
     notes += said
     if own:
         notes.append(f"columns of your own, kept with the rows: {some(own)}")
@@ -195,7 +229,7 @@ def _pair_table(
         "sha256": "" if path is None else sha256_file(path),
         "repeats": repeats,
     }
-    frame = rows.with_repeats_noted(as_pair_columns(_with_labels(frame), own), repeats)
+    frame = with_repeats_noted(pair_table.as_pair_columns(_with_labels(frame), own), repeats)
     return PairTable(frame, coverage, provenance)
 
 
@@ -244,9 +278,9 @@ def rows_to_model(
     if isinstance(table, PairTable):
         frame = table.frame
         if {"connection", *PAIR} <= set(frame.columns) and "attribute_kind" not in frame.columns:
-            return replace(table, frame=rows.with_kind(frame))
+            return replace(table, frame=_with_kind(frame))
         return table
-    frame = as_frame(table)
+    frame = _as_frame(table)
     source = Source("data frame")
     repeats = "keep" if frame.attrs.get(REPEATS) == "keep" else "once"
     columns = {str(column) for column in frame.columns}
@@ -261,19 +295,16 @@ def rows_to_model(
     checks.distinct(list(map(str, frame.columns)), "a column", source.name)
     if set(PAIR) <= columns:
         if outcome == "distance" and outcome in columns:
-            simulated = rows.is_simulated(frame)
-            frame["distance"] = rows.checked_numbers(frame[outcome], source, simulated=simulated)
-        rows.check_pairs(frame, source)
+            frame["distance"] = _checked_numbers(frame[outcome], source, frame)
+        _check_pairs(frame, source)
     if {"connection", *PAIR} <= columns and "attribute_kind" not in columns:
-        frame = rows.with_kind(frame)
+        frame = _with_kind(frame)
     # The classes, the kind and the connection of a pair follow from the pair.
     key = [column for column in apart if column in PAIR or column not in COLUMNS]
     key = list(dict.fromkeys([*key, *(column for column in TEMPLATES if column in columns)]))
     dropped, notes = 0, list(frame.attrs.get("covariates_noted", ()))
     if outcome in columns and set(key) <= columns:  # else the design says what the model lacks
-        frame, dropped, said = rows.counted_once(
-            frame, source, key, outcome, repeats=repeats, hint=hint
-        )
+        frame, dropped, said = _counted_once(frame, source, key, outcome, repeats, hint)
         notes += said
     known = {"covariates": frame.attrs.get("covariates_from"), "repeats": frame.attrs.get(REPEATS)}
     provenance = {"name": "a data frame", **{key: value for key, value in known.items() if value}}
@@ -286,16 +317,16 @@ def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
     """Return the columns of our own layout of a table in the published one."""
     stated = Codes.of(raw["connection"])
     connection = stated.categories(lambda label: "neutral" if label == "none" else label)
-    rows.check_connections(Codes.of(pd.Series(connection)), source, [*CONNECTIONS, "none"])
+    _check_connections(Codes.of(pd.Series(connection)), source, [*CONNECTIONS, "none"])
     frame = raw.rename(columns={"word_to_compare": "attribute", "cosine_distance": "distance"})
     frame["connection"] = connection
     frame["attribute_class"] = Codes.of(frame["word_class"]).categories(
         lambda label: label.removesuffix("_stereotype")
     )
-    distance = rows.checked_numbers(frame["distance"], source, "cosine_distance", sentinel=True)
+    distance = _checked_numbers(frame["distance"], source, raw, "cosine_distance", sentinel=True)
     if "cosine_similarity" in frame.columns:
         similarity = pd.to_numeric(frame["cosine_similarity"], errors="coerce")
-        distance = distance.mask(similarity < -1 - rows.ROUNDING)
+        distance = distance.mask(similarity < -1 - ROUNDING)
     return frame.assign(distance=distance, protected_class=_protected_class(frame, source))
 
 
@@ -303,12 +334,12 @@ def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
     """Return the class of each protected word, by its associations."""
     columns = ["protected_word", "attribute_class"]
     associated = frame.loc[frame["connection"] == "associated", columns]
-    own = rows.labels_within(associated, "protected_word", "attribute_class")
+    own = labels_within(associated, "protected_word", "attribute_class")
     words = Codes.of(frame["protected_word"])
     for place, word in enumerate(words.labels):
         classes = own.get(word, [])
         if len(classes) != 1:
-            at = rows.first_of(words.of_row == place)
+            at = _first_of(words.of_row == place)
             raise InputError(
                 "the class of a protected word is the one it is associated with, and must be one",
                 where=f"{source.at(at)}, protected word {word!r}",
@@ -326,3 +357,219 @@ def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
     rest = ~frame["protected_word"].isin(absent)
     by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"], observed=True).all()
     return absent | set(by_attribute[by_attribute].index)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What messages call a table and its rows."""
+
+    name: str
+    file: bool = False
+
+    def row(self, position: int) -> str:
+        """Name a row, counted from 0."""
+        return f"line {position + 2}" if self.file else f"row {position}"
+
+    def at(self, position: int, column: str | None = None) -> str:
+        """Name a row in its table, and a column in it."""
+        row = f"{self.name}, {self.row(position)}"
+        return row if column is None else f"{row}, column {column}"
+
+
+# -- labels as codes: a million rows of ten labels take moments ------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """A column as distinct labels and the place of each row's label."""
+
+    labels: list[str]
+    of_row: np.ndarray
+
+    @classmethod
+    def of(cls, column: pd.Series) -> Codes:
+        """Make the codes of a column; labels of one text are one."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            codes, labels = column.cat.codes.to_numpy(), column.cat.categories
+        else:
+            codes, labels = pd.factorize(column)
+        texts = [str(label) for label in labels]
+        place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        if len(place) < len(texts):
+            codes = np.append([place[text] for text in texts], -1)[codes]
+        return cls(list(place), np.asarray(codes, dtype=np.int32))
+
+    def categories(self, called: Callable[[str], str] = str) -> pd.Categorical:
+        """Return the column as categories, each label called something else."""
+        names = [called(label) for label in self.labels]
+        place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        codes = np.array([*(place[name] for name in names), -1])
+        return pd.Categorical.from_codes(codes[self.of_row], list(place))
+
+    def where(self, holds: Callable[[str], bool]) -> np.ndarray:
+        """Mark the rows whose label is so; an empty cell is not."""
+        return np.array([*map(holds, self.labels), False])[self.of_row]
+
+    def label(self, position: int) -> str:
+        """Return the label of a row."""
+        return self.labels[self.of_row[position]]
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def with_repeats_noted(frame: pd.DataFrame, repeats: str) -> pd.DataFrame:
+    """Note in a frame whether repeated rows were kept as asked."""
+    frame.attrs = {key: value for key, value in frame.attrs.items() if key != REPEATS}
+    if repeats == "keep":
+        frame.attrs[REPEATS] = repeats
+    return frame
+
+
+def _check_pairs(frame: pd.DataFrame, source: Source) -> None:
+    """Check that labels are filled and that classes and connections agree."""
+    codes = {column: Codes.of(frame[column]) for column in COLUMNS[:-1] if column in frame}
+    for column, of in codes.items():
+        empty = (of.of_row < 0) | of.where(lambda label: not label.strip())
+        if empty.any():
+            place = source.at(_first_of(empty), column)
+            raise InputError("expected a label, got an empty cell", where=place)
+    if not {"connection", "protected_class"} <= set(codes):
+        return
+    _check_connections(codes["connection"], source)
+    classes = labels_within(frame, "protected_word", "protected_class")
+    if two := next((word for word, held in classes.items() if len(held) > 1), None):
+        own, other = classes[two][:2]
+        rows = (frame["protected_word"] == two) & (frame["protected_class"] == other)
+        place = source.at(_first_of(rows), "protected_class")
+        problem = f"the protected word {two!r} stands in another class"
+        raise InputError(problem, where=place, found=other, valid=own)
+    if "attribute_class" in codes:
+        _check_derived(frame, source, by_name=not any(column in frame for column in TEMPLATES))
+
+
+def _check_connections(
+    connection: Codes, source: Source, valid: Sequence[str] = (*CONNECTIONS, SHARED)
+) -> None:
+    """Refuse a connection that is none of ours."""
+    unknown = connection.where(lambda label: label not in (*CONNECTIONS, SHARED))
+    if unknown.any():
+        at = _first_of(unknown)
+        where = source.at(at, "connection")
+        raise checks.unknown(connection.label(at), valid, "connection", where)
+
+
+def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:
+    """Check each connection against that of its two classes.
+
+    Control words have the connection of their list. With `by_name`, attributes that are called as
+    the protected class are associated with it. Otherwise the connection is the one that most rows
+    of the two classes give.
+    """
+    names = ["protected_class", "attribute_class", "connection"]
+    counts = frame.groupby(names, observed=True, sort=False).size()
+    usual = counts.groupby(level=[0, 1], observed=True, sort=False).idxmax()
+    for labels in counts.index:
+        of, kind, stated = map(str, labels)
+        if kind in CONTROLS:
+            right = kind
+        else:
+            right = "associated" if by_name and of == kind else str(usual[labels[:2]][2])
+        if stated != right:
+            row = _first_of((frame[names] == list(labels)).all(axis=1))
+            word, attribute = frame["protected_word"].iloc[row], frame["attribute"].iloc[row]
+            both = f"{str(word)!r} ({of}) and {str(attribute)!r} ({kind})"
+            problem = f"{both} contradict the connection that their classes have"
+            raise InputError(problem, where=source.at(row), found=stated, valid=right)
+
+
+def _checked_numbers(
+    column: pd.Series,
+    source: Source,
+    frame: pd.DataFrame,
+    name: str = "distance",
+    *,
+    sentinel: bool = False,
+) -> pd.Series:
+    """Return a column as distances, rounding at the ends of 0 to 2 removed.
+
+    Simulated numbers need only be finite. With a sentinel, what lies below -1 becomes missing.
+    """
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    bad = ~np.isfinite(numbers)
+    if sentinel and column.dtype.kind == "f":  # a NaN of ours is already missing
+        bad &= column.notna()
+    if bad.any():
+        place, value = source.at(_first_of(bad), name), column.iloc[_first_of(bad)]
+        hint = "remove rows without a distance: words the vectors lack make no row"
+        found = value if isinstance(value, str) else float(value)
+        raise InputError("expected a finite number", where=place, found=found, hint=hint)
+    if frame.attrs.get(SIMULATED):
+        return numbers
+    if sentinel:
+        numbers = numbers.mask(numbers < -1 - ROUNDING)
+    out = (numbers < -ROUNDING) | (numbers > 2 + ROUNDING)
+    if out.any():
+        similar = numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
+        place, found = source.at(_first_of(out), name), float(numbers.iloc[_first_of(out)])
+        what = "a similarity? distance = 1 - similarity" if similar else None
+        raise InputError(
+            "expected a distance from 0 to 2", where=place, found=found, valid="0 to 2", hint=what
+        )
+    return numbers.clip(0.0, 2.0)
+
+
+def _with_kind(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with the kind of each attribute."""
+    kinds = Codes.of(frame["connection"]).categories(
+        lambda c: c if c in (*CONTROLS, SHARED) else "stereotype"
+    )
+    return frame.assign(attribute_kind=kinds)
+
+
+# -- repeated rows ---------------------------------------------------------------------------------
+
+
+def _counted_once(
+    frame: pd.DataFrame,
+    source: Source,
+    key: list[str],
+    outcome: str,
+    repeats: str,
+    hint: str | None,
+) -> tuple[pd.DataFrame, int, list[str]]:
+    """Count each observation once: a repeated row is not a new one.
+
+    Rows are the same if `key` is. Return the rows, how many were dropped, and notes. Repeats of an
+    outcome that is found but once (`ONCE`) must agree.
+    """
+    again = frame.duplicated(key).to_numpy()
+    if not again.any():
+        return frame, 0, []
+    groups = frame.groupby(key, sort=False, observed=True).ngroup()
+    values = frame[outcome].astype(float)
+    other = ((values - values.groupby(groups).transform("first")).abs() > SAME).to_numpy()
+    if other.any():
+        if outcome not in ONCE or not set(ONCE[outcome]) <= set(frame.columns):
+            return frame, 0, []
+        later = _first_of(other)
+        before = _first_of(groups == groups.iloc[later])
+        at = [source.row(int(frame.index[place])) for place in (before, later)]
+        what = "the pair" if set(PAIR) <= set(key) else "the observation"
+        labels = ", ".join(repr(str(frame[column].iloc[later])) for column in key)
+        problem = (
+            f"{what} {labels} is listed twice with different {outcome}s, in {at[0]} and {at[1]}"
+        )
+        found = (float(values.iloc[before]), float(values.iloc[later]))
+        raise InputError(problem, where=source.name, found=found, hint=hint)
+    count = int(again.sum())
+    if repeats == "keep":
+        return frame, 0, [f"repeated rows kept, as asked: {count} count more than once"]
+    again_of = some(frame.loc[again, key[0]])
+    note = f"a repeated row is the same observation, not a new one; repeated: {again_of}"
+    return frame[~again].reset_index(drop=True), count, [note]
+
+
+def _first_of(mask: Collection[bool] | pd.Series | np.ndarray) -> int:
+    """Return the place of the first row that is marked."""
+    return int(np.argmax(np.asarray(mask)))

@@ -23,8 +23,14 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import Coverage, Groups, SameVector, account_of, name_same_vectors
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import (
+    Coverage,
+    Groups,
+    PairTable,
+    SameVector,
+    account_of,
+    name_same_vectors,
+)
 from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
 
 __all__ = ["sentence_table"]
@@ -91,8 +97,8 @@ def encode_test(
     if empty:
         words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
         raise InputError(
-            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder (listed: "
-            f"{some(words, 8)})",
+            f"expected words of {empty[0]} ({test.categories[empty[0]]}) that the encoder knows, got "
+            f"none of {some(words, 8)}",
             where=f"{encoder.name}, test {test.name}",
         )
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
@@ -114,14 +120,12 @@ def encoding_with(
     known: dict[str, np.ndarray] = {}
 
     def encoded(sentences: list[str]) -> np.ndarray:
-        new = [text for text in dict.fromkeys(sentences) if text not in known]
-        vector_of: dict[str, np.ndarray] = {}
-        if new:
+        held = dict(known)
+        if new := [text for text in dict.fromkeys(sentences) if text not in known]:
             vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
-            vector_of = dict(zip(new, vectors, strict=True))
+            held |= zip(new, vectors, strict=True)
         if len(known) < most:
-            known.update(vector_of)
-        held = known | vector_of if known else vector_of
+            known.update(held)
         return np.array([held[text] for text in sentences])
 
     return encoded

@@ -14,8 +14,7 @@ from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import Coverage, PairTable
 from bayesbias.wordlists.occupations import GENDERS, SENTENCE_COLUMNS
 
 __all__ = ["CLIP", "sentiment_table"]

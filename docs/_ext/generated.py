@@ -26,7 +26,7 @@ PAGES = {
 
 # Classes of results: documented, and not built by users.
 RESULTS = (
-    "tables.coverage.Coverage",
+    "tables.pair_table.Coverage",
     "classifiers.predictions.Predictions",
     "debiasing.subspace.Debiased",
     "inference.difference.Difference",

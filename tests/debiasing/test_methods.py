@@ -10,8 +10,7 @@ from scipy import optimize
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.debiasing.hard import hard_debias
-from bayesbias.debiasing.soft import soft_debias
+from bayesbias.debiasing.methods import hard_debias, soft_debias
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.wordlists.listfile import load_wordlist
@@ -146,7 +145,7 @@ def test_the_soft_map_solves_the_published_problem():
 
 
 def test_the_bounded_soft_problem_meets_its_optimality_conditions():
-    from bayesbias.debiasing.soft import _bounded, _unbounded
+    from bayesbias.debiasing.methods import _bounded, _unbounded
 
     rng = np.random.default_rng(1)
     e = np.linalg.qr(rng.normal(size=(5, 5)))[0][:2]
@@ -193,11 +192,11 @@ def test_another_spelling_is_the_same_word():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"sets": [["x", "y"]]}, "no definitional set has two words"),
-        ({"sets": [["a1", "a1"]]}, "two different words"),
+        ({"sets": [["x", "y"]]}, "set with two words"),
+        ({"sets": [["a1", "a1"]]}, "two or more different words"),
         ({"k": 9}, "k: expected a whole number from 1 to 6"),
-        ({"neutralize": ["w0", "nope"]}, "not in the vocabulary, got 'nope'"),
-        ({"neutralize": ["a1"]}, "both neutralized and equalized"),
+        ({"neutralize": ["w0", "nope"]}, "in the vocabulary, got 'nope'"),
+        ({"neutralize": ["a1"]}, "not equalized, got 'a1'"),
         ({"neutralize": "attribute"}, "Did you mean 'attributes'"),
     ],
 )
@@ -212,7 +211,7 @@ def test_the_notes_name_what_was_missing_and_a_weight_that_does_nothing():
     for lam, hardly in ((1e-3, True), (2000.0, False)):
         notes = soft_debias(vectors(), sets=THREE, neutralize=["w0", "w1"], lam=lam).notes
         assert any("hardly anything was removed" in note for note in notes) is hardly
-    with pytest.raises(InputError, match="is more than double precision allows"):
+    with pytest.raises(InputError, match="double precision"):
         soft_debias(vectors(), sets=THREE, neutralize=["w0"], lam=1e12)
 
 

@@ -13,8 +13,9 @@ import bayesbias as bb
 from bayesbias.cli.main import cli
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.view import View
-from bayesbias.studies.corpora.comparing import join_corpora, weights_of
+from bayesbias.studies.corpora.comparing import weights_of
 from bayesbias.studies.corpora.sections import interpret_corpora, main_table
+from bayesbias.tables.joining import join_tables
 from bayesbias.tables.reading import as_pair_table
 
 SETTINGS = {"draws": 1000, "chains": 2, "seed": 1, "engine": "quick", "progress": False}
@@ -104,15 +105,16 @@ def test_only_pairs_of_all_corpora_are_kept_and_the_rest_is_named():
     frames["1950s"] = frames["1950s"].query("protected_word != 'x-word0'").iloc[::-1]
     frames["1980s"] = frames["1980s"].query("attribute not in ['y0', 'human1']")
     tables = {name: as_pair_table(frame) for name, frame in frames.items()}
-    frame, distances, coverage, missing = join_corpora(tables)
+    joined = join_tables(tables)
+    frame, coverage = joined.frame, joined.coverage
     assert len(frame) == 7 * 22
-    assert missing == {"1930s": [], "1950s": ["x-word0"], "1980s": ["y0", "human1"]}
+    assert joined.missing == {"1930s": [], "1950s": ["x-word0"], "1980s": ["y0", "human1"]}
     assert coverage.protected["x"] == {"listed": 4, "found": 3, "missing": ["x-word0"]}
     assert coverage.attributes["y"]["missing"] == ["y0"]
     keys = ["protected_word", "attribute"]
     for name, own in frames.items():
         expected = own.set_index(keys)["distance"].loc[list(map(tuple, frame[keys].values))]
-        np.testing.assert_array_equal(distances[name], expected)
+        np.testing.assert_array_equal(joined.distances[name], expected)
 
 
 def test_words_that_no_corpus_has_are_named():
@@ -122,9 +124,9 @@ def test_words_that_no_corpus_has_are_named():
         "y": {"protected": ["d", "g"], "attributes": ["e", "f"]},
     }
     tables = {name: bb.distance_table(vectors, words, controls="none") for name in ("one", "two")}
-    _, _, coverage, missing = join_corpora(tables)
-    assert missing == {"one": ["nowhere"], "two": ["nowhere"]}
-    assert coverage.attributes["x"]["missing"] == ["nowhere"]
+    joined = join_tables(tables)
+    assert joined.missing == {"one": ["nowhere"], "two": ["nowhere"]}
+    assert joined.coverage.attributes["x"]["missing"] == ["nowhere"]
 
 
 def test_three_corpora_without_order_are_each_compared_with_the_first():

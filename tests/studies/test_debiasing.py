@@ -13,8 +13,8 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.core.errors import BayesbiasError, FitError
 from bayesbias.studies.debiasing.comparison import Comparison, compare
-from bayesbias.studies.debiasing.construction import control_changes, find_construction
-from bayesbias.tables.change import common_pairs, join_pairs
+from bayesbias.studies.debiasing.geometry import control_changes, find_construction
+from bayesbias.tables.joining import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
 
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
@@ -85,7 +85,7 @@ def test_only_pairs_that_all_tables_have_are_compared():
             table().assign(attribute=lambda f: "other-" + f["attribute"]),
             "in both tables",
         ),
-        (table().replace({"protected_class": {"x": "z"}}), "another protected class"),
+        (table().replace({"protected_class": {"x": "z"}}), "one protected class"),
     ],
 )
 def test_tables_that_cannot_be_compared(debiased, said):

@@ -9,7 +9,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.studies.debiasing.geometry import Left, Related, find_geometry, left_of
-from bayesbias.tables.change import join_pairs
+from bayesbias.tables.joining import join_pairs
 
 
 def crossed_pairs(

@@ -15,7 +15,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.estimates import contrast_draws
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.debiasing.construction import Forced
+from bayesbias.studies.debiasing.geometry import Forced
 from bayesbias.studies.requirements import Requirement, check_requirements, read_requirements
 from bayesbias.tables.reading import as_pair_table
 

@@ -5,7 +5,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.tables.pair_table import keep_common
+from bayesbias.tables.joining import keep_common
 
 LIST = {
     "class": [
@@ -36,5 +36,5 @@ def test_the_others_are_missing_in_the_coverage():
 
 
 def test_tables_without_a_common_pair_are_refused():
-    with pytest.raises(InputError, match="in common"):
+    with pytest.raises(InputError, match="words in common"):
         keep_common([table(["he", "she", "math", "arts"]), table(["him", "her", "math", "arts"])])

@@ -145,8 +145,7 @@ def test_a_column_that_the_table_has_is_a_covariate_too(table, tmp_path) -> None
         "age": "protected",
     }
     assert joined.coverage.columns == ("women", "age", "odd")
-    assert joined.provenance["covariates"]["women"]["unit"] == "in the unit of the table's column"
-    with pytest.raises(InputError, match="a word has several values"):
+    with pytest.raises(InputError, match="for each word, got several"):
         join_covariates(own, "odd")
     with pytest.raises(InputError, match="Did you mean 'women'"):
         join_covariates(own, "woman")
@@ -266,23 +265,23 @@ def test_a_few_control_words_that_happen_to_have_a_covariate_do_not_cost_the_oth
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("word,f\na1,1\na2,nought\nb1,3\n", "line 3: f is no number, got 'nought'"),
+        ("word,f\na1,1\na2,nought\nb1,3\n", "line 3: expected a number of f"),
         (
             "word,f\na1,1\na2,2\na1,3\nb1,1\n",
-            "line 4: the word 'a1' has two values of f",
+            "line 4: expected one value of f for the word 'a1'",
         ),
-        ("word,f\na1,5\na2,5\nb1,5\n", "the covariate 'f' is the same for all 3 attributes"),
-        ("word,f\na1,5\na2,6\nb9,5\n", "2 of 10 attributes have the covariate 'f'"),
-        ("word,f\nq,5\nr,6\nt,7\n", "no word of the table has the covariate 'f', got 'q, r, t'"),
-        ("word,distance\na1,5\na2,6\nb1,7\n", "the table has a column 'distance' already"),
-        ("word;f\na1;3.100\na2;167\nb1;4.200\n", "f may have marks between thousands"),
+        ("word,f\na1,5\na2,5\nb1,5\n", "got one for all 3 attributes"),
+        ("word,f\na1,5\na2,6\nb9,5\n", "got it of 2"),
+        ("word,f\nq,5\nr,6\nt,7\n", "got it of 0. It is given of q, r, t"),
+        ("word,distance\na1,5\na2,6\nb1,7\n", "no column of the table has, got 'distance'"),
+        ("word;f\na1;3.100\na2;167\nb1;4.200\n", "numbers of f without marks between thousands"),
     ],
 )
 def test_what_is_no_covariate_says_why(table, content, said, tmp_path):
     (tmp_path / "x.csv").write_text(content)
     with pytest.raises(InputError) as caught:
         join_covariates(table, tmp_path / "x.csv")
-    assert said in str(caught.value).replace("'f', got q, r, t", "'f', got 'q, r, t'")
+    assert said in str(caught.value)
 
 
 def test_decimal_commas_and_truth_values(table, tmp_path):

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
 from bayesbias.studies.association.interpretation import own_names
@@ -16,15 +15,19 @@ from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
     IN_ROPE,
+    about_fits,
+    convergence_of_all,
+    heading,
     interval,
     missing_notes,
     not_converged,
     text,
+    title_line,
 )
 from bayesbias.studies.corpora.comparing import CorpusComparison
 
 MOST_ROWS = 6  # classes and attribute sets in the first table
-LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of", "between": ""}
+LEVEL_NAMES = {"class": "class", "attribute_set": "attributes of"}
 FAR = 0.1  # by which mean distances of controls move where corpora or training are unequal
 CHANGE = Column("mean", "change", "signed")
 LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("estimand"))
@@ -32,15 +35,11 @@ LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("e
 
 def header(result: CorpusComparison, view: View) -> list[str]:
     """Return the lines over the first table."""
-    about = result.provenance
     pairs = len(next(iter(result.corpora.values())).table)
-    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
-    model, seed = about["model"]["name"], about["sampler"].get("seed")
     return [
-        f"bayesbias {own_version()} | model {model} | {about['name']} in {len(result.corpora)} "
-        f"corpora | seed {seed}",
+        title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        f"{len(result.fits())} fits, {good}",
+        convergence_of_all(result),
     ]
 
 
@@ -49,6 +48,12 @@ def in_names(names: Mapping[tuple[str, str], str], row: Any) -> str:
     own = names.get((row.level, row.name)) if row.contrast == "associated - different" else None
     said = (own or row.contrast).replace(" - ", " minus ")
     return said if row.level == "overall" else f"{row.name}: {said}"
+
+
+def label_of(names: Mapping[tuple[str, str], str], row: Any) -> str:
+    """Return what a first table calls a row below overall."""
+    plain = row.contrast == "associated - different" and not names and row.level in LEVEL_NAMES
+    return f"  {LEVEL_NAMES[row.level]} {row.name}" if plain else f"  {in_names(names, row)}"
 
 
 def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
@@ -61,22 +66,17 @@ def main_table(result: CorpusComparison, view: View) -> pd.DataFrame:
         first = own["contrast"] == own["contrast"].iloc[0]
         overall = own[(own["level"] == own["level"].iloc[0]) & (first | (not several))]
         groups = []
-        for level, heading in LEVEL_NAMES.items():
+        for level in (*LEVEL_NAMES, "between"):
             rows = own[(own["level"] == level) & first]
             least = 1 if level == "between" else 2
             if least <= len(rows) <= MOST_ROWS and not (several and level == "attribute_set"):
-                plain = own["contrast"].iloc[0] == "associated - different" and not names
-                labels = [
-                    f"  {heading} {row.name}" if plain else f"  {in_names(names, row)}"
-                    for row in rows.itertuples()
-                ]
+                labels = [label_of(names, row) for row in rows.itertuples()]
                 groups.append(rows.assign(label=labels))
         if several:
-            parts.append(pd.DataFrame({"label": [str(change)], "is_heading": [True]}))
+            parts.append(heading(str(change)))
         parts.append(overall.assign(label=overall["contrast"]))
         if groups and not several:
-            by = f"{own['contrast'].iloc[0]}, by"
-            parts.append(pd.DataFrame({"label": [by], "is_heading": [True]}))
+            parts.append(heading(f"{own['contrast'].iloc[0]}, by"))
         parts += groups
     return pd.concat(parts, ignore_index=True)
 
@@ -210,16 +210,11 @@ def _warnings(result: CorpusComparison) -> list[str]:
 
 def about(result: CorpusComparison) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
-    return {
-        "model": result.provenance["model"]["name"],
-        "changes": {
-            name: {"weights": dict(each.weights), "scale": each.scale, "steps": each.steps}
-            for name, each in result.changes.items()
-        },
-        "diagnostics": result.diagnostics(),
-        "coverage": result.provenance["coverage"],
-        "provenance": dict(result.provenance),
+    changes = {
+        name: {"weights": dict(each.weights), "scale": each.scale, "steps": each.steps}
+        for name, each in result.changes.items()
     }
+    return about_fits(result, result.provenance["coverage"], changes=changes)
 
 
 STUDY = Study(
@@ -229,5 +224,5 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_corpora,
     about=about,
-    fits=lambda result: result.fits(),
+    fits=CorpusComparison.fits,
 )

@@ -15,7 +15,7 @@ These questions are kept apart:
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core import checks, sections
+from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
@@ -33,14 +33,21 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.studies.corpora.comparing import compare_corpora
-from bayesbias.studies.debiasing.construction import EXACT, Construction, Forced, find_construction
-from bayesbias.studies.debiasing.geometry import Geometry, find_geometry
-from bayesbias.tables.change import JOINED, common_pairs, join_pairs, pairs_by_level
+from bayesbias.studies.common import ManyFits, stacked, with_ends
+from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with
+from bayesbias.studies.debiasing.geometry import (
+    EXACT,
+    Construction,
+    Forced,
+    Geometry,
+    find_construction,
+    find_geometry,
+)
 from bayesbias.tables.covariates import with_covariates_known
-from bayesbias.tables.coverage import Coverage
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.joining import JOINED, common_pairs, join_pairs, pairs_by_level
+from bayesbias.tables.pair_table import Coverage, PairTable
 from bayesbias.tables.reading import as_pair_table, holds_tables
+from bayesbias.wordlists.wordlist import SHARED
 
 __all__ = ["Comparison", "Method", "compare"]
 
@@ -50,8 +57,6 @@ _RANKED = {
     "after": "gap", "after_low": "gap_low", "after_high": "gap_high", "verdict_after": "verdict_after",
     "mean": "change", "hpdi_low": "change_low", "hpdi_high": "change_high",
     "by_construction": "by_construction",
-    "mcse_after": "mcse_gap", "mcse_after_low": "mcse_gap_low", "mcse_after_high": "mcse_gap_high",
-    "mcse_mean": "mcse_change", "mcse_low": "mcse_change_low", "mcse_high": "mcse_change_high",
 }  # fmt: skip
 
 
@@ -106,11 +111,12 @@ class Method:
         posterior = self.after.sampled["posterior"]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
         drawn: dict[tuple[str, ...], np.ndarray] = {}
-        if self.change is not None:
-            for own in ("overall", *levels):
-                means = self.change.draws_of("means", level=own, estimand=estimand)
-                keys = rows.keys_of_rows(means, "level", "name", "connection")
-                drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+        for own in ("overall", *levels):
+            if self.change is None:
+                break
+            means = self.change.draws_of("means", level=own, estimand=estimand)
+            keys = rows.keys_of_rows(means, "level", "name", "connection")
+            drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
         found = [key for key in pairs_by_level(self.pairs, levels) if level in (None, key[0])]
         columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
         values = np.stack(columns, axis=-1)
@@ -122,7 +128,7 @@ class Method:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(sections.Result):
+class Comparison(ManyFits):
     """One original and one or more debiased tables; made by `compare`.
 
     Attributes
@@ -222,19 +228,17 @@ class Comparison(sections.Result):
         """
         frame = _described(self._contrasts_draws(estimand, method, level), prob, rope)
         keys = ["level", "name", "contrast", "estimand"]
-        before = self.original.contrasts(prob, rope, estimand, level).set_index(keys)
+        before = self.original.contrasts(prob, rope, estimand, level)
         parts = []
         for name, own in frame.groupby("method", sort=False):
             item = self.methods[str(name)]
-            if (
-                item.change is not None and not item.exact
-            ):  # as mixtures, with less Monte Carlo error
+            if item.change and not item.exact:  # as mixtures, with less Monte Carlo error
                 mixed = item.change.contrasts(prob, rope, estimand, level)
                 own = own[["method", *keys]].merge(mixed, on=keys)
-            after = item.after.contrasts(prob, rope, estimand, level).set_index(keys)
-            columns = {**rows.beside(before, "before"), **rows.beside(after, "after")}
-            gap = pd.DataFrame({**columns, "verdict_after": after["verdict"]}).reset_index()
-            parts.append(own.merge(gap, how="left", on=keys))
+            after = item.after.contrasts(prob, rope, estimand, level)
+            said = after[[*keys, "verdict"]].rename(columns={"verdict": "verdict_after"})
+            own = with_ends(own, before=before, after=after)
+            parts.append(own.merge(said, how="left", on=keys))
         frame = pd.concat(parts, ignore_index=True)
         tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
         forced = {name: item.construction.forced.value for name, item in self.methods.items()}
@@ -328,10 +332,7 @@ class Comparison(sections.Result):
             `row` are the columns that label them (such as ``method, level, name, contrast,
             estimand``).
         """
-        makers: dict[str, Callable[..., xr.DataArray]] = {
-            "changes": self._changes_draws,
-            "contrasts": self._contrasts_draws,
-        }
+        makers = {"changes": self._changes_draws, "contrasts": self._contrasts_draws}
         draws = makers[checks.choice(table, makers, "table of draws")](**arguments)
         draws.name = table
         return draws
@@ -347,8 +348,7 @@ class Comparison(sections.Result):
         fits = {name: item.change for name, item in self.methods.items() if item.change is not None}
         if not fits:
             raise FitError("every change is known exactly, so that there are no slopes")
-        frames = {name: each.slopes(prob) for name, each in fits.items()}
-        return pd.concat(frames, names=["method"]).reset_index("method").reset_index(drop=True)
+        return stacked({name: each.slopes(prob) for name, each in fits.items()}, "method")
 
     @property
     def has_slopes(self) -> bool:
@@ -359,12 +359,6 @@ class Comparison(sections.Result):
     def has_gap(self) -> bool:
         """Whether the tables have associated and different attributes."""
         return {"associated", "different"} <= set(self.original.table["connection"].astype(str))
-
-    def diagnostics(self) -> dict[str, Any]:
-        """Return `BiasFit.diagnostics` of every fit, and ``ok`` and ``problems`` of all of them."""
-        fits = {name: each.diagnostics() for name, each in self.fits().items()}
-        problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
-        return {"ok": not problems, "problems": problems, "fits": fits}
 
     def fits(self) -> dict[str, BiasFit]:
         """Return every fit by its name."""
@@ -480,53 +474,48 @@ def compare(
     settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "seed": seed}
     settings |= {"engine": engine, "cores": cores, "pointwise": False}
     if kind == "corpora":
-        return compare_corpora(
-            original,
-            debiased,
-            model,
-            ordered=ordered,
-            level_model=None if level_model == DEFAULT_MODEL else level_model,
-            progress=progress,
-            **settings,
-        )
-    spec, level_spec = load_model(model), load_model(level_model)
-    if spec.outcome != "change":
+        level = None if level_model == DEFAULT_MODEL else level_model
+        return compare_corpora(original, debiased, model, level, ordered, progress, settings)
+    spec, level_spec = changes_model(model), load_model(level_model)
+    start = as_pair_table(original)
+    whole = _owned(start)
+    if not len(whole):
         raise InputError(
-            "expected a model with the outcome 'change'", where=spec.label, found=spec.outcome
+            "expected stereotypes to compare, got attribute sets of no class",
+            where="original",
+            hint="compare them with kind='corpora' (--corpora), which compares groups",
         )
-    whole = as_pair_table(original)
-    tables = _tables_by_name(debiased)
-    first = with_covariates_known(whole, spec.covariates())
-    # Pairs left out since their words have no covariate are not missing from the original.
-    gone = _keys(whole.frame).difference(_keys(first.frame), sort=False)
-    known = set(whole.coverage.notes)
-    notes = [note for note in first.coverage.notes if note not in known]
-    joined = {}
-    for name, table in tables.items():
-        kept = table.frame[~_keys(table.frame).isin(gone)].reset_index(drop=True)
-        pairs, account = join_pairs(first, replace(table, frame=kept), name)
-        joined[name] = pairs, {**account, "notes": [*notes, *account["notes"]]}
-    of_method, accounts = common_pairs(joined)
+    tables = {name: _owned(table) for name, table in _tables_by_name(debiased).items()}
+    notes = ["attribute sets of no class are left out of the comparison"] * (
+        len(start) > len(whole)
+    )
+    joined, accounts = common_pairs(
+        {name: join_pairs(whole, table, name) for name, table in tables.items()}
+    )
     if seed is None:
         settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
-    covariates = first.provenance.get("covariates", {})
+    covariates = whole.provenance.get("covariates", {})
+    before, methods = None, {}
     with ticking("fitting", 1 + 2 * len(tables), progress) as tick:
-        before = _fit_distances(
-            next(iter(of_method.values())), "original", first, level_spec, settings
-        )
-        tick(1)
-        methods = {}
-        for name, pairs in of_method.items():
+        for name, frame in joined.items():
+            known = with_covariates_known(replace(whole, frame=frame), spec.covariates())
+            pairs, account = known.frame, accounts[name]
+            said = [note for note in known.coverage.notes if note not in whole.coverage.notes]
+            account |= {"pairs": len(pairs), "notes": [*notes, *said, *account["notes"]]}
+            if before is None:
+                before = _fit_distances(pairs, "original", known, level_spec, settings)
+                tick(1)
             try:
                 about = f"{name} against the original"
                 change, exact = fit_changes(pairs, spec, settings, about, covariates)
                 tick(1)
                 after = _fit_distances(pairs, "debiased", tables[name], level_spec, settings)
+                tick(1)
             except FitError as error:
                 raise FitError(f"method {name!r}: {error}") from error
-            tick(1)
             found = find_construction(pairs)
-            methods[name] = Method(name, pairs, accounts[name], change, exact, after, found)
+            methods[name] = Method(name, pairs, account, change, exact, after, found)
+    assert before is not None
 
     def left(name: str) -> tuple[bool, float]:
         """Return what orders the methods: those that destroyed the vectors come last."""
@@ -540,10 +529,7 @@ def compare(
     provenance = {
         "original": str(of_tables["original"].get("name", "original")),
         "tables": of_tables,
-        "model": {"name": spec.name, "sha256": spec.sha256},
-        "level_model": {"name": before.spec.name, "sha256": before.spec.sha256},
-        "sampler": before.provenance["sampler"],
-        "versions": before.provenance["versions"],
+        **made_with(spec, before),
         "order": sorted(methods, key=left),
     }
     return Comparison(before, methods, provenance)
@@ -560,8 +546,10 @@ def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
     return dict(zip(names, map(as_pair_table, debiased.values()), strict=True))
 
 
-def _keys(frame: pd.DataFrame) -> pd.MultiIndex:
-    return pd.MultiIndex.from_frame(frame[["protected_word", "attribute"]].astype(str))
+def _owned(table: PairTable) -> PairTable:
+    """Return a table without attribute sets that belong to no class."""
+    frame = table.frame[table.frame["connection"] != SHARED].reset_index(drop=True)
+    return replace(table, frame=frame)
 
 
 def _fit_distances(

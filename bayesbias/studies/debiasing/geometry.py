@@ -1,8 +1,10 @@
-"""How much of the vectors' geometry a method leaves, told by words that nobody meant to treat.
+"""What a debiasing method forces and what it leaves, found in the distances alone.
 
-A method that turns vectors into noise closes every gap. Distances of the protected words to control
-words say whether the rest is still there: they hardly move where only the association is taken out,
-and are unrelated to those before where the vectors are.
+A method that makes the distances of two words equal makes *associated = different* true by
+construction, so that this is no evidence of success. A method that turns vectors into noise closes
+every gap. Distances of the protected words to control words, which nobody meant to treat, say
+whether the rest is still there: they hardly move where only the association is taken out, and are
+unrelated to those before where the vectors are.
 """
 
 import enum
@@ -14,19 +16,202 @@ import pandas as pd
 from scipy import stats
 
 from bayesbias.core import checks
-from bayesbias.inference.view import PROB
-from bayesbias.studies.debiasing.construction import EXACT
-from bayesbias.tables.change import check_joined
+from bayesbias.inference.view import PROB, ROPE
+from bayesbias.tables.joining import check_joined
 from bayesbias.wordlists.wordlist import CONTROLS
 
-__all__ = ["Geometry", "Left", "Related", "find_geometry"]
+__all__ = ["Construction", "Forced", "Geometry", "Left", "find_construction", "find_geometry"]
 
+EXACT = 1e-6
+"""Distances closer than this are one number: single precision rounds them to about 1e-7."""
+_LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 UNRELATED = 0.1
 """A correlation whose interval reaches down to this is none."""
 DESTROYED = 0.5
 """Below this less than a quarter of what told control distances apart is left."""
 KEPT = 0.7
 """Above this half of the variance is shared, and what is left outweighs what is new."""
+
+
+# -- what is forced ----------------------------------------------------------------------------------
+
+
+class Forced(enum.StrEnum):
+    """How much of a gap a method makes zero whatever the vectors were; of none it is false.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [(forced.value, bool(forced)) for forced in Forced]
+    [('no', False), ('partly', True), ('wholly', True)]
+    """
+
+    NO = "no"
+    PARTLY = "partly"  # for some of the protected words
+    WHOLLY = "wholly"
+
+    def __bool__(self) -> bool:
+        return self is not Forced.NO
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Construction:
+    """What a debiasing method forces to come out, found in the distances alone.
+
+    Attributes
+    ----------
+    flags : tuple of str
+        ``equalized``: every protected word has, to rounding, the same distance to stereotypes as
+        words of all other classes, so that associated = different holds whatever the vectors were.
+        ``equalized_partly``: so for some words or classes. ``controls_moved``: words that were made
+        equal also moved against control words. ``controls_untouched``: no distance to a control
+        word changed, so that no drift could come out.
+    sets : DataFrame
+        One row per set of words made equal: ``words, classes, complete`` (holds every class, and
+        has one distance to all stereotypes), ``gap_before, gap_after`` (largest difference within
+        the set over stereotypes with one distance).
+    share : float
+        Share of protected words in complete sets.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> same = before.frame.groupby("attribute")["distance"].transform(
+    ...     "mean"
+    ... )  # for all protected words
+    >>> after = before.frame.assign(distance=same)
+    >>> found = bb.studies.find_construction(bb.tables.join_pairs(before, after)[0])
+    >>> found.flags
+    ('equalized', 'controls_moved')
+    """
+
+    flags: tuple[str, ...]
+    sets: pd.DataFrame
+    share: float
+
+    @property
+    def found(self) -> bool:
+        """Whether distances were made equal by construction, wholly or partly."""
+        return bool({"equalized", "equalized_partly"} & set(self.flags))
+
+    @property
+    def forced(self) -> Forced:
+        """How much of associated - different overall the method makes zero."""
+        if "equalized" in self.flags:
+            return Forced.WHOLLY
+        # A set that lacks a class draws no word to all others.
+        return Forced.PARTLY if "equalized_partly" in self.flags and self.share else Forced.NO
+
+    def __repr__(self) -> str:
+        return f"Construction({', '.join(self.flags) or 'nothing found'})"
+
+
+def find_construction(pairs: pd.DataFrame) -> Construction:
+    """Find in joined pairs what a debiasing method forced.
+
+    Nothing but the table is needed: two protected words belong to one set where at least two
+    stereotypes have the same distance to both, within `EXACT`, and had not before. Unrelated
+    vectors have no such words.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `join_pairs` returns it.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
+    >>> found = find_construction(bb.tables.join_pairs(before, after)[0])
+    >>> found.flags, len(found.sets)
+    (('equalized', 'controls_moved'), 5)
+    >>> find_construction(bb.tables.join_pairs(before, before)[0]).found
+    False
+    """
+    check_joined(pairs, "protected_class")
+    pairs = pairs.drop_duplicates(["protected_word", "attribute"])
+    control, words = pairs["connection"].isin(CONTROLS), pairs["protected_word"].astype(str)
+    class_of = dict(zip(words, pairs["protected_class"].astype(str), strict=True))
+    classes = set(class_of.values())
+    before, after = (
+        pairs[~control].pivot(index="protected_word", columns="attribute", values=when)
+        for when in ("original", "debiased")
+    )
+    rows = []
+    for group in _tied(before, after):
+        was, gap = _gaps(before, group), _gaps(after, group)
+        equal = gap <= EXACT
+        own_classes = tuple(dict.fromkeys(class_of[word] for word in group))
+        complete = set(own_classes) == classes and bool(equal.all())
+        gaps = (max(own[equal], default=0.0) for own in (was, gap))
+        rows.append((tuple(group), own_classes, complete, *gaps))
+    columns = ["words", "classes", "complete", "gap_before", "gap_after"]
+    sets = pd.DataFrame(rows, columns=columns)
+    share = sets.loc[sets["complete"].astype(bool), "words"].explode().nunique() / len(class_of)
+    flags = []
+    if rows and len(classes) > 1:
+        flags.append("equalized" if share == 1 else "equalized_partly")
+        tied = words.isin(sets["words"].explode())
+        if (pairs.loc[control & tied, "change"].abs() > ROPE).any():
+            flags.append("controls_moved")
+    moved = pairs["change"].abs() > EXACT
+    if control.any() and moved.any() and not moved[control].any():
+        flags.append("controls_untouched")
+    return Construction(tuple(flags), sets, share)
+
+
+def _gaps(grid: pd.DataFrame, words: list[str]) -> pd.Series:
+    """Return the largest difference between words, for each attribute that all of them have."""
+    own = grid.reindex(words).dropna(axis=1)
+    return own.max() - own.min()
+
+
+def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
+    """Group words that stereotypes no longer tell apart, though they did before."""
+    from scipy.sparse.csgraph import connected_components
+
+    x, y = before.to_numpy(), after.to_numpy()
+    with np.errstate(invalid="ignore"):
+        same = [
+            ((np.abs(y - y[i]) <= EXACT) & (np.abs(x - x[i]) > EXACT)).sum(axis=1)
+            for i in range(len(x))
+        ]
+    tied = np.reshape(same, (len(x), len(x))) >= min(_LEAST_TIED, y.shape[1])
+    groups = pd.Series(before.index.astype(str)).groupby(connected_components(tied)[1])
+    return [list(words) for _, words in groups if len(words) > 1]
+
+
+def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Describe how far the distances to control words moved.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `join_pairs` returns it.
+
+    Returns
+    -------
+    DataFrame
+        ``controls`` (``all``, then each kind that the table has), ``n_pairs, mean_change,
+        rms_change, max_change`` (largest in size, with its sign), and its ``protected_word`` and
+        ``attribute``; empty without controls.
+    """
+    mine, rows = pairs[pairs["connection"].isin(CONTROLS)], []
+    for name in ("all", *CONTROLS):
+        own = mine if name == "all" else mine[mine["connection"] == name]
+        if len(own):
+            change = own["change"]
+            most = own.loc[change.abs().idxmax()]
+            words = str(most["protected_word"]), str(most["attribute"])
+            rms = float(np.sqrt((change**2).mean()))
+            rows.append((name, len(own), change.mean(), rms, most["change"], *words))
+    columns = ["controls", "n_pairs", "mean_change", "rms_change", "max_change"]
+    return pd.DataFrame(rows, columns=[*columns, "protected_word", "attribute"])
+
+
+# -- what is left ------------------------------------------------------------------------------------
 
 
 class Left(enum.StrEnum):
@@ -182,10 +367,6 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
         )
         for when in ("original", "debiased")
     )
-    if controls.empty:
-        left = left_of(UNKNOWN, largest, 0)
-        none, nan = UNKNOWN, float("nan")
-        return Geometry(left, 0, 0, 0, none, none, none, nan, nan, nan, nan, largest)
     correlation = _related(before, after, prob)
     relations = _related(before, after, prob, centred=True)
     sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))

@@ -6,13 +6,32 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Section, Study
-from bayesbias.inference.view import View
-from bayesbias.studies.common import BELOW, HPDI, IN_ROPE, about_fit, slope_sections, text
+from bayesbias.core.errors import FitError
+from bayesbias.core.sections import Column, Interpretation, Section, Study
+from bayesbias.inference.view import TOO_CLOSE, Verdict, View
+from bayesbias.studies.common import (
+    BELOW,
+    HPDI,
+    IN_ROPE,
+    about_fits,
+    convergence_of_all,
+    interval,
+    missing_notes,
+    not_converged,
+    slope_sections,
+    stacked,
+    text,
+    title_line,
+)
 from bayesbias.studies.debiasing.comparison import Comparison
-from bayesbias.studies.debiasing.construction import control_changes
-from bayesbias.studies.debiasing.interpretation import interpret_comparison
+from bayesbias.studies.debiasing.geometry import (
+    Forced,
+    Left,
+    control_changes,
+    find_construction,
+)
+
+ROUNDING = 1e-4  # what vectors of four decimals move by when they are written
 
 BEFORE, AFTER = Column("before", "before", "signed"), Column("after", "after", "signed")
 CHANGE = Column("mean", "change", "signed")
@@ -49,16 +68,11 @@ CONTROLS = (
 
 def header(result: Comparison, view: View) -> list[str]:
     """Return the lines over the first table."""
-    about = result.provenance
-    seed = about["sampler"].get("seed")
     pairs = len(next(iter(result.methods.values())).pairs)
-    fits = result.fits().values()
-    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
-    names = f"model {about['model']['name']} | {about['original']}, debiased"
     return [
-        f"bayesbias {own_version()} | {names} | seed {seed}",
+        title_line(result, f"{result.provenance['original']}, debiased"),
         f"{pairs:,} pairs in all tables; methods: {', '.join(result.methods)}",
-        f"{len(fits)} fits, {good}",
+        convergence_of_all(result),
     ]
 
 
@@ -109,7 +123,12 @@ def sections(result: Comparison, view: View) -> list[Section]:
             show_on=("detail", "page", "files"),
         ),
         Section(
-            "controls", "Change of distances to control words", partial(_controls, result), CONTROLS
+            "controls",
+            "Change of distances to control words",
+            lambda: stacked(
+                {n: control_changes(m.pairs) for n, m in result.methods.items()}, "method"
+            ),
+            CONTROLS,
         ),
     ]
     out = [section for section in out if gap or section.name != "ranking"]
@@ -130,31 +149,122 @@ def sections(result: Comparison, view: View) -> list[Section]:
     return out
 
 
-def _controls(result: Comparison) -> pd.DataFrame:
-    """Return what control words moved, for each method."""
-    found = {name: control_changes(item.pairs) for name, item in result.methods.items()}
-    return pd.concat(found, names=["method"]).reset_index("method").reset_index(drop=True)
+def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first contrast."""
+    return frame[frame["contrast"] == frame["contrast"].iloc[0]]
+
+
+def interpret_comparison(result: Comparison, view: View) -> Interpretation:
+    """Say what each method changed; nothing is concluded from fits that have not converged."""
+    subject = f"{result.provenance['original']}, debiased"
+    notes = [note for item in result.methods.values() for note in item.account["notes"]]
+    notes += missing_notes(result.original.provenance.get("coverage"))
+    state = result.diagnostics()
+    if not state["ok"]:
+        return not_converged(subject, state["problems"], notes)
+    try:
+        frame = result.contrasts(view.prob, view.rope, "population")
+    except FitError:
+        headline = "One kind of attributes only: there are changes, but no differences."
+        return Interpretation(subject, headline, (), tuple(notes))
+    rows = first_rows(frame[frame["level"] == "overall"])
+    headline = " ".join(_sentence(result, row) for row in rows.itertuples(index=False))
+    warnings = [text for name in result.methods for text in _warnings(result, name, view)]
+    return Interpretation(
+        subject,
+        headline,
+        tuple(warnings),
+        tuple(dict.fromkeys(notes)),
+        lambda: _details(result, frame),
+    )
+
+
+def _sentence(result: Comparison, row: Any) -> str:
+    """Say how the first difference changed under one method, and what is left."""
+    forced = result.methods[row.method].construction.forced
+    said = f"{row.method}: {row.contrast} went from {row.before:+.3f} to {row.after:+.3f}"
+    if forced is Forced.WHOLLY:
+        return f"{said}: the method forces it to zero, whatever the vectors were."
+    if row.verdict == Verdict.NEGLIGIBLE.value:
+        changed = "practically unchanged"
+    elif row.verdict == Verdict.INCONCLUSIVE.value:
+        changed = f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE"
+    elif row.verdict == TOO_CLOSE:
+        changed = "too close to call: raise --draws"
+    else:
+        changed = f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0"
+    return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."
+
+
+def _warnings(result: Comparison, name: str, view: View) -> list[str]:
+    item, geometry = result.methods[name], result.geometry_of(name, view.prob)
+    out = []
+    turned = item.pairs.rename(columns={"original": "debiased", "debiased": "original"})
+    if find_construction(turned.assign(change=-turned["change"])).found:
+        out.append("the original looks debiased and the other does not. Are the two exchanged?")
+    if geometry.left is Left.IDENTICAL:
+        out.append("no distance changed. Is it the same file?")
+    elif geometry.largest <= ROUNDING:
+        out.append(
+            f"no distance changed by more than {geometry.largest:.1g}, as by rounding. "
+            "Is the weight too small?"
+        )
+    elif geometry.left is Left.NO_CONTROLS:
+        out.append(
+            "no control words, so that destroyed vectors would look like success. Add controls."
+        )
+    elif geometry.left is Left.TOO_FEW:
+        out.append("too few control words to see whether the vectors are destroyed. Add controls.")
+    elif geometry.left.destroyed:
+        out.append(
+            f"distances to control words hardly correlate with those before "
+            f"({geometry.least.value:.2f}). The vectors are destroyed, and a small difference says "
+            "nothing about the method."
+        )
+    made = item.construction
+    if made.found:
+        words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
+        out.append(
+            f"the method makes associated and different distances of {words} words equal. Test it "
+            "with a word list that it was not given."
+        )
+    return [f"{name}: {text}" for text in out]
+
+
+def _details(result: Comparison, frame: pd.DataFrame) -> list[str]:
+    """Return sentences about classes and controls."""
+    out = []
+    for name, item in result.methods.items():
+        rows = frame[(frame["level"] == "class") & (frame["method"] == name)]
+        if len(rows):
+            each = ", ".join(
+                f"{row.name} {row.after:+.3f} [{row.after_low:+.3f}, {row.after_high:+.3f}]"
+                for row in first_rows(rows).itertuples(index=False)
+            )
+            out.append(f"{name}, after, by class: {each}.")
+        if "controls_moved" in item.construction.flags:
+            worst = control_changes(item.pairs).iloc[0]
+            out.append(
+                f"{name} moved distances to control words by up to {abs(worst['max_change']):.2f} "
+                f"({worst['protected_word']} and {worst['attribute']})."
+            )
+    return out
 
 
 def about(result: Comparison) -> dict[str, Any]:
     """Return what JSON says beside the tables."""
-    return {
-        "model": result.provenance["model"]["name"],
-        "methods": {
-            name: {
-                "pairs": item.account,
-                "construction": {
-                    "flags": list(item.construction.flags),
-                    "forced": item.construction.forced.value,
-                },
-                "geometry": item.geometry.left.value,
-            }
-            for name, item in result.methods.items()
-        },
-        "diagnostics": result.diagnostics(),
-        "coverage": about_fit(result.original)["coverage"],
-        "provenance": dict(result.provenance),
+    methods = {
+        name: {
+            "pairs": item.account,
+            "construction": {
+                "flags": list(item.construction.flags),
+                "forced": item.construction.forced.value,
+            },
+            "geometry": item.geometry.left.value,
+        }
+        for name, item in result.methods.items()
     }
+    return about_fits(result, result.original.provenance.get("coverage"), methods=methods)
 
 
 STUDY = Study(
@@ -164,5 +274,5 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_comparison,
     about=about,
-    fits=lambda result: result.fits(),
+    fits=Comparison.fits,
 )

@@ -27,6 +27,7 @@ from bayesbias.studies.common import (
     MEAN_COLUMNS,
     about_fit,
     convergence,
+    heading,
     in_words,
     listing,
     missing_notes,
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
 
 MOST_ROWS = 20  # of the first table
-MOST_PAIRED = (
-    3  # groups that the first table compares in pairs; more are each compared with the others
-)
+MOST_PAIRED = 3  # groups that the first table compares in pairs; more with the others
 
 
 def header(fit: BiasFit, view: View) -> list[str]:
@@ -93,8 +92,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         rows = frame[frame["contrast"] == contrast]
         if parts and sum(map(len, parts)) + 1 + len(rows) > MOST_ROWS:
             break
-        head = pd.DataFrame({"label": [worded(contrast)], "is_heading": [True]})
-        parts += [head, rows.assign(label="  " + rows["name"])]
+        parts += [heading(worded(contrast)), rows.assign(label="  " + rows["name"])]
     return pd.concat(parts, ignore_index=True)
 
 

@@ -23,18 +23,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias.core import checks, sections
+from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.loading import load_contexts, load_embedding
-from bayesbias.inference.fitting import fit, model_for
+from bayesbias.inference.fitting import model_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE, verdict
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.studies.corpora.comparing import join_corpora, tables_of
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.studies.common import ManyFits, stacked
+from bayesbias.studies.corpora.comparing import fit_each, joined_sources
 
 __all__ = ["Replicates", "fit_replicates", "pool_replicates", "resample_contexts"]
 
@@ -44,7 +44,7 @@ ADVISED = 5  # sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Replicates(sections.Result):
+class Replicates(ManyFits):
     """Results for several sets of vectors, pooled; made by `bayesbias.fit_replicates`.
 
     Attributes
@@ -133,47 +133,42 @@ class Replicates(sections.Result):
             part of V that comes from B; and ``df``, the degrees of freedom.
         """
         prob = checks.probability(prob)
-        every = [*self.results.values(), *([] if self.center is None else [self.center])]
-        frames = [getattr(each, table)(prob=prob, **arguments) for each in every]
+        frames = [getattr(each, table)(prob=prob, **arguments) for each in self._every().values()]
         labels = list(frames[0].columns[: frames[0].columns.get_loc("mean")])
         keyed = [frame.set_index(labels) for frame in frames]
         common = keyed[0].index
         for other in keyed[1:]:
             common = common[common.isin(other.index)]
-        if not len(common):
+        if common.empty:
             raise InputError(
                 f"results: expected {table} in common, got none",
                 hint="fit the same word list with the same model",
             )
         parts = [frame.loc[common] for frame in keyed]
-        own = parts[: len(self.results)]
-        center = None if self.center is None else parts[-1]
-        return pd.concat(
-            [common.to_frame(index=False), pool_rows(own, prob, self.kind, center)], axis=1
-        )
+        center = None if self.center is None else parts.pop(0)
+        pooled = pool_rows(parts, prob, self.kind, center)
+        return pd.concat([common.to_frame(index=False), pooled], axis=1)
 
     def by_set(self, prob: float = PROB, rope: float = ROPE, **arguments: Any) -> pd.DataFrame:
         """Return the contrasts of each set by itself: ``set``, then as `BiasFit.contrasts`."""
-        named = {**self.results, **({} if self.center is None else {CENTER: self.center})}
         frames = {
-            name: each.contrasts(prob=prob, rope=rope, **arguments) for name, each in named.items()
+            name: each.contrasts(prob=prob, rope=rope, **arguments)
+            for name, each in self._every().items()
         }
-        return pd.concat(frames, names=["set"]).reset_index("set").reset_index(drop=True)
-
-    def diagnostics(self) -> dict[str, Any]:
-        """Return ``ok`` and ``problems`` of all fits."""
-        fits = {name: each.diagnostics() for name, each in self.fits().items()}
-        problems = [f"{name}: {text}" for name, each in fits.items() for text in each["problems"]]
-        return {"ok": not problems, "problems": problems}
+        return stacked(frames, "set")
 
     def fits(self) -> dict[str, BiasFit]:
         """Return every fit by its name."""
-        named = {**({} if self.center is None else {CENTER: self.center}), **self.results}
         out: dict[str, BiasFit] = {}
-        for name, each in named.items():
+        for name, each in self._every().items():
             own = {"": each} if isinstance(each, BiasFit) else each.fits()
             out |= {f"{name} {part}".strip(): found for part, found in own.items()}
         return out
+
+
+    def _every(self) -> dict[str, Any]:
+        """Return the results by name, that of the full text first."""
+        return {**({} if self.center is None else {CENTER: self.center}), **self.results}
 
 
 def pool_rows(
@@ -377,33 +372,18 @@ def fit_replicates(
     sources = {name: sets[name] for name in names}
     if center is not None:
         sources = {CENTER: center, **sources}
-    tables = tables_of(sources, wordlist)
-    frame, distances, coverage, missing = join_corpora(tables)
-    values = distances[names].to_numpy().T
-    if len(np.unique(np.round(values, 6), axis=0)) < len(names):
+    joined = joined_sources(sources, wordlist)
+    if joined.distances[names].round(6).T.duplicated().any():
         raise InputError(
             "sets: expected different vectors, got the same distances twice",
             hint="is one file named twice?",
         )
-    spec = load_model(model_for(frame) if model is None else model)
-    if settings.get("seed") is None:
-        settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
-    fits = {}
-    with ticking("fitting", len(tables), progress) as tick:
-        for name, table in tables.items():
-            own = frame.assign(distance=distances[name])
-            fits[name] = fit(PairTable(own, coverage, table.provenance), spec, **settings)
-            tick(1)
+    spec = load_model(model_for(joined.frame) if model is None else model)
+    with ticking("fitting", len(sources), progress) as tick:
+        fits = fit_each(joined, spec, settings, tick)
     whole = fits.pop(CENTER, None)
     found = pool_replicates(fits, center=whole, kind=kind)
-    listed = next(iter(tables.values())).provenance
-    about = {
-        "name": str(listed.get("wordlist", {}).get("name", "")) or "pairs",
-        "tables": {name: dict(table.provenance) for name, table in tables.items()},
-        "coverage": coverage.as_dict(),
-        "missing": missing,
-    }
-    return replace(found, provenance={**found.provenance, **about})
+    return replace(found, provenance={**found.provenance, **joined.about})
 
 
 def resample_contexts(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import View
@@ -17,6 +17,9 @@ from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
     MEAN,
+    about_fits,
+    convergence_of_all,
+    heading,
     in_words,
     interval,
     listing,
@@ -24,12 +27,14 @@ from bayesbias.studies.common import (
     not_converged,
     plural,
     text,
+    title_line,
 )
-from bayesbias.studies.corpora.sections import in_names
-from bayesbias.studies.replicates.pooling import ADVISED, CENTER, Replicates
+from bayesbias.studies.corpora.sections import in_names, label_of
+from bayesbias.studies.replicates.pooling import ADVISED, Replicates
 
 MOST_ROWS = 4  # classes, or pairs of groups, in the first table
 SCOPES = {"population": "new words", "listed_words": "listed words"}
+HEADS = ("estimand", "change")  # what each block of the first table is of
 ORDER = (*SCOPES, "overall", "between", "class")
 SHARES = (
     Column("sd_within", "within", "number"),
@@ -41,18 +46,12 @@ LABELS = (text("change"), text("level"), text("name"), text("contrast"), text("e
 
 def header(result: Replicates, view: View) -> list[str]:
     """Return the lines over the first table."""
-    about = result.provenance
-    model, seed = about["model"].get("name"), about["sampler"].get("seed")
-    fits = result.fits()
-    good = "all converged" if result.diagnostics()["ok"] else "not all converged"
-    pooled = f"{len(fits)} fits, {good}; pooled by Rubin's rules"
-    if result.center is not None:
-        pooled += ", centered on the full text"
-    sets = plural(len(result.results), "set")
+    sets = list(result.results)
+    around = "" if result.center is None else ", centered on the full text"
     return [
-        f"bayesbias {own_version()} | model {model} | {about['name']} in {sets} | seed {seed}",
-        f"{len(next(iter(fits.values())).table):,} pairs in each of {listing(list(result.results), 4)}",
-        pooled,
+        title_line(result, f"{result.provenance['name']} in {plural(len(sets), 'set')}"),
+        f"{len(first_fit(result).table):,} pairs in each of {listing(sets, 4)}",
+        f"{convergence_of_all(result)}; pooled by Rubin's rules{around}",
     ]
 
 
@@ -81,21 +80,14 @@ def main_table(result: Replicates, view: View) -> pd.DataFrame:
     rows = main_rows(result.contrasts(view.prob, view.rope))
     names = own_names(first_fit(result))
     parts = []
-    for key, part in rows.groupby(
-        [name for name in ("estimand", "change") if name in rows], sort=False
-    ):
+    for key, part in rows.groupby([name for name in HEADS if name in rows], sort=False):
         title = ", ".join([SCOPES[key[0]].capitalize(), *key[1:]])
-        labels = [f"  {_label(names, row)}" for row in part.itertuples()]
-        parts.append(pd.DataFrame({"label": [title], "is_heading": [True]}))
-        parts.append(part.assign(label=labels))
+        labels = [
+            f"  {row.contrast}" if row.level == "overall" else label_of(names, row)
+            for row in part.itertuples()
+        ]
+        parts += [heading(title), part.assign(label=labels)]
     return pd.concat(parts, ignore_index=True)
-
-
-def _label(names: Mapping[tuple[str, str], str], row: Any) -> str:
-    plain = row.contrast == "associated - different" and not names
-    if row.level == "overall":
-        return str(row.contrast)
-    return f"class {row.name}" if plain and row.level == "class" else in_names(names, row)
 
 
 def sections(result: Replicates, view: View) -> list[Section]:
@@ -159,23 +151,27 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     if not state["ok"]:
         return not_converged(subject, state["problems"], notes)
     rows = main_rows(result.contrasts(view.prob, view.rope))
-    names, fit = own_names(first_fit(result)), first_fit(result)
-    heads = rows.groupby(["estimand", *(["change"] if "change" in rows else [])], sort=False).head(
-        1
+    names, by = own_names(first_fit(result)), [name for name in HEADS if name in rows]
+    heads, others = rows.groupby(by, sort=False).head(1), rows[rows["level"] != "overall"]
+    said, details = (
+        [_sentence(names, row) for row in frame.itertuples(index=False)]
+        for frame in (heads, others)
     )
-    said = [_sentence(names, row) for row in heads.itertuples(index=False)]
-    details = [
-        _sentence(names, row) for row in rows[rows["level"] != "overall"].itertuples(index=False)
-    ]
     if result.center is not None:
-        notes += _nearer(result, view, heads.iloc[0])
+        row, sets = heads.iloc[0], replace(result, center=None)
+        alone = sets.contrasts(view.prob, view.rope, row["estimand"], row["level"])["mean"].iloc[0]
+        if (nearer := 1 - alone / row["mean"]) >= 0.01:
+            notes.append(
+                f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the full "
+                f"text."
+            )
     if contexts := result.provenance.get("contexts"):
         notes.append(
             f"Words have several vectors: they were resampled {contexts} times within words, around "
             f"the means of all. With --contexts 0 the means are fitted alone."
         )
     m = len(result.results)
-    warnings = data_warnings(fit)
+    warnings = data_warnings(first_fit(result))
     tables = [own.table for own in result.fits().values()]
     words = {frozenset([*own["protected_word"], *own["attribute"]]) for own in tables}
     if len(words) > 1:
@@ -195,31 +191,12 @@ def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
     return f"{scope}: {in_names(names, row)} {row.mean:+.3f}{ends}, {said}."
 
 
-def _nearer(result: Replicates, view: View, row: Any) -> list[str]:
-    """Say how much nearer to zero the first contrast is in the sets than in the vectors of the full text."""
-    own = result.by_set(view.prob, view.rope, estimand=row["estimand"], level=row["level"])
-    same = [name for name in ("change", "name", "contrast") if name in own]
-    own = own[(own[same] == row[same]).all(axis=1) & (own["set"] != CENTER)]
-    nearer = 1 - own["mean"].mean() / row["mean"]
-    if not nearer >= 0.01:
-        return []
-    return [
-        f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the full text."
-    ]
-
-
 STUDY = Study(
     kind="replicates",
     question="What do several equally plausible sets of vectors show together?",
     header=header,
     sections=sections,
     interpret=interpret_replicates,
-    about=lambda result: {
-        "model": result.provenance["model"].get("name"),
-        "replicates": result.kind,
-        "diagnostics": result.diagnostics(),
-        "coverage": result.provenance["coverage"],
-        "provenance": dict(result.provenance),
-    },
-    fits=lambda result: result.fits(),
+    about=lambda result: about_fits(result, result.provenance["coverage"], replicates=result.kind),
+    fits=Replicates.fits,
 )

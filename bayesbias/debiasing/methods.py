@@ -1,8 +1,13 @@
-"""Soft debiasing: a linear map that weighs leaving the subspace against keeping inner products.
+"""Hard and soft debiasing.
 
-The map T of Bolukbasi et al. (2016, arXiv:1607.06520) and Manzini et al. (2019,
-arXiv:1904.04047), which minimizes ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of
-the vocabulary W are to stay, the neutralized words N are to leave the subspace B.
+**Hard** (Bolukbasi et al. 2016, arXiv:1607.06520, section 6, for two classes; Manzini et al. 2019,
+arXiv:1904.04047, section 2, for several): all vectors get length 1. Neutralized words lose their
+part in the subspace B and get length 1 again; the words of a set are made to differ only inside
+B, all with the same length there.
+
+**Soft** (the same papers): a linear map T that minimizes ``|(TW)'(TW) - W'W|^2 + lam
+|(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the neutralized words N are to leave
+the subspace B.
 """
 
 import math
@@ -14,12 +19,14 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
 from bayesbias.debiasing.subspace import Debiased, prepare, with_account
 from bayesbias.wordlists.wordlist import WordList
 
-__all__ = ["LAM", "soft_debias"]
+__all__ = ["LAM", "hard_debias", "soft_debias"]
 
+_EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
 _STIFFEST = 1e6
@@ -28,6 +35,143 @@ _STIFFEST = 1e6
 What is beyond is nearer to the limit than the solver's accuracy.
 """
 _HARDLY = 0.95  # of the length in B left: what a reader would call nothing done
+
+
+def hard_debias(
+    embedding: Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    *,
+    sets: Iterable[Sequence[str]] | None = None,
+    k: int | None = None,
+    neutralize: str | Sequence[str] = "attributes",
+    equalize: bool = True,
+    overlap: str = "merge",
+) -> Debiased:
+    """Neutralize words, and equalize the definitional sets.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+        All its words are returned; for an open vocabulary, those of the list as well.
+    wordlist : str, path, mapping or WordList, optional
+        Gives the definitional sets and the attributes.
+    sets : iterable of sequences of str, optional
+        Definitional sets instead of those of the list.
+    k : int, optional
+        Components of the subspace; by default one less than the size of the largest set: 1 for two
+        classes (Bolukbasi et al.) and 2 for three (Manzini et al.).
+    neutralize : "attributes", "all_others" or sequence of str
+        The stereotypes of the list (as in the published tables); every word that is neither
+        protected nor in a set; or your own words.
+    equalize : bool
+    overlap : {"merge", "last"}
+        ``merge`` joins sets that share a word and equalizes the union, so that the order of sets
+        does not matter. ``last`` equalizes set by set and lets the last one win, as the published
+        race tables do; the notes name sets that are then no longer equal.
+
+    Returns
+    -------
+    Debiased
+
+    Raises
+    ------
+    InputError
+        If no set has two words in the vocabulary, the sets do not span k components, or a word is
+        to be both neutralized and equalized.
+
+    Notes
+    -----
+    The covariance is that of the words of each set around its mean, each set divided by its size.
+    With unit vectors w, ``w_B`` the part in B, and m the mean of a set E: neutralized words
+    become ``(w - w_B) / |w - w_B|``, words of E become ``v + sqrt(1 - |v|^2) (w_B - m_B) / |w_B -
+    m_B|`` with ``v = m - m_B``. A set that is equal already (one v, and one length in B) is left
+    as it is, so that applying the method twice is applying it once.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> result = hard_debias("minilm-static", "religion")
+    >>> unit = result.embedding.vectors_of(["terrorist", "church", "mosque"])
+    >>> (
+    ...     bool(np.abs(result.subspace @ unit[0]).max() < 1e-10),
+    ...     bool(abs(unit[0] @ (unit[1] - unit[2])) < 1e-10),
+    ... )
+    (True, True)
+    """
+    checks.choice(overlap, ("merge", "last"), "treatment of overlapping sets")
+    job = prepare(embedding, wordlist, sets, k, neutralize)
+    unit, row, basis = job.unit, job.row, job.basis
+    out = unit.copy()
+    equalized: tuple[tuple[str, ...], ...] = ()
+    notes = list(job.notes)
+    if equalize:
+        equalized, of_sets = _to_equalize(job.sets, overlap)
+        notes += of_sets
+        taken = {word for group in equalized for word in group}
+        if both := [word for word in job.neutralized if word in taken]:
+            problem = "expected words that are not equalized"
+            raise InputError(problem, where="neutralize", found=some(both))
+    if rows := [row[word] for word in job.neutralized]:
+        rest = unit[rows] - _within(unit[rows], basis)
+        # Once more, since the first pass leaves rounding errors of the size of the part taken away.
+        rest -= _within(rest, basis)
+        length = np.linalg.norm(rest, axis=1)
+        gone = [word for word, size in zip(job.neutralized, length, strict=True) if size < 1e-8]
+        if gone:
+            problem = "expected words to neutralize that do not lie wholly in the subspace"
+            raise InputError(problem, where=job.embedding.name, found=some(gone))
+        out[rows] = rest / length[:, None]
+    for group in equalized:
+        mine = [row[word] for word in group]
+        out[mine] = _equalized(unit[mine], basis, group)
+    settings = {"equalize": equalize, "overlap": overlap}
+    return with_account(job, out, "hard", equalized, notes, settings)
+
+
+def _within(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """Return the part of vectors that lies in the subspace."""
+    return (vectors @ basis.T) @ basis
+
+
+def _to_equalize(
+    sets: Sequence[tuple[str, ...]], overlap: str
+) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
+    """Return the sets as they are equalized, without shared words, and the steps taken."""
+    if overlap == "last":
+        last = {word: i for i, group in enumerate(sets) for word in group}
+        lost = [any(last[word] != i for word in group) for i, group in enumerate(sets)]
+        broken = ["/".join(group) for group, gone in zip(sets, lost, strict=True) if gone]
+        note = f"equal no more, since a later set took words of them: {', '.join(broken)}"
+        return tuple(sets), [note] if broken else []
+    merged: list[tuple[str, ...]] = []
+    for group in sets:
+        touching = [other for other in merged if set(other) & set(group)]
+        merged = [other for other in merged if other not in touching]
+        merged.append(tuple(dict.fromkeys(word for part in (*touching, group) for word in part)))
+    large = [" / ".join(group) for group in merged if group not in sets]
+    note = f"sets that share words were equalized as one: {'; '.join(large)}"
+    return tuple(merged), [note] if large else []
+
+
+def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -> np.ndarray:
+    """Make vectors of length 1 differ in the subspace alone, at the same length there."""
+    inside = _within(vectors, basis)
+    outside = vectors - inside
+    sizes = np.linalg.norm(inside, axis=1)
+    if np.abs(outside - outside.mean(axis=0)).max() < _EQUAL and np.ptp(sizes) < _EQUAL:
+        return vectors
+    common = outside.mean(axis=0)
+    common -= _within(common, basis)
+    apart = inside - inside.mean(axis=0)
+    length = np.linalg.norm(apart, axis=1, keepdims=True)
+    if length.min() < 1e-8:
+        raise InputError(
+            f"expected words that differ in the subspace, got {group[int(length.argmin())]!r} in the "
+            f"middle of its set",
+            where=f"set {'/'.join(group)}",
+            hint="take more components (k), or leave the word out of its set",
+        )
+    return common + np.sqrt(max(0.0, 1.0 - float(common @ common))) * apart / length
 
 
 def soft_debias(
@@ -114,9 +258,8 @@ def _soft_map(
     p, g = scaled.T @ scaled, strength**2
     pull = float(np.linalg.norm(p, 2) * g.max())
     if lam * pull > _STIFFEST:
-        valid = f"0 to {_STIFFEST / pull:.2g} for these vectors"
-        problem = "is more than double precision allows"
-        raise InputError(problem, where="lam", found=lam, valid=valid)
+        problem = f"expected at most {_STIFFEST / pull:.2g} for these vectors (double precision)"
+        raise InputError(problem, where="lam", found=lam)
     x = _unbounded(s, p, g, e, lam)
     least = float(np.linalg.eigvalsh(x)[0])
     solver, steps = "closed form", 0
