@@ -6,8 +6,8 @@ part in the subspace B and get length 1 again; the words of a set are made to di
 B, all with the same length there.
 
 **Soft** (the same papers): a linear map T that minimizes ``|(TW)'(TW) - W'W|^2 + lam
-|(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the neutralized words N are to leave
-the subspace B.
+|(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the neutralized words N are to
+leave the subspace B.
 """
 
 import math
@@ -166,8 +166,8 @@ def _equalized(vectors: np.ndarray, basis: np.ndarray, group: tuple[str, ...]) -
     length = np.linalg.norm(apart, axis=1, keepdims=True)
     if length.min() < 1e-8:
         raise InputError(
-            f"expected words that differ in the subspace, got {group[int(length.argmin())]!r} in the "
-            f"middle of its set",
+            f"expected words that differ in the subspace, got {group[int(length.argmin())]!r} in "
+            f"the middle of its set",
             where=f"set {'/'.join(group)}",
             hint="take more components (k), or leave the word out of its set",
         )

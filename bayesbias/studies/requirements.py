@@ -217,7 +217,7 @@ def _judge(
     by_construction: str = "no",
     refused: str = "",
 ) -> Check:
-    """Compare the intervals that a limit is about with it; `refused` says why it is not met anyway."""
+    """Compare intervals with a limit; `refused` says why it is not met anyway."""
     unconverged = "the sampler has not converged"
     if wanted.name == CONVERGED:
         return Check(method, wanted, float(converged), converged, "" if converged else unconverged)

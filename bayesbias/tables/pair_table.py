@@ -1,7 +1,7 @@
 """The pair table as a value, and its coverage: which words were listed and which were found.
 
-The table has one row for each protected word and attribute. Distances are float64 and lie in [0, 2]. A
-word the vectors lack makes no row and no hole: the coverage names it.
+The table has one row for each protected word and attribute. Distances are float64 and lie in
+[0, 2]. A word that the vectors lack makes no row: the coverage names it.
 """
 
 import os
@@ -193,7 +193,7 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
     return frame.reset_index(drop=True)
 
 
-# -- accounts of words ------------------------------------------------------------------------------
+# -- accounts of words ----------------------------------------------------------------------------
 
 
 def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """Pair tables read from files and frames: our own layout, and the published one.
 
-The columns of a pair and the outcomes that have a range are checked, and repeated rows count once. A
-model of one's own may name other columns and another outcome; `bayesbias.models.design` checks
+The columns of a pair and the outcomes that have a range are checked, and repeated rows count once.
+A model of one's own may name other columns and another outcome; `bayesbias.models.design` checks
 these when the model is laid over them.
 """
 

@@ -97,8 +97,8 @@ def encode_test(
     if empty:
         words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
         raise InputError(
-            f"expected words of {empty[0]} ({test.categories[empty[0]]}) that the encoder knows, got "
-            f"none of {some(words, 8)}",
+            f"expected words of {empty[0]} ({test.categories[empty[0]]}) that the encoder knows, "
+            f"got none of {some(words, 8)}",
             where=f"{encoder.name}, test {test.name}",
         )
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)

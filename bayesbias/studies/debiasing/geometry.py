@@ -33,7 +33,7 @@ KEPT = 0.7
 """Above this half of the variance is shared, and what is left outweighs what is new."""
 
 
-# -- what is forced ----------------------------------------------------------------------------------
+# -- what is forced -------------------------------------------------------------------------------
 
 
 class Forced(enum.StrEnum):
@@ -211,7 +211,7 @@ def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*columns, "protected_word", "attribute"])
 
 
-# -- what is left ------------------------------------------------------------------------------------
+# -- what is left ---------------------------------------------------------------------------------
 
 
 class Left(enum.StrEnum):

@@ -61,7 +61,7 @@ def first_fit(result: Replicates) -> BiasFit:
 
 
 def main_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that answer first: all contrasts overall, and the first by class and between groups."""
+    """Return all contrasts overall, and the first by class and between groups."""
     first = frame["contrast"] == frame["contrast"].iloc[0]
     by = [name for name in ("estimand", "change", "level", "contrast") if name in frame]
     few = frame.groupby(by)["name"].transform("size") <= MOST_ROWS
@@ -162,13 +162,13 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         alone = sets.contrasts(view.prob, view.rope, row["estimand"], row["level"])["mean"].iloc[0]
         if (nearer := 1 - alone / row["mean"]) >= 0.01:
             notes.append(
-                f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the full "
-                f"text."
+                f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the "
+                f"full text."
             )
     if contexts := result.provenance.get("contexts"):
         notes.append(
-            f"Words have several vectors: they were resampled {contexts} times within words, around "
-            f"the means of all. With --contexts 0 the means are fitted alone."
+            f"Words have several vectors: they were resampled {contexts} times within words, "
+            f"around the means of all. With --contexts 0 the means are fitted alone."
         )
     m = len(result.results)
     warnings = data_warnings(first_fit(result))
@@ -182,7 +182,7 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
 
 
 def _sentence(names: Mapping[tuple[str, str], str], row: Any) -> str:
-    """Say what one pooled row means, such as ``New words: associated minus different -0.06 [-0.09, -0.03], closer ...``."""
+    """Say what one pooled row means, such as ``New words: family minus career -0.06 [...]``."""
     change = getattr(row, "change", None)
     sides = ("decreased", "increased") if change else ("closer", "farther")
     scope = SCOPES[row.estimand].capitalize() + (f", {change}" if change else "")
