@@ -229,23 +229,21 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any, duplicates: str = "drop") 
     # Codes, not texts: a million pairs are a million small numbers.
     first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
 
-    def labels(column: Any, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
-        codes, distinct = pd.factorize(np.asarray(column, dtype=object)[side])
-        place = np.zeros(len(frame), dtype=np.int64)
-        place[side] = codes
-        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in distinct])
+    def labels(column: Any, at: np.ndarray) -> pd.Categorical:
+        codes, distinct = pd.factorize(np.asarray(column, dtype=object)[at])
+        return pd.Categorical.from_codes(codes, categories=[str(name) for name in distinct])
 
     named = [names[each] for each in which]
     other = (which == "targ1")[first] != (which == "attr1")[second]
     distance = 1.0 - vectors[rows] @ vectors[columns].T
     pairs = pd.DataFrame(
         {
-            "protected_word": labels(frame["word"], first, rows),
-            "protected_class": labels(named, first, rows),
-            "protected_template": labels(frame["template"], first, rows),
-            "attribute": labels(frame["word"], second, columns),
-            "attribute_class": labels(named, second, columns),
-            "attribute_template": labels(frame["template"], second, columns),
+            "protected_word": labels(frame["word"], first),
+            "protected_class": labels(named, first),
+            "protected_template": labels(frame["template"], first),
+            "attribute": labels(frame["word"], second),
+            "attribute_class": labels(named, second),
+            "attribute_template": labels(frame["template"], second),
             "attribute_kind": pd.Categorical(["stereotype"]).repeat(len(first)),
             "connection": pd.Categorical.from_codes(other.astype(int), ["associated", "different"]),
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
