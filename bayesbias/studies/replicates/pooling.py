@@ -165,7 +165,6 @@ class Replicates(ManyFits):
             out |= {f"{name} {part}".strip(): found for part, found in own.items()}
         return out
 
-
     def _every(self) -> dict[str, Any]:
         """Return the results by name, that of the full text first."""
         return {**({} if self.center is None else {CENTER: self.center}), **self.results}
