@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import FitError
@@ -37,8 +38,6 @@ from bayesbias.studies.responses.table import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["ResponsesResult", "fit_responses"]
@@ -129,8 +128,6 @@ class ResponsesResult(sections.Result):
             `bayesbias.inference.estimates`. The scale is ``probability`` and ``log_odds`` of 0/1
             answers, else ``outcome``.
         """
-        import pandas as pd
-
         fit = self._fitted()
         levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
         levels = tuple(own for own in levels if own == "overall" or fit.table[own].nunique() > 1)

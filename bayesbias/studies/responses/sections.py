@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
@@ -24,9 +26,6 @@ from bayesbias.studies.common import (
     verdict_of,
 )
 from bayesbias.studies.responses.fitting import ResponsesResult
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALPHA = 0.05
 MOST_ROWS = 12

@@ -11,16 +11,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, warn_user
 from bayesbias.core.formatting import join_words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Responses", "response_sentences", "responses_table"]
 
@@ -161,8 +159,6 @@ def responses_table(
     >>> table.coverage["dropped"]
     {'missing': 1, 'refusals': 1, 'unparseable': 0}
     """
-    import pandas as pd
-
     raw = frame if isinstance(frame, pd.DataFrame) else pd.DataFrame(frame)
     named = {
         "outcome": outcome, "group": group, "word": word, "template": template, "item": item,
@@ -206,8 +202,6 @@ def responses_table(
 
 def _numbers(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Return answers as numbers, and why each row that has none is left out."""
-    import pandas as pd
-
     text = values.astype(str).str.strip()
     missing = values.isna() | text.str.lower().isin(("", "nan", "none", "null", "na", "n/a"))
     numbers = pd.to_numeric(text, errors="coerce")
@@ -246,8 +240,6 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
     ``contrast`` names the two groups, ``series`` also the models: each model by itself, and each two
     models by the difference of their differences.
     """
-    import pandas as pd
-
     key = table.pairing
     assert key is not None
     frame, groups = table.frame, table.groups
@@ -271,8 +263,6 @@ def differences(table: Responses) -> tuple[pd.DataFrame, int]:
 
 def between_models(frame: pd.DataFrame, by: str, same: list[str], outcome: str) -> pd.DataFrame:
     """Return differences of an outcome between each two models, of rows that agree in some columns."""
-    import pandas as pd
-
     parts = [frame.iloc[:0][[*same, outcome, by]]]
     for pair in itertools.combinations(dict.fromkeys(frame[by]), 2):
         a, b = (frame[frame[by] == name] for name in pair)
@@ -305,8 +295,6 @@ def published_scores(table: Responses, kind: str, frame: pd.DataFrame) -> pd.Dat
 
     All treat their rows as independent. ``name, score, n, mean_score, t, p_value``.
     """
-    import pandas as pd
-
     if table.published == "answers":
         rows = _answers(table)
     elif kind == "paired":
@@ -449,8 +437,6 @@ def response_sentences(words: Any) -> pd.DataFrame:
     >>> made["sentence"].tolist()
     ['Ebony feels angry.', 'Ebony feels happy.', 'Amanda feels angry.', 'Amanda feels happy.']
     """
-    import pandas as pd
-
     from bayesbias.core.files import read_toml
 
     given = isinstance(words, Mapping)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.classifiers.predictions import Predictions
 from bayesbias.core import checks, sections
@@ -30,8 +31,6 @@ from bayesbias.tables.sentiment import CLIP, OUTCOMES, classifiers_in, only_labe
 from bayesbias.wordlists.occupations import load_occupations
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["SentimentAnalysis", "fit_sentiment", "paired_test", "sentiment_analysis"]
@@ -132,8 +131,6 @@ class SentimentAnalysis(sections.Result):
             classifiers that do not differ by the same everywhere; empty without a fit that converged.
             The ROPE is 0.1 SD of the differences between classifiers.
         """
-        import pandas as pd
-
         fit = self.fit
         between = None if fit is None else fit.once("between", lambda: _fit_between(fit))
         if between is None or not between.diagnostics()["ok"]:
@@ -389,8 +386,6 @@ def _in_order(table: pd.DataFrame) -> pd.DataFrame:
 
 def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd.DataFrame:
     """Compute means and the paired t-test of male - female of each group of rows."""
-    import pandas as pd
-
     found = []
     for key, part in rows.groupby(by, sort=False, observed=True):
         n, _, t, p = one_sample(-part[outcome])
@@ -401,8 +396,6 @@ def _tests(rows: pd.DataFrame, by: list[str], outcome: str = "difference") -> pd
 
 def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     """Compute what the paper reports of pairs of sentences."""
-    import pandas as pd
-
     rows = _in_order(table)
     names = list(dict.fromkeys(rows["classifier"]))
     tests = pd.concat(
@@ -478,8 +471,6 @@ def _professions(rows: pd.DataFrame, prob: float) -> pd.DataFrame:
 
 def _extremes(professions: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return the professions at the top and the bottom, ties together (table 2)."""
-    import pandas as pd
-
     by = ["classifier", "rank", "tied"]
     tiers = professions.groupby(by, sort=False, observed=True).agg(
         professions=("profession", tuple), sentiment=("sentiment", "first")
@@ -499,7 +490,6 @@ def _earnings(
     professions: pd.DataFrame, earnings: Mapping[str, float], prob: float
 ) -> pd.DataFrame:
     """Correlate the sentiment of professions with what they earn (section 4.1 and figure 2)."""
-    import pandas as pd
     from scipy.special import ndtri
     from scipy.stats import pearsonr, rankdata
 

@@ -7,15 +7,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
 from bayesbias.studies.responses.table import LABELS, Responses, responses_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["load_responses"]
 
@@ -75,8 +74,6 @@ def load_responses(
     >>> table.groups
     ['black', 'white']
     """
-    import pandas as pd
-
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     if not given:
         raise InputError("expected paths of files, got none", where="files")
@@ -138,8 +135,6 @@ def _reader(name: str) -> Any:
 
 def rows_of(path: Path) -> pd.DataFrame:
     """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
-    import pandas as pd
-
     from bayesbias.core.files import guarded, lines_of
 
     ending = path.suffix.lower()
