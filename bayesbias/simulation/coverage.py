@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.progress import ticking
 from bayesbias.core.workers import Hands, Task
 from bayesbias.inference.estimands import CONTRASTS
@@ -148,8 +148,7 @@ def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
     names = [str(method) for method in checks.several(methods, "method", "methods")]
     for name in names:
         if name not in known and not os.path.isfile(name):
-            valid = [*known, "or a model file"]
-            raise InputError("unknown method", found=name, valid=valid, hint=nearest(name, known))
+            raise checks.unknown(name, [*known, "or a model file"], "method")
     return list(dict.fromkeys(names))
 
 
@@ -222,14 +221,13 @@ def answers_of_fit(
 
     The very intervals that its table of contrasts prints.
     """
-    frames = [fit.contrasts(prob=prob, estimand="population", level=level) for level in levels]
     return [
         (
             (level, str(row["name"]), str(row["contrast"])),
             {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]},
         )
-        for level, frame in zip(levels, frames, strict=True)
-        for row in frame.to_dict("records")
+        for level in levels
+        for row in fit.contrasts(prob, estimand="population", level=level).to_dict("records")
     ]
 
 
@@ -244,15 +242,14 @@ def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]
     for a, b in CONTRASTS:
         one, two = (table.loc[table["connection"] == c, "distance"] for c in (a, b))
         if method == "averages_t" and {a, b} <= set(means):
-            one = (means[a] - means[b]).dropna()
-            test, estimate = stats.ttest_1samp(one, 0.0) if len(one) > 1 else None, one.mean()
+            one, two = (means[a] - means[b]).dropna(), np.zeros(2)
+            test = stats.ttest_1samp(one, 0.0) if len(one) > 1 else None
         else:
             enough = method == "pairs_t" and min(len(one), len(two)) > 1
             test = stats.ttest_ind(one, two, equal_var=False) if enough else None
-            estimate = one.mean() - two.mean()
         if test is not None and np.isfinite((ends := test.confidence_interval(prob)).low):
             key = ("overall", "all", f"{a} - {b}")  # pairs that are all alike have no interval
-            out.append(_row(key, estimate=estimate, low=ends.low, high=ends.high))
+            out.append(_row(key, estimate=one.mean() - two.mean(), low=ends.low, high=ends.high))
     return out
 
 

@@ -204,7 +204,7 @@ class Pool:
 
         def draw(of: np.ndarray, sizes: Any, groups: Sequence[str], names: Sequence[str]) -> Any:
             parts = {}
-            for group in sorted(range(len(groups)), key=groups.__getitem__):
+            for group in np.argsort(groups):
                 members = sorted(np.flatnonzero(of == group).tolist(), key=names.__getitem__)
                 parts[group] = rng.choice(members, int(sizes[group]), replace=False)
             return np.concatenate([parts[group] for group in range(len(groups))])
@@ -256,7 +256,9 @@ def drawn_pool(
     """Return the pool that tables are drawn from, and how much of it; see `coverage_on_pools`."""
     if holds_pairs(vectors):
         if pools is not None or controls is not None:
-            raise InputError("a table of pairs holds the pools already", where="pools")
+            raise InputError(
+                "expected no pools beside a table of pairs, which holds them", where="pools"
+            )
         table = as_pair_table(vectors)
     elif pools is None:
         raise InputError("expected a source of words, got none", where="pools", valid="a word list")
@@ -265,7 +267,10 @@ def drawn_pool(
     where = str(table.provenance.get("name", "pools"))
     grid = grid_of(table.frame, where)
     kinds = dict(zip(grid.lists, grid.kinds, strict=True))
-    there = dict(zip(grid.lists, grid.sizes()[1].tolist(), strict=True))
+    sizes, there = (
+        dict(zip(names, numbers.tolist(), strict=True))
+        for names, numbers in zip((grid.classes, grid.lists), grid.sizes(), strict=True)
+    )
     stereotypes = [name for name, kind in kinds.items() if kind not in CONTROLS]
     of_class = _numbers(words, grid.classes, "words")
     of_list = _numbers(attributes, stereotypes, "attributes")
@@ -273,15 +278,14 @@ def drawn_pool(
         names = [name for name, own in kinds.items() if own == kind]
         if asked and not names:
             found = f"{kind} = {asked}"
-            raise InputError(f"the pools have no {kind} words", where=where, found=found)
+            raise InputError(f"expected pools with {kind} words", where=where, found=found)
         for name in names:
             of_list[name] = min(_USUAL_CONTROLS, there[name] // 2) if asked is None else asked
-    sizes = dict(zip(grid.classes, grid.sizes()[0].tolist(), strict=True))
     asked_of = [("words of class", of_class, sizes), ("attributes of list", of_list, there)]
     for noun, wanted, available in asked_of:
         for name, n in wanted.items():
             if n and n >= available[name]:
-                problem = f"the pool holds no more than is to be drawn: {n} {noun} {name}"
+                problem = f"expected more than {n} {noun} {name}"
                 hint, found = "draw fewer, or make the pool several times as large", available[name]
                 raise InputError(problem, where=where, found=found, hint=hint)
     kept = [name for name in grid.lists if of_list[name]]
@@ -289,7 +293,7 @@ def drawn_pool(
     drawn_words = np.array([of_class[name] for name in grid.classes])
     pool = Pool(grid, drawn_words, np.array([of_list[name] for name in grid.lists]))
     if not pool.weights:
-        problem = "the pools make no two connections that are contrasted"
+        problem = "expected two connections that are contrasted"
         raise InputError(problem, where=where, found=list(grid.lists))
     return pool
 
@@ -298,7 +302,7 @@ def _numbers(given: int | Sequence[int], names: Sequence[str], where: str) -> di
     """Return a number for each name: one for all, or one for each."""
     numbers = [given] * len(names) if isinstance(given, int) else list(given)
     if len(numbers) != len(names):
-        problem = "needs one number, or one for each"
+        problem = "expected one number, or one for each"
         raise InputError(problem, where=where, found=numbers, valid=names)
     return {name: checks.count(n, where, 2) for name, n in zip(names, numbers, strict=True)}
 
@@ -381,8 +385,7 @@ def negative_controls(
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame
     if not {"associated", "different"} <= set(map(str, real["connection"].unique())):
-        problem = "negative controls need stereotypes of two classes or more"
-        raise InputError(problem, where=words.name)
+        raise InputError("expected stereotypes of two classes or more", where=words.name)
     each, owners = real.drop_duplicates("protected_word"), _owners(words)
     listed = {a: owners[a] for a in map(str, real["attribute"].unique()) if a in owners}
     ways = {
@@ -391,11 +394,8 @@ def negative_controls(
     }
     for kind in kinds:
         if ways.get(kind) == 0:
-            raise InputError(
-                "there is no way to deal the words but the real one",
-                where=f"{words.name}, {kind}",
-                valid="two words or more in some class, and as many stereotypes",
-            )
+            problem = "expected two words or more in some class, and as many stereotypes"
+            raise InputError(problem, where=f"{words.name}, {kind}", found="one way to deal them")
     numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
     size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
     draw = functools.partial(_control, real, words, size, seed, numbers)

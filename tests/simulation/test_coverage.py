@@ -188,7 +188,7 @@ def test_weat_is_the_one_of_the_baseline():
 
 
 def test_a_method_without_an_answer_gives_none():
-    with pytest.raises(InputError, match="two different protected classes"):
+    with pytest.raises(InputError, match="two protected classes"):
         coverage_simulated(
             Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK
         )

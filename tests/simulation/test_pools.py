@@ -160,7 +160,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     of_lists = room.drawn_pool("minilm-static", POOLS, controls=NEUTRAL, **sizes)
     for given in (table, table.frame):
         assert room.drawn_pool(given, **sizes).values() == pytest.approx(of_lists.values())
-    with pytest.raises(InputError, match="holds the pools already"):
+    with pytest.raises(InputError, match="expected no pools"):
         room.drawn_pool(table, POOLS, **sizes)
     with pytest.raises(InputError, match="expected a source of words, got none"):
         room.drawn_pool("minilm-static", **sizes)
@@ -171,7 +171,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     [
         ({"words": 12}, r"12 words of class women, got 12"),
         ({"attributes": [4, 20]}, r"20 attributes of list men, got 9"),
-        ({"human": 3}, r"no human words.*got 'human = 3'"),
+        ({"human": 3}, r"pools with human words.*got 'human = 3'"),
         ({"words": [3, 3, 3]}, "one number, or one for each"),
         ({"methods": ["momnets"]}, r"unknown method.*Did you mean 'moments'"),
         ({"methods": ["sentence"]}, r"this one is missing.*attribute_template"),
