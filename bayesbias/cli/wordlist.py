@@ -75,9 +75,15 @@ def show(name: str, **given: Any) -> None:
             sizes = f"{len(controls.human)} human and {len(controls.neutral)} neutral words"
             lines[-1] = f"\nControls {controls.name}: {sizes}"
         notes = (*words.edits, *words.disagreements, *words.notes, *words.thin)
-        lines += [f"Note     {note}" for note in notes]
+        lines += _noted(notes)
     kind = "controls" if is_controls else "wordlist"
     shared.tell({"kind": kind, **dataclasses.asdict(words)}, *lines)
+
+
+def _noted(notes: Sequence[str]) -> list[str]:
+    from bayesbias.output.terminal import wrapped
+
+    return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
 
 
 def _set_line(name: str, words: Sequence[str]) -> str:
@@ -153,7 +159,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
         "vectors": found,
     }
     if lines or given["as_json"]:
-        shared.tell(answer, *lines, *(f"Note     {note}" for note in told))
+        shared.tell(answer, *lines, *_noted(told))
     ctx.exit(2 if problems else 0)
 
 

@@ -22,6 +22,7 @@ from bayesbias.inference.estimates import (
     beside,
 )
 from bayesbias.inference.view import TOO_CLOSE, Verdict
+from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,6 +222,11 @@ def listing(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def sentence(note: str) -> str:
+    """Return a note with a capital and a full stop."""
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+
+
 def plural(n: int, noun: str) -> str:
     """Return a count with its noun: 1 word, 2 words."""
     return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
@@ -248,23 +254,17 @@ def slope_sections(
 
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
-    notes = []
+    notes, composed = [], {}
     coverage = coverage or {}
-    for side, noun in (("protected", "protected word"), ("attributes", "attribute")):
+    for side, noun in (("protected", "protected words"), ("attributes", "attributes")):
         for name, group in coverage.get(side, {}).items():
-            if group["missing"]:
-                n = len(group["missing"])
-                notes.append(
-                    f"{n} of {group['listed']} {noun}s of {name} missing: "
-                    f"{listing(group['missing'])}."
-                )
-    composed = {
-        name: len(group["composed"])
-        for side in ("protected", "attributes")
-        for name, group in coverage.get(side, {}).items()
-        if group.get("composed")
-    }
+            missing, listed = group["missing"], group["listed"]
+            what = f"{name} controls" if name in CONTROLS else f"{noun} of {name}"
+            if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
+                notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
+            if group.get("composed"):
+                composed[name] = len(group["composed"])
     if composed:
         each = ", ".join(f"{n} of {name}" for name, n in composed.items())
         notes.append(f"{plural(sum(composed.values()), 'word')} built from subwords ({each}).")
-    return [*notes, *(f"{str(note).rstrip('.')}." for note in coverage.get("notes", ()))]
+    return [*notes, *(sentence(str(note)) for note in coverage.get("notes", ()))]

@@ -184,10 +184,13 @@ def data_warnings(fit: BiasFit) -> list[str]:
         for name, group in coverage.get(side, {}).items()
         if 2 * len(group["missing"]) > group["listed"]
     ]
-    for control, what in ((False, "add words"), (True, "choose other controls (--controls)")):
+    for control, of, what in (
+        (False, "words of {}", "add words"),
+        (True, "{} controls", "choose other controls (--controls)"),
+    ):
         if names := [name for name in thin if (name in CONTROLS) is control]:
             out.append(
-                f"More than half of the words of {listing(names)} are missing: {what} that the "
+                f"More than half of the {of.format(listing(names))} are missing: {what} that the "
                 f"vectors have."
             )
     if cosine := _mean_cosine(fit):

@@ -15,6 +15,7 @@ from bayesbias.studies.common import (
     listing,
     not_converged,
     plural,
+    sentence,
     text,
     title_line,
 )
@@ -103,7 +104,7 @@ def sections(result: WefatResult, view: View) -> list[Section]:
 def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     """Say whether associations rise or fall with the covariate."""
     known, (first, second) = result.published, result.sets
-    notes = [f"{note[:1].upper()}{note[1:]}." for note in known.notes]
+    notes = [sentence(note) for note in known.notes]
     for words, noun in ((known.missing, "target"), (known.dropped, "word")):
         if words:
             notes.append(f"{plural(len(words), noun)} without a vector: {listing(words)}.")
