@@ -189,10 +189,8 @@ def sentiment_analysis(
     --------
     >>> from bayesbias import score_sentences
     >>> made = score_sentences(lambda sentences: [0.6 + 0.01 * len(s) / 40 for s in sentences], name="toy")
-    >>> sentiment_analysis(made)
-    <SentimentAnalysis toy: F - M +0.0001; t(399) = -2.625, p = 0.00899 over 400 sentence pairs
-        t(19) = -0.573, p = 0.573 over 20 noun pairs
-        no test over 20 professions>
+    >>> sentiment_analysis(made).tests[["unit", "t"]].round(3).values.tolist()
+    [['sentence_pair', -2.625], ['noun_pair', -0.573], ['profession', nan]]
     """
     table = sentiment_table(*predictions, clip=clip)
     read = [each for each in predictions if isinstance(each, Predictions)]
