@@ -112,7 +112,7 @@ class Section:
     columns : sequence of Column
         What terminal and page print of the frame. CSV and JSON have all columns.
     figure : function, optional
-        Draws its figure and returns it or its axes; for page and run folder.
+        Draws its figure and returns its axes; for page and run folder.
     text : str
         A paragraph before the table, on the page.
     note : str
@@ -140,8 +140,7 @@ class Section:
     def draw(self) -> Figure:
         """Draw the figure of the section."""
         assert self.figure is not None
-        drawn = self.figure()
-        return getattr(drawn, "flat", [drawn])[0].figure if not hasattr(drawn, "savefig") else drawn
+        return self.figure().figure
 
 
 @dataclass(frozen=True)
