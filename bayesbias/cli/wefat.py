@@ -33,7 +33,7 @@ def wefat(
     result = bb.wefat(
         vectors,
         words,
-        covariates,
+        known,
         covariate,
         classes=None if classes is None else classes.split(","),
         prob=given["prob"],

@@ -43,7 +43,6 @@ def weat(
     sides: Literal[1, 2] = 1,
     samples: int = 99_999,
     seed: int | None = None,
-    rel_width: float = 0.02,
 ) -> Score:
     """Compute the Word Embedding Association Test.
 
@@ -61,7 +60,7 @@ def weat(
         The protected classes to take as X and Y; needed where there are more than two.
     denominator : {"union_n_minus_1", "union_n", "pooled"}
         Of the effect size, see `effect_size`.
-    p, sides, samples, seed, rel_width
+    p, sides, samples, seed
         How the p-value is found: `method` and the rest of `permutation_test`.
 
     Returns
@@ -120,9 +119,7 @@ def weat(
         notes.append(f"in both A and B: {some(both)}; {cancel}")
     elif effect is None:
         notes.append("the scores do not vary, so there is no effect size")
-    test = permutation_test(
-        x, y, method=p, sides=sides, samples=samples, seed=seed, rel_width=rel_width
-    )
+    test = permutation_test(x, y, method=p, sides=sides, samples=samples, seed=seed)
     columns = ["protected_word", "set", "attribute", "attribute_set"]
     return Score(
         name="weat",

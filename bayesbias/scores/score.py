@@ -4,7 +4,6 @@ A new score is a function that returns a `Score`, and one row of `SCORES`. The c
 score`` and the documentation read that table.
 """
 
-import html
 import importlib
 import inspect
 from collections.abc import Mapping, Sequence
@@ -122,9 +121,6 @@ class Score:
         title = SCORES[self.name].title if self.name in SCORES else self.name.upper()
         rows = [f"  {name:{width}}  {text}" for name, text in lines]
         return "\n".join([f"{title}, {self.data}", *rows])
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(repr(self))}</pre>"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -633,8 +633,7 @@ class Vectors:
 
     def of_classes(self, pair: Iterable[WordClass], side: str = "protected") -> list[list[str]]:
         """Return the words (or the attributes) of classes that have a vector."""
-        noun = {"protected": "word", "attributes": "attribute"}[side]
-        return [self.known(getattr(c, side), f"{noun} of class {c.name!r}") for c in pair]
+        return [self.known(getattr(c, side), f"word of class {c.name!r}") for c in pair]
 
     def rows(self, words: Iterable[str]) -> Array:
         """Return the vectors of words, one row each."""

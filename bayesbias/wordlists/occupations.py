@@ -158,7 +158,6 @@ def load_occupations(
     checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
     control = checks.text(data.get("control", "person"), f"{where}, control").strip()
-    categories = checks.table(data.get("categories", {}), f"{where}, categories")
     pairs = []
     for here, item in _listed(data, "noun_pairs", where):
         checks.known_keys(item, (*GENDERS, "template"), here, needed=GENDERS)
@@ -170,8 +169,6 @@ def load_occupations(
         checks.known_keys(item, ("name", "category", "article", *_FACTS), here, needed=("name",))
         word = checks.text(item["name"], f"{here}, name").strip()
         category = checks.text(item.get("category", _UNSTATED), f"{here}, category").strip()
-        if categories and category != _UNSTATED:
-            checks.choice(category, categories, "category", f"{here}, category")
         article = checks.text(item.get("article", article_of(word)), f"{here}, article").strip()
         numbers = [
             None if key not in item else checks.within(item[key], f"{here}, {key}", 0, most)
