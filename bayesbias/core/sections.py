@@ -242,7 +242,7 @@ class Study:
         coverage, provenance.
     fits : function
         (result) -> mapping of name to the `BiasFit` that it rests on: their models and diagnostics
-        are shown on the page.
+        are shown on the page. By default its ``fit``, where there is one.
     glossary : sequence of (term, meaning)
         Terms that the page explains. By default those of distances.
     """
@@ -253,5 +253,9 @@ class Study:
     sections: Callable[[Any, Any], list[Section]]
     interpret: Callable[[Any, Any], Interpretation]
     about: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
-    fits: Callable[[Any], Mapping[str, Any]] = field(default=lambda result: {})
+    fits: Callable[[Any], Mapping[str, Any]] = field(
+        default=lambda result: (
+            {"": fit} if (fit := getattr(result, "fit", None)) is not None else {}
+        )
+    )
     glossary: Sequence[tuple[str, str]] = ()

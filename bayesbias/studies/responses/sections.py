@@ -278,5 +278,4 @@ STUDY = Study(
     interpret=interpret_responses,
     about=about,
     glossary=GLOSSARY,
-    fits=lambda result: {} if result.fit is None else {"": result.fit},
 )

@@ -37,6 +37,18 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 UNITS = {"sentence_pair": "sentence pairs", "noun_pair": "noun pairs", "profession": "professions"}
 CLASSIFIER = text("classifier")
+GLOSSARY = (
+    (
+        "F - M",
+        "The rating of the female sentence minus that of the male one. A rating is the probability of "
+        "the positive class.",
+    ),
+    (
+        "new nouns, new professions (population)",
+        "The difference to expect with nouns and professions like the listed ones: use it for any claim.",
+    ),
+    ("these sentences alone", "The listed sentences: the row says nothing about others."),
+)
 FEMALE_MINUS_MALE = Column("f_minus_m", "F - M", "signed", digits=4)
 T, P = Column("t", "t", "signed", digits=2), Column("p_value", "p", "p_value")
 SHARE = Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high")
@@ -298,5 +310,5 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_sentiment,
     about=about,
-    fits=lambda result: {} if result.fit is None else {"": result.fit},
+    glossary=GLOSSARY,
 )

@@ -161,5 +161,4 @@ STUDY = Study(
     sections=sections,
     interpret=interpret_wefat,
     about=about,
-    fits=lambda result: {"": result.fit},
 )
