@@ -33,7 +33,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined, weights_of
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, determined
-from bayesbias.models.spec import BETWEEN, ModelSpec, Results
+from bayesbias.models.spec import BETWEEN, ModelSpec
 
 __all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
 
@@ -430,15 +430,12 @@ _OF_LEVEL = {
 }
 
 
-def holds_for(
-    model: ModelSpec | Results, level: str = "overall", estimand: str = "population"
-) -> str:
+def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "population") -> str:
     """Say, in a few words, what the answers at a level hold for.
 
     Parameters
     ----------
-    model : ModelSpec or Results
-        Which columns it holds at the level; of results alone it is taken that words scatter.
+    spec : ModelSpec
     level : str
     estimand : str
 
@@ -463,10 +460,10 @@ def holds_for(
     """
     if estimand != "population":
         return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
-    scatter = isinstance(model, Results) or words_scatter(model)
+    scatter = words_scatter(spec)
     if level in ("overall", *BETWEEN):
         return "new words" if scatter else "the listed words"
-    about = (model if isinstance(model, Results) else model.results).levels[level]
+    about = spec.results.levels[level]
     if not scatter:
         return "the listed attributes" if about.by == "protected_word" else "its listed words"
     if "protected_word" in about.held:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -238,7 +238,7 @@ def fit(
         if idata is None:
             idata = sample_pairwise(design, settings, cores, progress)
         why_not = "pairwise" if engine == "quick" else ""
-        settings["engine"] = Engine(asked=engine, why_not=why_not).as_dict()
+        settings["engine"] = asdict(Engine(asked=engine, why_not=why_not))
     outcome = xr.Dataset({spec.outcome: ("pair", design.y)}, {"pair": np.arange(len(design.y))})
     idata["observed_data"] = xr.DataTree(outcome)
     provenance = _provenance_of(checked, spec, settings)

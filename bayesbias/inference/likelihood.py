@@ -707,22 +707,22 @@ def _kernel_arrays(
 ) -> tuple[np.ndarray, ...]:
     from bayesbias.inference.kernel import prior_constant
 
-    priors: list[tuple[Any, float, float]] = []  # code and arguments of each scale
+    priors: list[tuple[Any, ...]] = []  # code, arguments and constant of each scale
     for name in scales:
         parameter = design.spec.parameters[name]
         row = DISTRIBUTIONS[parameter.distribution]
         a, b = (*(float(parameter.args[arg]) for arg in row.args), 0.0)[:2]
-        priors += [(row.code, a, b)] * design.size(name)
+        assert row.code is not None
+        priors += [(row.code, a, b, prior_constant(row.code, a, b))] * design.size(name)
+    codes, *columns = zip(*priors, strict=True)
     effects = [effect for comp in components for effect in comp.effects]
 
     def starts(lengths: list[int]) -> np.ndarray:
         return np.cumsum([0, *lengths]).astype(np.int64)
 
     return (
-        np.array([code for code, _, _ in priors], dtype=np.int64),
-        np.array([a for _, a, _ in priors], dtype=float),
-        np.array([b for _, _, b in priors], dtype=float),
-        np.array([prior_constant(*prior) for prior in priors], dtype=float),
+        np.array(codes, dtype=np.int64),
+        *(np.array(column, dtype=float) for column in columns),
         constants,
         np.array([len(comp.noise) for comp in components], dtype=np.int64),
         np.array([comp.copies for comp in components], dtype=float),

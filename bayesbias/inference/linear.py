@@ -350,10 +350,9 @@ class Rows:
     known: np.ndarray | None = None
 
     def chosen(self, rows: Sequence[int]) -> Rows:
-        """Return some rows, in this order; numbers beyond the last are left out."""
+        """Return some rows, in this order."""
         from scipy import sparse
 
-        rows = [row for row in rows if row < len(self.keys)]
         parts = [np.arange(*np.searchsorted(self.row, [row, row + 1])) for row in rows]
         at = np.concatenate([np.zeros(0, int), *parts])
         row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])

@@ -736,7 +736,9 @@ class BiasFit(sections.Result):
         self, rows: Rows, estimand: str, column: str, prob: float, rope: float | None = None
     ) -> pd.DataFrame:
         """Return the table of some rows, in the order of the labels in the table of pairs."""
-        parts = [rows.chosen(range(k, k + _AT_ONCE)) for k in range(0, len(rows.keys), _AT_ONCE)]
+        n = len(rows.keys)
+        starts = range(0, n, _AT_ONCE)
+        parts = (rows.chosen(range(k, min(k + _AT_ONCE, n))) for k in starts)
         answers = (self.answer(part, estimand, column) for part in parts)
         frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.known) for a in answers]
         whole = pd.concat(frames, ignore_index=True)

@@ -82,10 +82,6 @@ class Engine:
         """Return the engine that stands in the provenance of a fit, under ``sampler``."""
         return cls(**sampler.get("engine", {}))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what stands in the provenance."""
-        return asdict(self)
-
     def in_words(self) -> str:
         """Return a phrase about the engine; empty where NUTS was asked for."""
         k = "without bound" if self.pareto_k is None else f"{self.pareto_k:.2f}"
@@ -302,7 +298,7 @@ def sample_theta(
             size = settings["draws"], settings["chains"]
             theta, engine, scores = weighted_theta(reduced, *size, seed)
             if engine.name == "quick":
-                settings["engine"] = engine.as_dict()
+                settings["engine"] = asdict(engine)
                 return theta, None
         scores = laplace(reduced) if scores is None else scores
         settings["target_asked"] = asked_target = settings.get("target_accept")
@@ -316,7 +312,7 @@ def sample_theta(
             thin = settings["thin"] = _LONGER
             longer = settings | {name: thin * settings[name] for name in ("draws", "tune")}
             sampled = _nuts(reduced, longer, cores, scores, seed)
-    settings["engine"] = engine.as_dict()
+    settings["engine"] = asdict(engine)
     stats = sampled["sample_stats"].to_dataset().isel(draw=slice(None, None, thin))
     stats["draw"] = range(stats.sizes["draw"])
     kept = stats[[name for name in STATISTICS if name in stats]]
