@@ -93,16 +93,15 @@ class Design:
                 )
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
-        y = _numbers(spec, frame, "outcome", spec.outcome)
-        covariates = {name: _numbers(spec, frame, "covariate", name) for name in spec.covariates()}
+        y = _numbers(frame, spec.outcome)
+        covariates = {name: _numbers(frame, name) for name in spec.covariates()}
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         shown: dict[str, list[str]] = {}
         by = [spec.results.group, *(level.by for level in spec.results.levels.values())]
         by.append("attribute_class")  # reliability has scores of attribute sets
         for column in sorted(spec.label_columns() | set(by) & set(frame.columns)):
-            shown[column], found = labels_of(frame[column], column)
-            coords[column], codes[column] = _in_alphabet(shown[column], found, column)
+            shown[column], coords[column], codes[column] = labels_of(frame[column], column)
 
         @functools.cache  # parameters of the same dimensions share an array of some MB
         def flat(dims: tuple[str, ...]) -> np.ndarray:
@@ -135,12 +134,7 @@ class Design:
             for name, own in parameters
             if own.only
         }
-        trials = _numbers(spec, frame, "number of trials", spec.trials) if spec.trials else None
-        if trials is not None and ((y < 0) | (y > trials)).any():
-            raise InputError(
-                "a count is beyond its number of trials",
-                where=f"the columns {spec.outcome}, {spec.trials}",
-            )
+        trials = _numbers(frame, spec.trials) if spec.trials else None
         return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials)
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -368,52 +362,39 @@ class Design:
         return density(self.y, mu=self.mean(draws), **self._noise_args(draws))
 
 
-def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
+def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    try:
-        values = frame[column].to_numpy(dtype=float)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the {what} {column!r} is no column of numbers ({error})", where=spec.label
-        ) from None
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise InputError(
-            f"the {what} {column!r} is not finite", where=f"row {row}", found=float(values[row])
-        )
+    import pandas as pd
+
+    values = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if not (known := np.isfinite(values)).all():
+        row = int(np.argmin(known))
+        where, found = f"column {column}, row {row}", frame[column].iloc[[row]].tolist()[0]
+        raise InputError("expected a finite number", where=where, found=found)
     return values
 
 
-def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the labels of a column as they come, and the code of each row.
+def labels_of(column: pd.Series, name: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Return labels as they come, in an order of their own, and the place of each row's in it.
 
-    Connections come in their usual order.
+    Connections come in their usual order in both.
     """
     import pandas as pd
 
     if column.isna().any():
         row = int(np.flatnonzero(column.isna().to_numpy())[0])
-        raise InputError("has an empty cell", where=f"column {name}, row {row}")
+        raise InputError("expected a label, got an empty cell", where=f"column {name}, row {row}")
     if isinstance(column.dtype, pd.CategoricalDtype):  # a million rows of ten labels stay numbers
         codes, used = pd.factorize(column.cat.codes.to_numpy())
-        labels = [str(label) for label in column.cat.categories[used]]
+        names = column.cat.categories[used]
     else:
         codes, names = pd.factorize(column.astype(str).to_numpy())
-        labels = [str(label) for label in names]
-    if name == "connection":
-        others = [c for c in labels if c not in CONNECTIONS]
-        order = [*(c for c in CONNECTIONS if c in labels), *others]
-        codes = np.array([order.index(label) for label in labels])[codes]
-        labels = order
-    return labels, codes.astype(np.int64, copy=False)
-
-
-def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[str], np.ndarray]:
-    """Return labels in an order of their own, and the codes of the rows."""
-    first = {label: k for k, label in enumerate(CONNECTIONS)} if name == "connection" else {}
-    order = sorted(labels, key=lambda label: (first.get(label, len(first)), label))
+    shown = [str(label) for label in names]
+    usual = {c: k for k, c in enumerate(CONNECTIONS)} if name == "connection" else {}
+    order = sorted(shown, key=lambda label: (usual.get(label, len(usual)), label))
     place = {label: k for k, label in enumerate(order)}
-    return order, np.array([place[label] for label in labels], dtype=np.int32)[codes]
+    places = np.array([place[label] for label in shown], dtype=np.int32)
+    return order if usual else shown, order, places[codes]
 
 
 def _parent_map(
