@@ -60,13 +60,8 @@ class NullDistribution:
 
     Attributes
     ----------
-    n_x, n_y, n_attributes : int
-        Words of X and Y; attributes in A and in B.
-    sd : float
-        Of a pair. The distribution does not depend on it.
-    denominator : str
-        See `effect_size`.
-    draws, seed : int
+    n_x, n_y : int
+        Words of X and Y.
     largest : float
         What the absolute effect size cannot exceed.
     effect_sizes : ndarray, shape (draws,)
@@ -74,11 +69,6 @@ class NullDistribution:
 
     n_x: int
     n_y: int
-    n_attributes: int
-    sd: float
-    denominator: str
-    draws: int
-    seed: int
     largest: float
     effect_sizes: Floats
 
@@ -111,7 +101,7 @@ class NullDistribution:
         """
         p = np.asarray(prob, dtype=float)
         if not ((p >= 0) & (p <= 1)).all():
-            raise InputError("not a probability", where="prob", found=prob, valid="0 to 1")
+            raise InputError("expected probabilities from 0 to 1", where="prob", found=prob)
         return self.largest * self._exact.ppf(p)
 
     def above(self, size: float) -> float:
@@ -130,9 +120,8 @@ class NullDistribution:
         """The distribution of the effect size over its ceiling."""
         from scipy import stats
 
-        return stats.rdist(
-            max(self.n_x + self.n_y - 2, 1e-9)
-        )  # of 1 + 1 words all mass is at the ends
+        # Of 1 + 1 words all mass is at the ends.
+        return stats.rdist(max(self.n_x + self.n_y - 2, 1e-9))
 
     def summary(self) -> pd.DataFrame:
         """Return ``quantity, simulated, exact``.
@@ -196,16 +185,15 @@ def null_distribution(
     """
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:
-        raise InputError(
-            "this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2]
-        )
+        problem = "expected a denominator with a ceiling"
+        raise InputError(problem, found=denominator, valid=DENOMINATORS[:2])
     random = np.random.default_rng(seed)
     pairs = random.standard_normal((draws, n_x + n_y, 2, n_attributes)) * sd
     means = pairs.mean(axis=3)
     s = means[:, :, 0] - means[:, :, 1]
     numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
     d = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
-    return NullDistribution(n_x, n_y, n_attributes, sd, denominator, draws, seed, largest, d)
+    return NullDistribution(n_x, n_y, largest, d)
 
 
 def simulate_grid(
@@ -324,18 +312,8 @@ def _simulate_cell(
     alpha: float,
     draws: int,
 ) -> dict[tuple[str, str], Floats]:
-    """Return what each method says of each table: alarm, score, its standard error, effect size."""
-    from scipy import stats
-
-    parts: dict[tuple[str, str], list[Any]] = {method: [] for method in METHODS}
-
-    def say(method: tuple[str, str], alarm: Any, score: Floats, error: Floats, effect: Any) -> None:
-        parts[method].append(np.broadcast_arrays(alarm, score, error, effect))
-
-    def t_test(method: tuple[str, str], score: Floats, error: Floats, df: int) -> None:
-        alarm = np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error
-        say(method, alarm, score, error, np.nan)
-
+    """Simulate tables, and return what `_ask` says of each, shape (4, draws)."""
+    parts: dict[tuple[str, str], list[Floats]] = {method: [] for method in METHODS}
     at_once = max(1, 200_000 // (8 * n * k))  # tables, whose permutations take 40 MB
     for start in range(0, draws, at_once):
         size = min(at_once, draws - start)
@@ -345,34 +323,56 @@ def _simulate_cell(
         # A quarter with one sign in each of the four blocks makes a difference of means of s of
         # one.
         shift = difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
-        first, changes = tables[:, 0] + shift, tables[:, 0] + difference - tables[:, 1]
-        means = first.mean(axis=4)
-        s = means[..., 0] - means[..., 1]  # (draws, class, word)
-        score = s[:, 0].mean(axis=1) - s[:, 1].mean(axis=1)
-        error = np.sqrt((s.var(axis=2, ddof=1) / n).sum(axis=1))
-        effect = score / s.reshape(size, -1).std(axis=1, ddof=1)
-        upper, both = _permutation_p(s.reshape(size, -1), random)
-        say(("classes", "weat"), upper < alpha, score, error, effect)
-        say(("classes", "weat_two_sided"), both < alpha, score, error, effect)
-        # Associated pairs are X with A and Y with B; their mean less that of others is half the
-        # score.
-        sides = [[first[:, 0, :, j], first[:, 1, :, 1 - j]] for j in (0, 1)]
-        variances = [np.concatenate(pairs, axis=1).var(axis=(1, 2), ddof=1) for pairs in sides]
-        error = 2 * np.sqrt(sum(variances) / (2 * n * k))
-        t_test(("classes", "pairs"), score, error, 2 * (2 * n * k - 1))
-        leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
-        error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
-        t_test(("classes", "attributes"), score, error, 2 * k - 2)
-        units = {
-            "manzini": changes.mean(axis=4),  # S(t, A_j)
-            "pairs": changes,
-            "attributes": changes.mean(axis=(1, 2)),
-        }
-        for name, values in units.items():
-            flat = values.reshape(size, -1)
-            error = flat.std(axis=1, ddof=1) / math.sqrt(flat.shape[1])
-            t_test(("tables", name), flat.mean(axis=1), error, flat.shape[1] - 1)
+        changes = tables[:, 0] + difference - tables[:, 1]
+        for method, said in _ask(tables[:, 0] + shift, changes, alpha, random).items():
+            parts[method].append(said)
     return {method: np.concatenate(each, axis=1) for method, each in parts.items()}
+
+
+def _ask(
+    first: Floats, changes: Floats, alpha: float, random: np.random.Generator
+) -> dict[tuple[str, str], Floats]:
+    """Ask whether classes differ in one table, and whether the mean change to a second one is 0.
+
+    Tables have the shape (draws, class, word, set, attribute). Of each method, the rows are alarm,
+    score, the standard error that it takes the score to have, and effect size.
+    """
+    from scipy import stats
+
+    size, _, n, _, k = first.shape
+    out: dict[tuple[str, str], Floats] = {}
+
+    def t_test(method: tuple[str, str], score: Floats, error: Floats, df: int) -> None:
+        alarm = np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error
+        out[method] = np.array([alarm, score, error, np.full(size, np.nan)])
+
+    means = first.mean(axis=4)
+    s = means[..., 0] - means[..., 1]  # (draws, class, word)
+    score = s[:, 0].mean(axis=1) - s[:, 1].mean(axis=1)
+    error = np.sqrt((s.var(axis=2, ddof=1) / n).sum(axis=1))
+    effect = score / s.reshape(size, -1).std(axis=1, ddof=1)
+    for name, p in zip(
+        ("weat", "weat_two_sided"), _permutation_p(s.reshape(size, -1), random), strict=True
+    ):
+        out["classes", name] = np.array([p < alpha, score, error, effect])
+    # Associated pairs are X with A and Y with B; their mean less that of others is half the score.
+    sides = [[first[:, 0, :, j], first[:, 1, :, 1 - j]] for j in (0, 1)]
+    variances = [np.concatenate(pairs, axis=1).var(axis=(1, 2), ddof=1) for pairs in sides]
+    error = 2 * np.sqrt(sum(variances) / (2 * n * k))
+    t_test(("classes", "pairs"), score, error, 2 * (2 * n * k - 1))
+    leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
+    error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
+    t_test(("classes", "attributes"), score, error, 2 * k - 2)
+    units = {
+        "manzini": changes.mean(axis=4),  # S(t, A_j)
+        "pairs": changes,
+        "attributes": changes.mean(axis=(1, 2)),
+    }
+    for name, values in units.items():
+        flat = values.reshape(size, -1)
+        error = flat.std(axis=1, ddof=1) / math.sqrt(flat.shape[1])
+        t_test(("tables", name), flat.mean(axis=1), error, flat.shape[1] - 1)
+    return out
 
 
 def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:

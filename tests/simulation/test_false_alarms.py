@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
@@ -131,8 +132,15 @@ def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
     random = np.random.default_rng(8)
     tables = random.normal(0, 1, (40, 2, 3, 2, 4)) + random.normal(0, 0.7, (40, 2, 1, 2, 4))
     alpha = 0.15  # 3 + 3 words have no two-sided p below 0.1
-    classes = alarms._ask_classes(tables, alpha, random)
-    changes = alarms._ask_tables(tables, alpha)
+    columns = ["alarm", "score", "error", "effect"]
+    said = {
+        key: pd.DataFrame(rows.T, columns=columns)
+        for key, rows in alarms._ask(tables, tables, alpha, random).items()
+    }
+    classes, changes = (
+        {name: calls for (asked, name), calls in said.items() if asked == question}
+        for question in ("classes", "tables")
+    )
     for i, t in enumerate(tables):
         s = t.mean(axis=3)[..., 0] - t.mean(axis=3)[..., 1]
         assert classes["weat"].score[i] == pytest.approx(s[0].mean() - s[1].mean())
