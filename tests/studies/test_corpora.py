@@ -88,6 +88,16 @@ def test_slopes_are_fitted_on_the_scale_of_a_difference_and_divided_again(slope)
     np.testing.assert_allclose(slope.means()["mean"] * change.scale, change.fit.summary()["mean"])
 
 
+def test_a_path_that_bends_is_a_warning(slope):
+    assert "1950s" in bb.output.to_text(slope)
+    assert not any("bends" in text for text in bb.interpret(slope).warnings)
+    frames = periods()
+    bent = {"1930s": frames["1930s"], "1950s": frames["1980s"], "1980s": frames["1950s"]}
+    found = bb.compare(bent, kind="corpora", ordered=True, **SETTINGS)
+    (said,) = [text for text in bb.interpret(found).warnings if "bends" in text]
+    assert "1950s lies -0.0" in said
+
+
 def test_draws_are_those_of_the_rows(slope):
     draws = slope.draws_of("contrasts", level="class")
     frame = slope.contrasts(level="class")

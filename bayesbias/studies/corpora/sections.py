@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.core.sections import Column, Interpretation, Section, Study
@@ -15,6 +16,7 @@ from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
     IN_ROPE,
+    MEAN,
     about_fits,
     convergence_of_all,
     heading,
@@ -92,7 +94,7 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     ends = (Column("first", names[0], "signed"), Column("last", last, "signed"))
     what = f"slope per step from {names[0]} to {last}" if slope else "and its change"
     change = Column("mean", "slope" if slope else "change", "signed")
-    return [
+    out = [
         Section(
             "result",
             f"Difference in cosine distance, {what}, new words "
@@ -129,6 +131,25 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
             show_on=("detail", "page", "files"),
         ),
     ]
+    if slope:
+        each = Section(
+            "path",
+            "The first difference in each corpus, new words",
+            partial(path, result, view),
+            (text("corpus"), MEAN, HPDI, Column("off_line", "off the line", "signed")),
+            show_on=("terminal", "page", "files"),
+        )
+        out.insert(1, each)
+    return out
+
+
+def path(result: CorpusComparison, view: View) -> pd.DataFrame:
+    """Return the first contrast in each corpus, and how far it lies off the straight line."""
+    frame = result.by_corpus(view.prob, view.rope)
+    keys = ["level", "name", "contrast"]
+    own = frame[(frame[keys] == frame[keys].iloc[0]).all(axis=1)]
+    steps = np.arange(len(own))
+    return own.assign(off_line=own["mean"] - np.polyval(np.polyfit(steps, own["mean"], 1), steps))
 
 
 def missing_words(result: CorpusComparison) -> pd.DataFrame:
@@ -157,7 +178,7 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     classes = frame[wanted]
     details = [_sentence(result, names, row) for row in classes.itertuples(index=False)]
     return Interpretation(
-        subject, " ".join(said), tuple(_warnings(result)), tuple(notes), lambda: details
+        subject, " ".join(said), tuple(_warnings(result, view)), tuple(notes), lambda: details
     )
 
 
@@ -187,7 +208,7 @@ def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], ro
     return f"{moved}, {sure} {rope}."
 
 
-def _warnings(result: CorpusComparison) -> list[str]:
+def _warnings(result: CorpusComparison, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out = []
     coverage = result.provenance["coverage"]
@@ -197,6 +218,14 @@ def _warnings(result: CorpusComparison) -> list[str]:
             for name, group in coverage[side].items()
             if 2 * len(group["missing"]) > group["listed"]
         ]
+    if next(iter(result.changes.values())).steps > 1:
+        each = path(result, view)
+        worst = each.loc[each["off_line"].abs().idxmax()]
+        if abs(worst["off_line"]) > view.rope:
+            out.append(
+                f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f} off the straight "
+                "line. Compare each corpus with the first, without --ordered."
+            )
     means = {name: float(each.table["distance"].mean()) for name, each in result.corpora.items()}
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
     if means[high] - means[low] > FAR:
