@@ -269,9 +269,12 @@ import numpy as np
 import bayesbias as bb
 from bayesbias.inference import sampling
 
-sample = sampling._nuts
+sample, done = sampling._nuts, threading.Event()
+def keep_on():  # a library that is being called may take one for itself
+    while not done.wait(1.0):
+        _thread.interrupt_main()
 def interrupted(*arguments):
-    threading.Timer(1.0, _thread.interrupt_main).start()
+    threading.Thread(target=keep_on, daemon=True).start()
     return sample(*arguments)
 table = bb.distance_table("minilm-static", "weat7")
 bb.fit(table, seed=1, draws=50, progress=False)  # compiles
@@ -279,6 +282,7 @@ sampling._nuts = interrupted
 try:
     fit = bb.fit(table, seed=1, draws=240_000, progress=False)
 except KeyboardInterrupt:
+    done.set()
     print("stopped")
 else:
     print(fit.diagnostics())
