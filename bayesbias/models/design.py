@@ -135,6 +135,9 @@ class Design:
             if own.only
         }
         trials = _numbers(frame, spec.trials) if spec.trials else None
+        if trials is not None and ((y < 0) | (y > trials)).any():
+            where = f"the columns {spec.outcome}, {spec.trials}"
+            raise InputError("expected counts from 0 to their number of trials", where=where)
         return cls(spec, coords, codes, shown, y, index, parent, covariates, only, trials)
 
     def shape(self, name: str) -> tuple[int, ...]:
