@@ -71,7 +71,8 @@ def blocks_of(path: Path) -> list[Block]:
                 marks["not_run"] = True
             continue
         if given:
-            found.append(Block(page, number - len(given), "python", "\n".join(given)))
+            code = "\n".join(given)
+            found.append(Block(page, number - len(given), "python", code, **marks))
             given = []
         if opened := _FENCE.match(line):
             caption, code = _rest_of_block(lines, opened[1])
