@@ -109,10 +109,10 @@ def convergence(fit: BiasFit) -> str:
     return f"{'Converged' if state['ok'] else 'Not converged'}: {', '.join(found)}"
 
 
-def convergence_of_all(result: ManyFits) -> str:
-    """Say how many fits a result rests on, and whether all have converged."""
+def convergence_of_all(result: ManyFits, which: str = "") -> str:
+    """Say how many fits a result rests on, which these are, and whether all have converged."""
     good = "all converged" if result.diagnostics()["ok"] else "not all converged"
-    return f"{len(result.fits())} fits, {good}"
+    return f"{len(result.fits())} fits{f' ({which})' if which else ''}, {good}"
 
 
 def about_fit(fit: BiasFit) -> dict[str, Any]:

@@ -118,12 +118,19 @@ def test_mostly_missing_controls_have_a_warning(fit):
 
 def test_contrasts_have_the_names_of_the_list(fit):
     """Only where sets have names of their own: those of gender are called like the classes."""
-    named = bb.distance_table("minilm-static", "weat6", controls="2021")
+    classes = [
+        {"name": name, "attribute_class": of, **SMALL[key]}
+        for name, of, key in (("her", "soft", "a"), ("his", "hard", "b"))
+    ]
+    named = bb.distance_table("minilm-static", {"name": "small", "class": classes}, controls="none")
     text = to_text(bb.fit(named, **QUICK))
-    assert "female_names: family - career" in text
-    assert "attributes of career" in text  # its own name would be too wide
+    assert "her: soft - hard" in text
+    assert "hard: his - her" in text
     assert "class a" in to_text(fit)
-    assert max(map(len, text.splitlines())) <= 80
+    wide = to_text(bb.fit(bb.distance_table("minilm-static", "weat6", controls="2021"), **QUICK))
+    assert "class female_names" in wide  # names of the sets would be too wide in some rows
+    assert "attributes of career" in wide
+    assert max(map(len, wide.splitlines())) <= 80
 
 
 def test_a_verdict_that_draws_decide_asks_for_more_draws():

@@ -89,13 +89,13 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
 
     overall = block("overall")
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
-    groups, names = [], own_names(fit)
+    groups = []
+    names = {(level, name): f"  {name}: {own}" for (level, name), own in own_names(fit).items()}
+    short = bool(names) and max(map(len, names.values())) <= LONGEST  # all rows say it alike
     for level, name in LEVEL_NAMES.items():
         rows = block(level)
         if 1 < len(rows) <= MOST_ROWS:
-            own = [f"  {each}: {names.get((level, each))}" for each in rows["name"]]
-            if not names or max(map(len, own)) > LONGEST:
-                own = [f"  {name} {each}" for each in rows["name"]]
+            own = [names[level, each] if short else f"  {name} {each}" for each in rows["name"]]
             groups.append(rows.assign(label=own))
     if words_scatter(fit.spec):
         listed = block("overall", "listed_words")

@@ -41,7 +41,7 @@ def header(result: CorpusComparison, view: View) -> list[str]:
     return [
         title_line(result, f"{result.provenance['name']} in {len(result.corpora)} corpora"),
         f"{pairs:,} pairs in all of {', '.join(result.corpora)}",
-        convergence_of_all(result),
+        convergence_of_all(result, "each corpus and each change"),
     ]
 
 

@@ -1,5 +1,6 @@
 """What is shown of a comparison of debiased with original vectors."""
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -72,7 +73,7 @@ def header(result: Comparison, view: View) -> list[str]:
     return [
         title_line(result, f"{result.provenance['original']}, debiased"),
         f"{pairs:,} pairs in all tables; methods: {', '.join(result.methods)}",
-        convergence_of_all(result),
+        convergence_of_all(result, "the original; after and change of each method"),
     ]
 
 
@@ -83,12 +84,17 @@ def sections(result: Comparison, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
     shown = (METHOD, text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)
+    kept = math.nan
+    if not several:
+        kept = result.geometry_of(next(iter(result.methods)), prob).least.value
+    about = "correlation of distances to control words before and after."
     out = [
         Section(
             "result",
             "Difference in cosine distance before and after, and its change, new words",
             partial(result.contrasts, prob, rope, "population", level="overall"),
             [replace(column, digits=3) for column in shown],
+            note="" if math.isnan(kept) else f"Controls kept: {kept:.2f}, {about}",
             show_on=("detail" if several and gap else "terminal", "page"),
         ),
         Section(
@@ -97,7 +103,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
             partial(result.ranking, prob, rope),
             RANKING,
             partial(bb.plots.plot_ranking, result, prob=prob, rope=rope) if several else None,
-            note="Controls kept: correlation of distances to control words before and after.",
+            note=f"Controls kept: {about}",
             show_on=("terminal" if several else "detail", "page", "files"),
         ),
         Section(
@@ -226,7 +232,7 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            "with a word list that it was not given."
+            "with a list that it was not given: `bayesbias compare --wordlist OTHER`, all else alike."
         )
     return [f"{name}: {text}" for text in out]
 
