@@ -1,8 +1,8 @@
 """Check intervals on real words: tables drawn from pools of many, and lists without meaning.
 
-A table drawn from few words of a pool is compared with the value of the whole pool. In a list whose words are dealt to
-the classes anew there is nothing to find: a negative control. Simulated tables have the spread that a model assumes,
-real words have their own.
+A table drawn from few words of a pool is compared with the value of the whole pool. In a list
+whose words are dealt to the classes anew there is nothing to find: a negative control. Simulated
+tables have the spread that a model assumes, real words have their own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The plan of a sweep, read from a TOML file and checked, and its cells: each is one fit.
 
-The name of a cell is a hash of all that determines it: the content of its inputs, the text of the model, the settings
-and the version of this package. The seed of a cell follows from the seed of the plan and the labels of the cell, so
-that neither the order of the work nor the number of workers changes any draw.
+The name of a cell is a hash of all that determines it: the content of its inputs, the text of
+the model, the settings and the version of this package. The seed of a cell follows from the seed
+of the plan and the labels of the cell, so that neither the order of the work nor the number of
+workers changes any draw.
 """
 
 from __future__ import annotations

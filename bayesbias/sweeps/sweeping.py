@@ -1,8 +1,8 @@
 """Many fits at once: embeddings by word lists by models, on local processes or a Dask cluster.
 
-The folder of a sweep has one file for each finished cell, written whole, so that a sweep that was killed can be
-resumed. Each embedding is read once, for the words of all lists together. Whatever goes wrong belongs to its cell and
-does not end the sweep.
+The folder of a sweep has one file for each finished cell, written whole, so that a sweep that
+was killed can be resumed. Each embedding is read once, for the words of all lists together.
+Whatever goes wrong belongs to its cell and does not end the sweep.
 """
 
 from __future__ import annotations
