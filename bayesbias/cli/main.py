@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 import bayesbias
-from bayesbias.core.errors import BayesbiasError
+from bayesbias.core.errors import BayesbiasError, InputError
 
 # Heading of the help -> command -> its module.
 COMMANDS = {
@@ -93,6 +93,9 @@ def main() -> None:
         _end(problem if named else f"{problem} See {where} --help.")
     except click.Abort:
         sys.exit(1)
+    except InputError as error:
+        option = f"--{error.parts['where'].replace('_', '-')}"  # its argument, in Python
+        _end(f"--{error}" if option in sys.argv else str(error))
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:

@@ -271,7 +271,7 @@ def test_brief_json_has_the_result_only():
         (["fit", "--draws", "0"], "--draws: "),
         (["fit", "--nope"], "See bayesbias fit --help."),
         (["wordlist", "show"], "NAME"),
-        (["seat", "--encoder", "nope"], "encoder: expected an encoder"),
+        (["seat", "--encoder", "nope"], "--encoder: expected an encoder"),
     ],
 )
 def test_bad_options_are_one_line(arguments, said, monkeypatch, capsys):
