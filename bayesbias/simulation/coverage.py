@@ -94,8 +94,8 @@ def coverage_simulated(
     Returns
     -------
     DataFrame
-        One row per method and contrast: ``method, contrast`` (of groups also ``level, name``)``, truth, tables, coverage, coverage_se,
-        called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
+        One row per method and contrast: ``method, contrast`` (of groups also ``level, name``)``,
+        truth, tables, coverage, coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
         `called` is the share of tables in which a difference is called: the false-alarm rate where
         `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
         wrong direction. WEAT has no interval and no direction: those columns are empty. `tables`

@@ -1,9 +1,9 @@
 """A complete table of words by attributes as a grid, contrasts as weights of its blocks.
 
-Also intervals without a model. A block holds the pairs of the words of one protected class and the attributes of one set. A mean of
-a connection is over pairs, so a block counts by its words times its attributes. The
-method of moments takes words and attributes for samples, and classes and sets for all there are, as
-the models do. It has no prior and shrinks nothing.
+Also intervals without a model. A block holds the pairs of the words of one protected class and the
+attributes of one set. A mean of a connection is over pairs, so a block counts by its words times
+its attributes. The method of moments takes words and attributes for samples, and classes and sets
+for all there are, as the models do. It has no prior and shrinks nothing.
 """
 
 from __future__ import annotations
