@@ -241,6 +241,7 @@ def test_the_interval_of_contexts_does_not_shrink_with_draws():
     assert sds[1] > 0.7 * sds[0]
 
 
+@pytest.mark.claim
 def test_contexts_of_the_case_are_resampled(shared, monkeypatch):
     monkeypatch.chdir(shared / "data" / "cases" / "12_contexts")
     arguments = ["fit", "--embedding", "contexts.csv", "--wordlist", "list.toml", "--seed", "1"]
