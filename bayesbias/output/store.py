@@ -199,7 +199,8 @@ def check_folder(
         return
     if not (target / MANIFEST).is_file():
         names = sorted(path.name for path in target.iterdir())
-        if foreign := [name for name in names if not name.startswith((".", "unfinished-"))]:
+        foreign = [name for name in names if not name.startswith((".", "unfinished-"))]
+        if foreign and kind != "sweep":  # whose cells are there before the run is
             problem = f"expected a new folder or one of a run, got one with {some(foreign, 3)}"
             hint = "name another folder, or write into this one with --force"
             raise InputError(problem, where=str(target), hint=hint)
