@@ -261,7 +261,7 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     few = [name for name in design.spec.mu if not design.spec.is_random(name)]
     usual = TARGET if len(layout.scale_of) > _MANY else TARGET_OF_FEW
     for target, times in ((settings["target_asked"] or usual, 1), (CAREFUL, _LONGER)):
-        settings["target_accept"] = target
+        settings["target_accept"], settings["thin"] = target, times
         lengths = {name: times * settings[name] for name in ("tune", "draws")}
         out = _sampled(design, layout, {**settings, **lengths}, cores).isel(
             draw=slice(None, None, times)

@@ -1,8 +1,9 @@
 """Rows of results: draws, or mixtures of normals, described in one schema.
 
-Every table of a fit, a comparison, a sweep or a test is made by `estimates`: columns that label a
-row, then those of `COLUMNS`. A new column is added here: `estimates` computes it for every frame,
-CSV file and JSON, and `CONTRAST_COLUMNS` and `MEAN_COLUMNS` say what terminal and page print.
+Tables of a fit, a comparison, a sweep or a test are made by `estimates` (those of pooled replicates
+in `studies.replicates.pooling`): columns that label a row, then those of `COLUMNS`. A new column is
+added here: `estimates` computes it for every frame, CSV file and JSON, and `CONTRAST_COLUMNS` and
+`MEAN_COLUMNS` say what terminal and page print.
 
 ==================================  ============================================================================
 column                              what it holds

@@ -156,9 +156,8 @@ def fit(
     Returns
     -------
     BiasFit
-        Its tables are `summary`, `contrasts`, `words` and `shares`; `bayesbias.findings_of` says it
-        in sentences, with what speaks against it; `bayesbias.save_run` writes a folder, `save` one
-        file.
+        Its tables are `summary`, `contrasts`, `standardized` and `words`; `bayesbias.interpret` says
+        in sentences what they show; `bayesbias.save_run` writes a folder, `save` one file.
 
     Raises
     ------

@@ -3,8 +3,8 @@ r"""The compiled log density of the scales.
 See `bayesbias.inference.likelihood` for what it computes.
 
 One function serves every model and every table: what differs is in the arrays. Numba compiles it
-once and keeps the result on disk. Only this module imports Numba, and is therefore imported inside
-functions alone.
+once and keeps the result on disk. Only this module and `counts` import Numba, and are therefore imported
+inside functions alone.
 
 NUTS and the Laplace approximation move in *scores* in place of logarithms. With m the scale at the
 mode of the logarithms, :math:`u = \Phi^{-1}(1 - e^{-s/m})`: a scale s whose posterior is

@@ -93,7 +93,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
             priors.setdefault(prior, []).append(parameter.name.replace("_", " "))
     said = [f"{prior} for {join_words(names)}" for prior, names in priors.items()]
     sampler, versions = about["sampler"], about["versions"]
-    size = f"{sampler['chains']} chains of {sampler['draws']:,} draws"
+    size, thin = f"{sampler['chains']} chains of {sampler['draws']:,} draws", sampler.get("thin", 1)
     if fit.engine.name == "quick":
         how = (
             f"The posterior was approximated by importance sampling around its mode ({size}, "
@@ -102,7 +102,8 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     else:
         how = (
             f"The posterior was sampled with NUTS (nutpie {versions.get('nutpie', '')}), {size} "
-            f"after {sampler['tune']:,} tuning steps"
+            f"{f'(one of {thin} kept) ' if thin > 1 else ''}after {thin * sampler['tune']:,} tuning "
+            f"steps"
         )
     if sampler["method"] == "collapsed":
         how += "; all effects but the standard deviations were marginalized analytically"

@@ -31,8 +31,8 @@ __all__ = [
 HEAD = 0.75  # height of a heading, in rows
 DISTANCE = "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"
 POPULATION, LISTED = COLOR["different"], COLOR["associated"]
-# One look for each of several fits.
-_FITS = (
+# One color and marker for each of several fits or groups.
+LOOKS = (
     *((COLOR[name], MARKER[name]) for name in ("different", "associated", "human", "neutral")),
     ("#009E73", "v"), ("#E69F00", "P"), ("#56B4E9", "X"),
 )  # fmt: skip
@@ -477,7 +477,7 @@ def plot_contrasts(
     looks: dict[str, tuple[str, str, str, dict[str, Any]]]
     if several:
         frame = frame[frame["estimand"] == estimand]
-        looks = {name: ("", *_FITS[i % len(_FITS)], {}) for i, name in enumerate(fits)}
+        looks = {name: ("", *LOOKS[i % len(LOOKS)], {}) for i, name in enumerate(fits)}
     else:
         open_ = {"width": 1.1, "size": 5, "hollow": True}
         looks = {

@@ -82,11 +82,12 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     frame = frame[frame["model"] == model].rename(columns={"name": "key"})
     names = list(dict.fromkeys(frame["group"]))
     order = frame[frame["group"] == names[0]].sort_values("mean")["key"].tolist()[-_MOST:]
-    looks = list(zip(COLOR.values(), MARKER.values(), strict=True))[: len(names)]
     series = []
-    for place, (name, (color, marker)) in enumerate(zip(names, looks, strict=False)):
+    for place, (name, shift) in enumerate(
+        zip(names, forests.lanes(len(names), min(0.3, 0.8 / len(names))), strict=True)
+    ):
+        color, marker = forests.LOOKS[place % len(forests.LOOKS)]
         rows = frame[(frame["group"] == name) & frame["key"].isin(order)]
-        shift = 0.3 * (place - (len(looks) - 1) / 2)
         series.append(forests.Series(rows, color, marker, shift, label=f"_{name}", legend=name))
     return forests.forest(
         ax,
