@@ -20,7 +20,7 @@ from bayesbias.core.errors import BayesbiasError, InputError
 # Heading of the help -> command -> its module.
 COMMANDS = {
     "Start": {"demo": "fit", "wordlist": "wordlist", "model": "inspect"},
-    "Word vectors": {"fit": "fit", "score": "score", "wefat": "wefat", "describe": "inspect"},
+    "Word vectors": {"fit": "fit", "score": "score", "wefat": "score", "describe": "inspect"},
     "Debiased vectors": {"debias": "compare", "compare": "compare"},
     "Encoders and classifiers": {"seat": "seat", "sentiment": "responses"},
     "Answers of any model": {"responses": "responses"},
