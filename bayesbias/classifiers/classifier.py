@@ -281,14 +281,14 @@ def _from_transformers(source: str, name: str | None, positive: Any) -> Classifi
     )
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-    problem = "is not a text-classification model that can be loaded"
+    problem = "expected a text-classification model"
     with guarded(source, problem):
         config = AutoConfig.from_pretrained(source, trust_remote_code=False)
     architectures = config.architectures or []
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
         # Loading it all the same would put a head of random numbers on it.
         found = ", ".join(architectures) or "no architecture"
-        raise InputError("is not a text-classification model", where=source, found=found)
+        raise InputError("expected a text-classification model", where=source, found=found)
     facts = _facts_of(config, source, positive) | {"kind": "Hugging Face model"}
     column = facts["labels"].index(facts["positive"])
     with guarded(source, problem):

@@ -245,7 +245,7 @@ def test_labels_of_transformers_models_are_never_guessed(tmp_path):
 def test_what_is_no_text_classifier(tmp_path):
     masked = tiny(tmp_path / "masked", {0: "negative", 1: "positive"}, "BertForMaskedLM")
     with pytest.raises(
-        bb.InputError, match="is not a text-classification model, got 'BertForMaskedLM'"
+        bb.InputError, match="expected a text-classification model, got 'BertForMaskedLM'"
     ):
         bb.load_classifier(f"transformers:{masked}")
     many = tiny(
@@ -257,10 +257,10 @@ def test_what_is_no_text_classifier(tmp_path):
         bb.load_classifier(tiny(tmp_path / "bare", {0: "negative", 1: "positive"}))
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(bb.InputError, match="empty: cannot be loaded"):
+    with pytest.raises(bb.InputError, match="empty: expected a text-classification model"):
         bb.load_classifier(f"transformers:{empty}")
     (empty / "config.json").write_text(
         json.dumps({"auto_map": {"AutoConfig": "x.Y"}}), encoding="utf-8"
     )
-    with pytest.raises(bb.InputError, match="cannot be loaded"):
+    with pytest.raises(bb.InputError, match="expected a text-classification model"):
         bb.load_classifier(f"transformers:{empty}")
