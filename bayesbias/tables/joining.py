@@ -104,7 +104,8 @@ def join_pairs(
         ("debiased", second, name, first, "the original"),
     ):
         account[f"only_in_{side}"] = lost = len(frame) - len(both)
-        words = [word for word in _words(frame) if word not in _words(other)]
+        known = _words(other)
+        words = [word for word in _words(frame) if word not in known]
         account[f"words_only_in_{side}"] = words
         if lost:
             notes.append(
