@@ -91,6 +91,8 @@ def load_responses(
         name = layout or next(name for name in KNOWN if _reader(name).recognizes(rows))
         try:
             frame = _reader(name).read(rows, path)
+        except InputError:
+            raise
         except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
             raise InputError(
                 f"expected a file of the layout {name}",
