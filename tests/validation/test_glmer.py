@@ -11,7 +11,7 @@ STORED = json.loads(Path(__file__).with_name("glmer.json").read_text())
 ANSWERS = Path(__file__).parents[2].parent / "shared" / "data" / "choices" / "gpt4o"
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 @pytest.mark.parametrize("stereotype", ["age", "eating", "weapon"])
 def test_contrasts_and_spreads_are_those_of_glmer(stereotype):
     files = sorted(ANSWERS.glob(f"gpt4o_{stereotype}_*.csv"))
