@@ -231,7 +231,7 @@ def test_robust_recovers_heavy_tails():
     far = rng.random(len(table)) < 0.05
     table.loc[far, "distance"] += rng.choice([-0.8, 0.8], far.sum())
     table.attrs["simulated"] = True  # some lie below 0, where no distance of words does
-    robust = fit(table, "robust", seed=shifted(1), progress=False, pointwise=False)
+    robust = fit(table, "robust", seed=shifted(1), draws=2000, progress=False, pointwise=False)
     assert robust.diagnostics()["ok"], robust.diagnostics()
     assert robust.draws()["nu"].mean() < 6
     # Normal noise has to stretch to sqrt(0.1^2 + 0.05 x 0.8^2) = 0.2; the scale of the t stays with the bulk (0.1).
