@@ -126,7 +126,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     out, sets = data_warnings(fit), _own_sets(fit, view)
     out += [
         f"class {row.name}: words of other classes may be just as close to its attributes. "
-        f"Report the row \"attributes of {sets[row.name].name}\" too."
+        f'Report the row "attributes of {sets[row.name].name}" too.'
         for row in rows_of(fit, view, "class").itertuples(index=False)
         if row.name in sets
         and verdict_of(row) is not Verdict.INCONCLUSIVE
