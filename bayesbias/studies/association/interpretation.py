@@ -125,7 +125,7 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
     out, sets = data_warnings(fit), _own_sets(fit, view)
     out += [
-        f"class {row.name}: words of other classes may be just as close to its attributes. "
+        f"class {row.name}: its attributes may be just as close to words of other classes. "
         f'Report the row "attributes of {sets[row.name].name}" too.'
         for row in rows_of(fit, view, "class").itertuples(index=False)
         if row.name in sets
