@@ -6,10 +6,9 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import blocks_of_lines, guarded
@@ -25,6 +24,10 @@ from bayesbias.embeddings.readers.common import (
 )
 
 # "" as pandas and R write an index
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 _WORD = ("word", "words", "token", "term", "item", "lemma", "text", "input", "")
 _ASIDE = re.compile(
     r"(?i)(unnamed: \d+|(log[ _-])?freq(uenc(y|ies)|s)?|counts?|ranks?|ids?|index)?"
@@ -79,7 +82,7 @@ def word_and_dimensions(
     return [word, *(whole or rest)]
 
 
-def words_and_vectors(frame: pd.DataFrame, where: object) -> tuple[list[Any], np.ndarray]:
+def words_and_vectors(frame: "pd.DataFrame", where: object) -> tuple[list[Any], np.ndarray]:
     """Return the words and vectors of a data frame.
 
     Words are its index or a column; a column is a dimension, or holds whole vectors.
@@ -246,6 +249,8 @@ COLUMNAR = Format(
 
 def read_json(reading: Reading) -> Rows:
     """Read a table word -> vector, or records with a word and a vector, also one a line."""
+    import pandas as pd
+
     valid = '{"he": [0.1, ...], ...}, or records such as {"word": "he", "vector": [0.1, ...]}'
     with (
         reading.opened() as stream,
