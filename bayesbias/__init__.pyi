@@ -34,8 +34,7 @@ from .tables.distances import distance_table as distance_table
 from .tables.reading import load_distances as load_distances
 from .tables.sentences import sentence_table as sentence_table
 from .tables.sentiment import sentiment_table as sentiment_table
-from .models.spec import ModelSpec as ModelSpec
-from .models.loading import load_model as load_model
+from .models.spec import ModelSpec as ModelSpec, load_model as load_model
 from .inference.fitting import fit as fit
 from .inference.posterior import BiasFit as BiasFit
 from .inference.fitting import load_fit as load_fit

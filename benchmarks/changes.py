@@ -18,7 +18,7 @@ import bayesbias as bb
 from bayesbias.inference.estimands import mean_rows
 from bayesbias.inference.fitting import repeated
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.simulation.scenario import Scenario, scenario_frame, scenario_from_fit
 from bayesbias.studies.debiasing.comparison import fit_changes
 

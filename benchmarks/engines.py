@@ -13,7 +13,7 @@ import pandas as pd
 
 import bayesbias as bb
 from bayesbias.core.errors import InputError
-from bayesbias.models.loading import DEFAULT_MODEL
+from bayesbias.models.spec import DEFAULT_MODEL
 from benchmarks._common import SHARED
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.simulation.coverage import answers_of_fit
 from bayesbias.simulation.grid import by_moments
 from bayesbias.simulation.real_words import Pool, drawn_pool

@@ -24,7 +24,7 @@ from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import Rows, mixed_rows
 from bayesbias.inference.sampling import Engine, sample_collapsed
 from bayesbias.models.design import Design
-from bayesbias.models.loading import DEFAULT_MODEL, load_model
+from bayesbias.models.spec import DEFAULT_MODEL, load_model
 from bayesbias.models.variants import trimmed
 from bayesbias.simulation.scenario import scenario_frame
 

@@ -19,7 +19,7 @@ import bayesbias as bb
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Linear, Part, conditional_moments
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 SEED = 4
 POINTS = 20

@@ -16,8 +16,7 @@ import pandas as pd
 
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.view import PROB
-from bayesbias.models.loading import load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit

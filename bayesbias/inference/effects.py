@@ -20,8 +20,7 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import check_file, guarded, path_of, whole_file
 from bayesbias.inference.likelihood import Collapsed
 from bayesbias.inference.sampling import labelled
-from bayesbias.models.loading import parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.tables.reading import with_repeats_noted
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.models.design import Design
-from bayesbias.models.loading import DEFAULT_MODEL, GROUPS_MODEL, load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import DEFAULT_MODEL, GROUPS_MODEL, ModelSpec, load_model
 from bayesbias.models.variants import trimmed
 from bayesbias.tables.covariates import with_covariates_known
 from bayesbias.tables.pair_table import PairTable

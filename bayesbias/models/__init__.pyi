@@ -1,2 +1,2 @@
-from .loading import list_models as list_models
+from .spec import list_models as list_models
 from .variants import slopes_for as slopes_for

@@ -1,18 +1,38 @@
-"""A model as a value: its parameters, its likelihood, and what its results are about.
+"""A model as a value, `ModelSpec`, and how it is read from its TOML file.
 
-Nothing here reads a file, sees a table or samples.
+Nothing here sees a table or samples. Every refusal names the file and the key, what was found
+there, and what would do.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bayesbias.core import checks
+from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import MOST_TEXT, find_toml, list_names, parse_toml, read_bytes, sha256_of
 from bayesbias.core.formatting import number_of
-from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 
-__all__ = ["ModelSpec", "Parameter"]
+__all__ = ["DEFAULT_MODEL", "ModelSpec", "Parameter", "list_models", "load_model"]
+
+SCHEMA = 1
+DEFAULT_MODEL = "default"
+"""The shipped model that fits distances where none is named.
+
+Examples
+--------
+>>> import bayesbias as bb
+>>> DEFAULT_MODEL in bb.models.list_models()
+True
+"""
+GROUPS_MODEL = "groups"
+"""The same where attribute sets belong to no class."""
+_LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
+_TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
 @dataclass(frozen=True)
@@ -204,3 +224,237 @@ class ModelSpec:
         for name in self.mu:
             visit(name)
         return order
+
+
+def list_models() -> list[str]:
+    """Return the names of the models that come with the package.
+
+    Examples
+    --------
+    >>> "crossed" in list_models()
+    True
+    """
+    return list_names("models")
+
+
+def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
+    """Read a model by its shipped name or from the user's own TOML file.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+        A name as listed by `list_models`, or a path. A `ModelSpec` is returned as it is.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, key, distribution or parameter, a cycle or an unused parameter; the
+        message names the file and the key.
+
+    Examples
+    --------
+    >>> spec = load_model("crossed")
+    >>> spec.mu
+    ('word_by_connection', 'attribute_effect')
+    """
+    if isinstance(model, ModelSpec):
+        return model
+    path = find_toml(model, "models", "model")
+    spec = parse_model(read_bytes(path, MOST_TEXT), where=str(path))
+    return replace(spec, origin="") if os.fspath(model) in list_models() else spec
+
+
+def parse_model(text: bytes, where: str) -> ModelSpec:
+    """Check the text of a model file; `where` is what errors call it."""
+    raw = parse_toml(text, where)
+    head = ("schema", "name", "description", "likelihood", "parameter")
+    checks.known_keys(raw, (*head, "source", "notes", "trim", "results"), where, needed=head)
+    checks.schema(raw, SCHEMA, where)
+    checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
+    tables = checks.table(raw["parameter"], f"{where}, key parameter")
+    parameters = {
+        name: _parameter(name, table, f"{where}, [parameter.{name}]")
+        for name, table in tables.items()
+    }
+    lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
+    likelihood = str(lik.get("distribution", ""))
+    checks.known_keys(lik, lik, at, needed=("outcome", "distribution", "mu"))
+    checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
+    row = DISTRIBUTIONS[likelihood]
+    args = [arg for arg in row.args if arg != "mu"]
+    needed = ("outcome", "distribution", "mu", *(args or ["trials"]))
+    checks.known_keys(lik, (*needed, "units"), at, needed=needed)
+    here = f"{at}, key outcome"
+    outcome = _column(lik["outcome"], here)
+    trials = _column(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
+    dims = {dim for parameter in parameters.values() for dim in parameter.dims}
+    _refuse(outcome in dims, "the outcome cannot be a dimension of a parameter", here, outcome)
+    for name in parameters:
+        taken = name in (*_TAKEN_DIMS, *dims, outcome)
+        message = "a parameter cannot have the name of a dimension or of the outcome"
+        _refuse(taken, message, f"{where}, [parameter.{name}]", name)
+    mu = _strings(lik["mu"], f"{at}, key mu")
+    units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
+    _refuse(not mu, "the mean needs at least one parameter", f"{at}, key mu", [])
+    _refuse(not units, "must name at least one column", f"{at}, key units", [])
+    noise = {arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in args}
+    for key, names in (("mu", mu), *((arg, [value]) for arg, value in noise.items())):
+        for name in names:
+            if isinstance(name, str):
+                checks.choice(name, parameters, "parameter", f"{at}, key {key}")
+    at = f"{where}, [results]"
+    results = _results(raw["results"], at) if "results" in raw else RESULTS_OF_PAIRS
+    spec = ModelSpec(
+        name=raw["name"],
+        description=raw["description"],
+        source=raw.get("source", ""),
+        notes=_strings(raw.get("notes", []), f"{where}, key notes"),
+        units=units,
+        outcome=outcome,
+        likelihood=likelihood,
+        mu=mu,
+        noise=noise,
+        parameters=parameters,
+        results=results,
+        trials=trials,
+        trim=raw.get("trim", False),
+        sha256=sha256_of(text),
+        text=text.decode("utf-8"),
+        origin=where,
+    )
+    _check_graph(spec, where)
+    return spec
+
+
+def _refuse(
+    bad: bool, message: str, where: str, found: Any = None, hint: str | None = None
+) -> None:
+    if bad:
+        raise InputError(message, where=where, found=found, hint=hint)
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    return checks.distinct(checks.texts(value, where), "an entry", where)
+
+
+def _column(value: Any, where: str, of: str = "") -> str:
+    bad = not isinstance(value, str) or not value
+    _refuse(bad, f"must be the name of a column{of}", where, value)
+    return str(value)
+
+
+def _results(table: Any, at: str) -> Results:
+    checks.known_keys(
+        checks.table(table, at),
+        ("group", "fixed", "level", "estimand", "between"),
+        at,
+        needed=("group",),
+    )
+
+    group = _column(table["group"], f"{at}, key group")
+    levels, estimands = dict[str, Level](), dict[str, tuple[str, ...]]()
+    for kind, needed, more in (
+        ("level", ("by", "held"), ("population",)),
+        ("estimand", ("held",), ()),
+    ):
+        found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
+        for name, own in found.items():
+            here = f"{at[:-1]}.{kind}.{name}]"
+            taken = name in ("overall", "population", "listed_words", *BETWEEN)
+            _refuse(taken, "this name is taken", here, name)
+            checks.known_keys(checks.table(own, here), (*needed, *more), here, needed=needed)
+            held = _strings(own["held"], f"{here}, key held")
+            if kind == "level":
+                by = _column(own["by"], f"{here}, key by")
+                levels[name] = Level(by, held, own.get("population") is not False)
+            else:
+                estimands[name] = held
+    fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
+    between = table.get("between", "")
+    if between:
+        checks.choice(between, levels, "level", f"{at}, key between")
+    return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands, between)
+
+
+def _parameter(name: str, table: Any, at: str) -> Parameter:
+    checks.table(table, at)
+    _refuse(not name.isidentifier(), "a parameter's name must be a plain identifier", at, name)
+    distribution = table.get("distribution")
+    of_parameters = [one for one, about in DISTRIBUTIONS.items() if about.support != "count"]
+    checks.choice(distribution, of_parameters, "distribution", f"{at}, key distribution")
+    row = DISTRIBUTIONS[distribution]
+    keys = ("distribution", "dims", "times", "only", *row.args)
+    checks.known_keys(table, keys, at, needed=("distribution", *row.args))
+    times = table.get("times")
+    if times is not None:
+        _column(times, f"{at}, key times", " of numbers")
+    dims = _strings(table.get("dims", []), f"{at}, key dims")
+    for dim in dims:
+        _refuse(dim in _TAKEN_DIMS, "this dimension is taken by the draws", f"{at}, key dims", dim)
+    only = dict(checks.table(table.get("only", {}), f"{at}, key only"))
+    for column, label in only.items():
+        bad = not isinstance(label, str) or not label
+        _refuse(bad, f"{column} must be a label of that column", f"{at}, key only", label)
+    args = {
+        arg: _argument(table[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in row.args
+    }
+    return Parameter(name, dims, distribution, args, times, only)
+
+
+def _argument(value: Any, positive: bool, at: str) -> float | str:
+    if isinstance(value, str):
+        return value
+    expected = f"expected a finite number up to {_LARGEST:g} or the name of a parameter"
+    number = checks.is_number(value)
+    _refuse(not number or not abs(value) <= _LARGEST, expected, at, value)
+    return checks.positive(value, at) if positive else float(value)
+
+
+def _check_graph(spec: ModelSpec, where: str) -> None:
+    """Refuse unknown and unused parameters, cycles, and arguments of the wrong support."""
+    used: set[str] = set()
+    parameters = spec.parameters
+
+    def visit(name: str, path: tuple[str, ...] = ()) -> None:
+        circle = " -> ".join((*path, name))
+        _refuse(name in path, "parameters depend on each other in a circle", where, circle)
+        used.add(name)
+        own = parameters[name]
+        for arg, value in own.args.items():
+            if isinstance(value, str):
+                at = f"{where}, [parameter.{name}], key {arg}"
+                checks.choice(value, parameters, "parameter", at)
+                positive = parameters[value].positive
+                bad = arg in DISTRIBUTIONS[own.distribution].positive_args and not positive
+                _refuse(bad, f"{arg} needs a positive parameter; {value!r} may be negative", at)
+                bad = arg == "mu" and not own.positive and positive
+                _refuse(bad, "a mean must be free to be negative", at, value)
+                visit(value, (*path, name))
+
+    for name in spec.mu:
+        visit(name)
+        bad, at = parameters[name].positive, f"{where}, [likelihood], key mu"
+        _refuse(bad, "a term of the mean must be free to be negative", at, name)
+    labels = {spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims)}
+    for name, own in parameters.items():
+        at, times, mean = f"{where}, [parameter.{name}], key", own.covariate, own.args.get("mu")
+        if times is not None:
+            bad = name not in spec.mu or isinstance(mean, str)
+            message = (
+                "only a term of the mean around a number may be multiplied by a column of the table"
+            )
+            _refuse(bad, message, f"{at} times", name, nearest(times, list(parameters)))
+            message = "must be a column of numbers; this column holds labels, or the outcome"
+            _refuse(times in labels, message, f"{at} times", times)
+        bad = bool(own.only) and (name not in spec.mu or not spec.is_random(name) or mean != 0)
+        message = (
+            "only a term of the mean with an SD of its own around zero may be left out of rows"
+        )
+        _refuse(bad, message, f"{at} only", name)
+    for arg, value in spec.noise.items():
+        if isinstance(value, str):
+            visit(value)
+            bad, at = not parameters[value].positive, f"{where}, [likelihood], key {arg}"
+            _refuse(bad, f"{arg} needs a positive parameter", at, value)
+    unused = [name for name in parameters if name not in used]
+    _refuse(bool(unused), "parameters are never used", where, unused)

@@ -18,8 +18,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import toml_text
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model, parse_model
 
 if TYPE_CHECKING:
     import pandas as pd

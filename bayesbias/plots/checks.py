@@ -24,8 +24,7 @@ from bayesbias.inference.priors import (
     usual_pairs,
 )
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
 from bayesbias.wordlists.wordlist import CONNECTIONS

@@ -24,8 +24,7 @@ from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import Repeated, repeated
 from bayesbias.inference.sampling import ENGINES
 from bayesbias.inference.view import PROB
-from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
-from bayesbias.models.spec import BETWEEN
+from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, list_models, load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import grid as grids
 from bayesbias.simulation.grid import MOMENTS, Key

@@ -21,7 +21,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.workers import Hands
 from bayesbias.inference.view import PROB
-from bayesbias.models.loading import DEFAULT_MODEL, list_models
+from bayesbias.models.spec import DEFAULT_MODEL, list_models
 from bayesbias.simulation import coverage
 from bayesbias.simulation.grid import (
     MOMENTS,

@@ -16,8 +16,7 @@ from bayesbias.core.errors import InputError
 from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
-from bayesbias.models.spec import BETWEEN, ModelSpec
+from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.tables.reading import SIMULATED
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 

@@ -29,8 +29,7 @@ from bayesbias.core.workers import describe_error
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.embeddings.static import list_embeddings
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
-from bayesbias.models.loading import DEFAULT_MODEL, list_models, load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, list_models, load_model
 from bayesbias.wordlists.listfile import list_controls, list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 

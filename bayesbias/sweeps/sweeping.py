@@ -29,8 +29,7 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
-from bayesbias.models.loading import parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.studies.association.interpretation import interpret_fit
 from bayesbias.sweeps import plan as plans
 from bayesbias.sweeps.plan import CellGroup, SweepCell, SweepPlan, or_message

@@ -12,7 +12,7 @@ import pytest
 
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.studies.debiasing import comparison
 from bayesbias.studies.debiasing.comparison import Comparison, compare
 from bayesbias.tables.pair_table import PairTable

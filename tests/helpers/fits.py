@@ -11,8 +11,7 @@ import xarray as xr
 
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
 
 WORDS = {"x": ("x0", "x1", "x2"), "y": ("y0", "y1", "y2")}
 ATTRIBUTES = {"x": ("p0", "p1", "p2"), "y": ("q0", "q1", "q2")}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bayesbias.models.loading import list_models, load_model, parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, list_models, load_model, parse_model
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
 OWN = """\

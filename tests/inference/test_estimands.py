@@ -13,7 +13,7 @@ from helpers.seeds import shifted
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 
 @pytest.fixture(scope="module")

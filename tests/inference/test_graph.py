@@ -10,7 +10,7 @@ from helpers.tables import grid
 from bayesbias.inference.fitting import build, fit
 from bayesbias.inference.graph import axes_of_effects, pymc_model
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 
 @pytest.mark.parametrize("model", ["robust", pytest.param("default", marks=pytest.mark.claim)])

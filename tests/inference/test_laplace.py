@@ -16,7 +16,7 @@ from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.sampling import sample_collapsed, weighted_theta
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.spec import load_model, parse_model
 from bayesbias.simulation.scenario import scenario_frame
 
 TWO_SCALES = b"""

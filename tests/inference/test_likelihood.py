@@ -16,7 +16,7 @@ from scipy import stats
 from bayesbias.inference.likelihood import NotCollapsible, collapse
 from bayesbias.inference.sampling import laplace
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.spec import load_model, parse_model
 from bayesbias.models.variants import slopes_for, with_slopes
 
 NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "default", "groups")

@@ -13,7 +13,7 @@ from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import conditional_moments
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
 

@@ -9,7 +9,7 @@ from helpers.tables import grid
 from bayesbias.core.errors import FitError
 from bayesbias.inference.estimands import asked_rows
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.models.variants import with_slopes
 
 

@@ -11,7 +11,7 @@ from helpers.tables import grid
 
 from bayesbias.inference.likelihood import factors_of, find_orbits
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 
 def one_by_one(factors, index, variance_of, kinds):

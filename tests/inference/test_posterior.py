@@ -19,7 +19,7 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.view import PROB, verdict
-from bayesbias.models.loading import parse_model
+from bayesbias.models.spec import parse_model
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
 pytestmark = pytest.mark.slow  # several models are fitted

@@ -16,7 +16,7 @@ from bayesbias.inference.priors import (
     prior_contrasts,
     usual_pairs,
 )
-from bayesbias.models.loading import DEFAULT_MODEL, load_model
+from bayesbias.models.spec import DEFAULT_MODEL, load_model
 
 
 def test_the_default_expects_few_impossible_pairs():

@@ -15,8 +15,7 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.inference.reliability import LEFT_OUT, MEASURES, Components, score_components
 from bayesbias.models.design import Design
-from bayesbias.models.loading import parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, parse_model
 
 # A mean of its own for every kind of term, some spreads by label: connection and list fixed, all else random.
 _TERMS = {

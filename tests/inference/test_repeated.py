@@ -9,7 +9,7 @@ from helpers.tables import grid
 
 from bayesbias.core.errors import FitError
 from bayesbias.inference.fitting import fit, repeated
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shifted(3)}
 

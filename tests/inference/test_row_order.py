@@ -11,7 +11,7 @@ from bayesbias.inference.estimates import keys_of_rows
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.priors import prior_contrasts
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 
 LABELS = [
     "level",

@@ -11,8 +11,7 @@ from helpers.tables import grid, with_covariates
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
 from bayesbias.models.design import Design, labels_of
-from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model, parse_model
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
 

@@ -10,7 +10,7 @@ from helpers.tables import grid, with_covariates
 
 from bayesbias.core.errors import InputError
 from bayesbias.models.design import Design
-from bayesbias.models.loading import parse_model
+from bayesbias.models.spec import parse_model
 from bayesbias.models.variants import slopes_for, with_slopes
 
 

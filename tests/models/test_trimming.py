@@ -7,7 +7,7 @@ import pytest
 from helpers.models import OWN, own
 
 from bayesbias.core.errors import InputError
-from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.spec import load_model, parse_model
 from bayesbias.models.variants import trimmed, without_terms
 
 RESULTS = """

@@ -14,7 +14,7 @@ import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.view import PROB
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.scores.association import weat
 from bayesbias.simulation import coverage
 from bayesbias.simulation.coverage import accounts, coverage_simulated, standard_error_of_share

@@ -14,7 +14,7 @@ from helpers.tables import grid
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.inference.slopes import contrasts_at
-from bayesbias.models.loading import load_model
+from bayesbias.models.spec import load_model
 from bayesbias.studies.association import frequency
 from bayesbias.studies.association.frequency import (
     column_of,

@@ -14,7 +14,7 @@ from helpers.tables import grid
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import sha256_file
-from bayesbias.models.loading import parse_model
+from bayesbias.models.spec import parse_model
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.tables.reading import load_distances

@@ -21,8 +21,7 @@ from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
-from bayesbias.models.loading import GROUPS_MODEL, load_model, parse_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import GROUPS_MODEL, ModelSpec, load_model, parse_model
 from bayesbias.studies.common import ManyFits, stacked, with_ends
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.joining import JoinedTables, join_tables

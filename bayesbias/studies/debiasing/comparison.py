@@ -31,8 +31,7 @@ from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
-from bayesbias.models.loading import DEFAULT_MODEL, load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import DEFAULT_MODEL, ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked, with_ends
 from bayesbias.studies.corpora.comparing import changes_model, compare_corpora, made_with
 from bayesbias.studies.debiasing.geometry import (

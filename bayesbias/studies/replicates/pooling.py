@@ -31,8 +31,7 @@ from bayesbias.embeddings.loading import load_contexts, load_embedding
 from bayesbias.inference.fitting import model_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE, verdict
-from bayesbias.models.loading import load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.studies.common import ManyFits, stacked
 from bayesbias.studies.corpora.comparing import fit_each, joined_sources
 

@@ -434,7 +434,7 @@ def fit_responses(
     """
     from bayesbias.inference.fitting import fit
     from bayesbias.models.design import Design
-    from bayesbias.models.loading import list_models, load_model
+    from bayesbias.models.spec import list_models, load_model
     from bayesbias.models.variants import scaled, trimmed
 
     checks.instance(table, Responses, "table", "what responses_table or load_responses returns")

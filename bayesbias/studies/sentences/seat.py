@@ -34,8 +34,7 @@ from bayesbias.inference.cross_validation import misfit
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
-from bayesbias.models.loading import load_model
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.models.variants import slopes_for
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.resampling import holm, permutation_test

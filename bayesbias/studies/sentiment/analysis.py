@@ -273,7 +273,7 @@ def fit_sentiment(
     'sentiment'
     """
     from bayesbias.inference.fitting import fit
-    from bayesbias.models.loading import load_model
+    from bayesbias.models.spec import load_model
 
     spec = load_model(model)
     if spec.results.group != "classifier":

@@ -8,7 +8,7 @@ import pytest
 from helpers.models import OUTCOMES, OWN, own, slopes_model
 
 from bayesbias.core.errors import InputError
-from bayesbias.models.loading import list_models, load_model, parse_model
+from bayesbias.models.spec import list_models, load_model, parse_model
 
 
 def test_shipped_models_are_read():
