@@ -89,7 +89,7 @@ def _screen(
     from bayesbias.core.sections import Interpretation
     from bayesbias.inference.view import View
     from bayesbias.output.terminal import interpretation_text, table_lines
-    from bayesbias.studies.common import listing, plural
+    from bayesbias.studies.common import listing, number_of
 
     titles = []
     for result in results:
@@ -125,7 +125,9 @@ def _screen(
         if len(found)
     ]
     missing = list(dict.fromkeys(word for result in results for word in result.dropped))
-    more = [f"{plural(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(missing)
+    more = [f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(
+        missing
+    )
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."

@@ -58,15 +58,15 @@ def some(words: Iterable[object], most: int = 12) -> str:
     return ", ".join(named[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def number_of(n: int, noun: str, plural: str | None = None) -> str:
+def number_of(n: int, noun: str) -> str:
     """Say how many there are of something.
 
     Examples
     --------
-    >>> number_of(1, "class", "classes"), number_of(1200, "word")
-    ('1 class', '1,200 words')
+    >>> number_of(1, "word"), number_of(1200, "class")
+    ('1 word', '1,200 classes')
     """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+    return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
 def join_words(items: Iterable[str]) -> str:

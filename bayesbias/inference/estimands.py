@@ -419,11 +419,6 @@ def _joint(design: Design, columns: Sequence[str]) -> np.ndarray:
     return out
 
 
-_OF_ESTIMAND = {
-    "listed_words": "these words",
-    "one_new_word": "one new word",
-    "one_new_pair": "one new pair",
-}
 _OF_LEVEL = {
     "protected_class": "new words of the class",
     "attribute_class": "new words, and new attributes of the list",
@@ -454,12 +449,12 @@ def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "populati
     ...     holds_for(crossed, "word"),
     ...     holds_for(crossed, "class", "listed_words"),
     ... )
-    ('its listed words, new attributes', 'new attributes', 'these words')
+    ('its listed words, new attributes', 'new attributes', 'listed words')
     >>> holds_for(additive), holds_for(additive, "class"), holds_for(additive, "word")
     ('the listed words', 'its listed words', 'the listed attributes')
     """
     if estimand != "population":
-        return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
+        return estimand.replace("_", " ")
     scatter = words_scatter(spec)
     if level in ("overall", *BETWEEN):
         return "new words" if scatter else "the listed words"

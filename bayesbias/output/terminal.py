@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 80
+NARROW = 12  # columns of text are not made narrower
 MOST_ROWS = 40  # of one table; what is shown first has fewer
 
 
@@ -99,16 +101,29 @@ def section_text(section: Section, view: View) -> str:
 
 
 def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> list[str]:
-    """Return the lines of a table: texts to the left, numbers to the right."""
+    """Return the lines of a table: texts to the left, numbers to the right.
+
+    Long texts take several lines where that makes the table fit the terminal.
+    """
     shown = printed(frame, columns, view.prob)
-    if not shown:
-        return []
-    texts = [
-        [text.rjust(width) if column.is_number else text.ljust(width) for text in (head, *cells)]
-        for column, head, cells in shown
-        for width in [max(map(len, (head, *cells)))]
-    ]
-    return ["  ".join(row).rstrip() for row in zip(*texts, strict=True)]
+    natural = [max(map(len, (head, *cells))) for _, head, cells in shown]
+    numbers = [column.is_number for column, _, _ in shown]
+    for most in range(max(natural, default=0), NARROW - 1, -1):
+        widths = [n if of else min(n, most) for n, of in zip(natural, numbers, strict=True)]
+        if sum(widths) + 2 * (len(widths) - 1) <= WIDTH:
+            break
+    else:
+        widths = natural
+    lines = []
+    for row in zip(*((head, *cells) for _, head, cells in shown), strict=True):
+        parts = [textwrap.wrap(*each) for each in zip(row, widths, strict=True)]
+        for line in itertools.zip_longest(*parts, fillvalue=""):
+            texts = [
+                text.rjust(width) if number else text.ljust(width)
+                for number, text, width in zip(numbers, line, widths, strict=True)
+            ]
+            lines.append("  ".join(texts).rstrip())
+    return lines
 
 
 def interpretation_text(said: Interpretation, detail: bool = False) -> str:

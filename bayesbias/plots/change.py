@@ -320,8 +320,8 @@ def plot_ranking(
         beside=[forests.Beside(forests.by_key(rows, text))],
         handles=[style.line_handle(INK, mean, "o", linewidth=2.4, markersize=6)],
         title="What is left of the gap",
-        note=f"{comparison.provenance['original']}; population: new words treated likewise",
-        xlabel="associated − different, in cosine distance (negative: own stereotypes lie nearer)",
+        note=f"{comparison.provenance['original']}; population: new words, treated in the same way",
+        xlabel="associated − different, in cosine distance (negative: own stereotypes are closer)",
         data=frame,
     )
     for place, end in enumerate(rows["mean"][1:], 1):

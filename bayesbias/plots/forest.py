@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.formatting import as_percent, format_value, number_of, percent, with_minus
-from bayesbias.inference.estimands import ESTIMANDS, holds_for, words_scatter
+from bayesbias.inference.estimands import ESTIMANDS, holds_for
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.spec import ModelSpec
@@ -316,13 +316,8 @@ def outcome_label(spec: ModelSpec) -> str:
 
 def estimand_label(spec: ModelSpec, level: str, estimand: str) -> str:
     """Say in a legend what an estimand holds for at a level of a model."""
-    if estimand == "listed_words":
-        return "these words only"
-    if estimand != "population":
-        return holds_for(spec, level, estimand)
-    if level == "overall" and words_scatter(spec):
-        return "population: new words like these"
-    return f"population: {holds_for(spec, level)}"
+    said = holds_for(spec, level, estimand)
+    return f"population: {said}" if estimand == "population" else said
 
 
 def mean_and_interval(prob: float, estimand: str = "population") -> str:
@@ -344,7 +339,7 @@ def plot_connections(
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     estimand : {"population", "listed_words"}
-        Whether means are for new words or for these words only.
+        Whether means are for new words or for the listed words.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -399,8 +394,8 @@ def plot_contrasts(
     """Show differences between connections against the region of practical equivalence (ROPE).
 
     Of one fit both estimands stand side by side: a filled circle for the population, an open
-    diamond for these words only. Several fits have one color each; of them the population is drawn,
-    or these words where the level has no population. At the right is the probability that the
+    diamond for the listed words. Several fits have one color each; of them the population is drawn,
+    or the listed words where the level has no population. At the right is the probability that the
     difference is negative.
 
     Parameters
@@ -482,7 +477,7 @@ def plot_contrasts(
         open_ = {"width": 1.1, "size": 5, "hollow": True}
         looks = {
             "population": ("pop.", POPULATION, "o", {}),
-            "listed_words": ("these", LISTED, "D", open_),
+            "listed_words": ("listed", LISTED, "D", open_),
         }
     series, columns = [], []
     shifts = lanes(len(looks), 0.4 * min(1, 2 / len(looks)))
@@ -495,8 +490,8 @@ def plot_contrasts(
     title = f"Contrasts between {'attribute sets' if spec.results.between else 'connections'}"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
-    nearer = "lies nearer" if distance else "is smaller"
-    said = f"Posterior mean (these words: observed mean) and {as_percent(prob)} HPDI"
+    closer = "is closer" if distance else "is smaller"
+    said = f"Posterior mean (listed words: observed mean) and {as_percent(prob)} HPDI"
     note = f"{source_of(first)}. {said}"
     if several:
         scope, mean = estimand_label(spec, level, estimand), mean_and_interval(prob, estimand)
@@ -511,7 +506,7 @@ def plot_contrasts(
         beside=columns,
         title=(with_minus(names[0]) if alone else title) + _LEVELS.get(level, f", per {level}"),
         note=note,
-        xlabel=f"difference in {of} (below 0: the first of the two {nearer})",
+        xlabel=f"difference in {of} (below 0: the first of the two {closer})",
         data=frame.drop(columns=["key"] if several else ["key", "fit"]),
     )
     style.write_aside(ax, None, "P(< 0)", up=4 if several else 14, weight="bold")
@@ -567,7 +562,7 @@ def plot_replicates(
 
     def placed(row: dict[str, Any]) -> tuple[str, Hashable, str]:
         head = heads[row["estimand"]] + (f", {row['change']}" if "change" in row else "")
-        kinds = {"overall": row["contrast"], "attribute_set": f"set {row['name']}"}
+        kinds = {"overall": row["contrast"], "attribute_set": f"attributes of {row['name']}"}
         return head, row["key"], with_minus(kinds.get(row["level"], row["name"]))
 
     look: dict[str, Any] = {"shift": 0.25, "size": 3.2, "hollow": True}
@@ -584,7 +579,7 @@ def plot_replicates(
         title=f"Pooled over {number_of(len(result.results), 'set')} of vectors",
         note=f"{result.provenance['name']}. Pooled mean and {as_percent(prob)} interval (Rubin's "
         "rules); between: share of the variance between sets",
-        xlabel="difference of mean cosine distances (below 0: the first of the two lies nearer)",
+        xlabel="difference of mean cosine distances (below 0: the first of the two is closer)",
         data=frame.drop(columns="key"),
     )
 
@@ -683,7 +678,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
     mean = f"slope of a mean, {as_percent(prob)} HPDI"
     looks = (
         (frame[~contrast], COLOR["different"], "o", mean),
-        (frame[contrast], INK, "D", "of a difference of means"),
+        (frame[contrast], INK, "D", "slope of a difference of means"),
     )
     return forest(
         ax,
@@ -764,7 +759,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
     names |= {f"standardized_{end}": f"hpdi_{end}" for end in ("low", "high")}
     rows = frame.drop(columns="name").rename(columns=names)
     trusted = frame["trusted"].fillna(False).astype(bool)
-    said = "population: new words like these"
+    said = "population: new words"
     series = [
         Series(rows[chosen], POPULATION, hollow=hollow, legend=legend)
         for chosen, hollow, legend in (
@@ -796,7 +791,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
         ],
         title=f"{with_minus(frame['contrast'].iloc[0])} in every cell",
         note=note,
-        xlabel=f"difference in {unit} (below 0: the first of the two lies nearer)",
+        xlabel=f"difference in {unit} (below 0: the first of the two is closer)",
         data=frame,
     )
 
@@ -924,11 +919,11 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     """
     frame, about = _frequency(fit, "contrasts")
     keys = list(frame[["contrast", "level", "name"]].itertuples(index=False, name=None))
-    titles = {"overall": "all", "class": "{}", "attribute_set": "list {}"}
+    titles = {"overall": "all", "class": "{}", "attribute_set": "attributes of {}"}
     groups = grouped((with_minus(key[0]), key, titles[key[1]].format(key[2])) for key in keys)
     series = []
     for which, color, marker, shift, legend in (
-        ("without", INK, "o", -0.18, f"as it is, {as_percent(about['prob'])} HPDI"),
+        ("without", INK, "o", -0.18, f"as fitted, {as_percent(about['prob'])} HPDI"),
         ("with", COLOR["different"], "D", 0.18, "at equal frequency"),
     ):
         names = [f"{which}_{end}" for end in ("mean", "low", "high")]

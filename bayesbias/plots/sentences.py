@@ -114,13 +114,13 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ax.set_xticks(np.arange(len(models)) + 0.5, labels=labels)
     ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=12 if wide else 2)
     ax.spines[:].set_visible(False)
-    boxes = ["cell: not significant", f"p < {alpha:g}", "also after Holm's correction"]
+    boxes = ["not significant", f"p < {alpha:g}", "also after Holm's correction"]
     boxes += ["not run"] if (cells == 3).any() else []
     handles = [
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
         for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    handles.insert(3, _hollow("not when each word counts once", "none", markersize=4.5))
+    handles.insert(3, _hollow("not significant when each word counts once", "none", markersize=4.5))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
@@ -307,7 +307,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
         style.line_handle(orange, f"target, {share} HPDI", "o", **hollow),
         style.line_handle(orange, "off the line", "o", linewidth=0),
         style.patch_handle(f"line, {share} HPDI", facecolor=blue, alpha=0.35),
-        style.line_handle(blue, "a new target", **dashed),
+        style.line_handle(blue, f"a new target, {share} HPDI", **dashed),
     ]
     fitted = line.rename(columns={"line": "association"}).assign(drawn="line")
     data = pd.concat([frame.assign(drawn="target"), fitted], ignore_index=True)

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.core.formatting import number_of as number_of
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Result, Section, format_value
 from bayesbias.inference.cross_validation import misfit
@@ -227,11 +228,6 @@ def sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
-def plural(n: int, noun: str) -> str:
-    """Return a count with its noun: 1 word, 2 words."""
-    return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
-
-
 def slope_sections(
     make: Callable[[], pd.DataFrame],
     columns: Sequence[Column],
@@ -266,5 +262,5 @@ def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
                 composed[name] = len(group["composed"])
     if composed:
         each = ", ".join(f"{n} of {name}" for name, n in composed.items())
-        notes.append(f"{plural(sum(composed.values()), 'word')} built from subwords ({each}).")
+        notes.append(f"{number_of(sum(composed.values()), 'word')} built from subwords ({each}).")
     return [*notes, *(sentence(str(note)) for note in coverage.get("notes", ()))]

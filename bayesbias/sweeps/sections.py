@@ -8,7 +8,7 @@ from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
 from bayesbias.inference.view import View, disagreement
-from bayesbias.studies.common import listing, plural, text
+from bayesbias.studies.common import listing, number_of, text
 from bayesbias.sweeps.plan import LABELS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def header(result: SweepResult, view: View) -> list[str]:
     before = f" ({result.reused} of them before)" if result.reused else ""
     return [
         f"bayesbias {own_version()} | sweep in {result.out}",
-        f"{plural(cells, 'cell')}: {cells - failed} fitted{before}, {failed} failed",
+        f"{number_of(cells, 'cell')}: {cells - failed} fitted{before}, {failed} failed",
     ]
 
 
@@ -100,23 +100,23 @@ def sections(result: SweepResult, view: View) -> list[Section]:
 def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     """Say how many cells are below, above or near zero, and which have failed or not converged."""
     cells = result.cells
-    subject = f"sweep of {plural(len(cells), 'cell')}"
+    subject = f"sweep of {number_of(len(cells), 'cell')}"
     warnings = []
     for error, count in result.failures["error"].value_counts(sort=False).items():
-        warnings.append(f"{plural(int(count), 'cell')} failed: {error}")
+        warnings.append(f"{number_of(int(count), 'cell')} failed: {error}")
     trusted = cells["trusted"].fillna(True).astype(bool)
     if doubtful := int((~trusted).sum()):
-        warnings.append(f"{plural(doubtful, 'cell')} did not converge: raise draws and tune.")
+        warnings.append(f"{number_of(doubtful, 'cell')} did not converge: raise draws and tune.")
     noted = cells.loc[trusted, "warnings"].dropna()
     if len(noted):
-        warnings.append(f"{plural(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
+        warnings.append(f"{number_of(len(noted), 'cell')} with a warning, such as: {noted.iloc[0]}")
     if not (result.frame["quantity"] == "contrast").any():
         return Interpretation(subject, "No cell has a contrast.", tuple(warnings))
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
     counts = known["verdict"].value_counts(sort=False)
     said = listing([f"{verdict} in {count}" for verdict, count in counts.items()])
-    headline = f"{frame['contrast'].iloc[0]}: {said} of {plural(len(frame), 'cell')}."
+    headline = f"{frame['contrast'].iloc[0]}: {said} of {number_of(len(frame), 'cell')}."
     if known["unit"].nunique() > 1:
         units = ", ".join(known["unit"].unique())
         warnings.append(f"Cells have several units ({units}): compare those of one unit only.")
@@ -124,13 +124,13 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     if len(known) > 2:
         chance = len(known) * (1 - known["prob"].iloc[0])
         notes.append(
-            f"If nothing differed from 0, about {chance:.1f} of {plural(len(known), 'interval')} "
+            f"If nothing differed from 0, about {chance:.1f} of {number_of(len(known), 'interval')} "
             f"would exclude it."
         )
     if lacking := len(cells) - len(result.failures) - frame["cell"].nunique():
-        notes.append(f"{plural(lacking, 'cell')} without this contrast.")
+        notes.append(f"{number_of(lacking, 'cell')} without this contrast.")
     if result.others:
-        notes.append(f"{plural(result.others, 'cell')} of earlier plans kept in the folder.")
+        notes.append(f"{number_of(result.others, 'cell')} of earlier plans kept in the folder.")
     return Interpretation(
         subject,
         headline,
@@ -160,7 +160,7 @@ def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
         if (how := disagreement(rows, "distance_low", "distance_high"))
     ]
     return (
-        [f"Classes differ in direction in {plural(len(said), 'cell')}: {listing(said)}."]
+        [f"Classes differ in direction in {number_of(len(said), 'cell')}: {listing(said)}."]
         if said
         else []
     )

@@ -184,7 +184,7 @@ class WordList:
             sizes = f"{len(held.human)} human, {len(held.neutral)} neutral"
             controls = f"controls {held.name} ({sizes})"
         counts = (
-            number_of(len(self.classes), "class", "classes"),
+            number_of(len(self.classes), "class"),
             number_of(len(self.protected_words), "protected word"),
             number_of(len(self.attribute_words), "attribute"),
         )

@@ -58,7 +58,7 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
         ("default", "word", "population", "new attributes"),
         ("crossed", "class", "population", "its listed words, new attributes"),
         ("shared", "word", "population", "new attributes"),
-        ("default", "class", "listed_words", "these words"),
+        ("default", "class", "listed_words", "listed words"),
         ("default", "class", "one_new_word", "one new word"),
         ("sentence", "overall", "new_templates", "new templates"),
         ("sentence", "template", "population", "new words"),

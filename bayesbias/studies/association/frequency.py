@@ -203,8 +203,8 @@ def with_frequency(
             slopes[column_of(side)] = (each - once.mean()) / once.std()
     if not slopes:
         problem = f"expected {_LEAST} protected words or attributes whose counts differ"
-        got = number_of(len(known.log_frequency), "word with a count", "words with a count")
-        raise InputError(f"{problem}, got {got}", where=known.origin)
+        got = number_of(len(known.log_frequency), "word")
+        raise InputError(f"{problem}, got {got} with a count", where=known.origin)
     again = {**settings_of_sampler(fit.provenance.get("sampler", {})), "progress": False}
     without = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, [side for side in SIDES if column_of(side) in slopes], [*rows])

@@ -23,7 +23,7 @@ from bayesbias.studies.common import (
     listing,
     missing_notes,
     not_converged,
-    plural,
+    number_of,
     verdict_of,
 )
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
@@ -170,7 +170,7 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
             "matched)."
         )
     if missing := frequency.missing:
-        out.append(f"{plural(len(missing), 'word')} without a count: {listing(missing)}.")
+        out.append(f"{number_of(len(missing), 'word')} without a count: {listing(missing)}.")
     return out
 
 
@@ -350,7 +350,7 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         near, far = (f"{len(names)} ({listing(names)})" if names else "0" for names in sides(words))
         chance = len(words) * (1 - view.prob) / 2
         out.append(
-            f"{plural(len(words), 'word')}: the interval lies below 0 for {near} and above 0 for "
+            f"{number_of(len(words), 'word')}: the interval lies below 0 for {near} and above 0 for "
             f"{far}. If no word differed, about {chance:.1f} on each side would be expected by "
             f"chance."
         )

@@ -45,7 +45,7 @@ RANKING = (
     Column("gap_low", "{prob} HPDI", "interval", 3, "gap_high"),
     Column("change", "change", "signed", 3),
     Column("controls", "controls kept", "number", 2),
-    text("by_construction"),
+    text("by_construction", "forced"),
 )
 GEOMETRY = (
     METHOD,

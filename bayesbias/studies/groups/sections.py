@@ -32,7 +32,7 @@ from bayesbias.studies.common import (
     listing,
     missing_notes,
     not_converged,
-    plural,
+    number_of,
     slope_sections,
     text,
     title_line,
@@ -57,7 +57,7 @@ def header(fit: BiasFit, view: View) -> list[str]:
     n = {name: table[name].nunique() for name in ("protected_class", "protected_word", "attribute")}
     return [
         title_line(fit, subject_of(fit)),
-        f"{len(table):,} pairs: {plural(n['protected_class'], 'group')}, {n['protected_word']} "
+        f"{len(table):,} pairs: {number_of(n['protected_class'], 'group')}, {n['protected_word']} "
         f"words x {n['attribute']} attributes ({sets})",
         convergence(fit),
     ]

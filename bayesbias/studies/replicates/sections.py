@@ -25,7 +25,7 @@ from bayesbias.studies.common import (
     listing,
     missing_notes,
     not_converged,
-    plural,
+    number_of,
     text,
     title_line,
 )
@@ -49,7 +49,7 @@ def header(result: Replicates, view: View) -> list[str]:
     sets = list(result.results)
     around = "" if result.center is None else ", centered on the full text"
     return [
-        title_line(result, f"{result.provenance['name']} in {plural(len(sets), 'set')}"),
+        title_line(result, f"{result.provenance['name']} in {number_of(len(sets), 'set')}"),
         f"{len(first_fit(result).table):,} pairs in each of {listing(sets, 4)}",
         f"{convergence_of_all(result)}; pooled by Rubin's rules{around}",
     ]

@@ -18,8 +18,8 @@ from bayesbias.studies.common import (
     about_fit,
     convergence,
     not_converged,
+    number_of,
     p_text,
-    plural,
     text,
     texts,
     title_line,
@@ -68,7 +68,7 @@ def header(result: ResponsesResult, view: View) -> list[str]:
     table = result.responses
     frame = table.frame
     counts = [
-        plural(frame[column].nunique(), column)
+        number_of(frame[column].nunique(), column)
         for column in ("group", "word", "template", "item", "model")
         if frame[column].nunique() > 1
     ]

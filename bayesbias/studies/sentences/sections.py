@@ -15,7 +15,7 @@ from bayesbias.studies.common import (
     MEAN,
     MISFIT,
     listing,
-    plural,
+    number_of,
     slope_sections,
     text,
 )
@@ -57,10 +57,10 @@ def header(result: SeatResult, view: View) -> list[str]:
     """Return the lines over the first table."""
     about, encoders = result.provenance, list(by_encoder(result.frame))
     model = f"model {about['model']['name']}" if "model" in about else "published test"
-    tests = plural(result.frame["test"].nunique(), "test")
+    tests = number_of(result.frame["test"].nunique(), "test")
     return [
         f"bayesbias {own_version()} | {model} | {tests} | seed {about['seed']}",
-        f"{plural(len(encoders), 'encoder')}: {listing(encoders)}",
+        f"{number_of(len(encoders), 'encoder')}: {listing(encoders)}",
     ]
 
 
@@ -208,7 +208,7 @@ def _significant(rows: pd.DataFrame) -> str:
     n = int(((rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)).sum())
     if len(rows) == 1:
         return f"{'Significant' if n else 'Inconclusive'} at {BELOW_ALPHA}."
-    which = f"{n} of {plural(len(rows), 'test')} significant (Holm-corrected p and p_words < {SIGNIFICANT:g})"
+    which = f"{n} of {number_of(len(rows), 'test')} significant (Holm-corrected p and p_words < {SIGNIFICANT:g})"
     return f"{which}, {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
 
 
@@ -257,7 +257,7 @@ def _warnings(result: SeatResult) -> list[str]:
         out.append(f"{name} lacks more than half of the examples of {listing(list(rows['test']))}.")
     if len(result.failures):
         reason = result.failures["reason"].iloc[0]
-        out.append(f"{plural(len(result.failures), 'test')} could not be run: {reason}")
+        out.append(f"{number_of(len(result.failures), 'test')} could not be run: {reason}")
     return out
 
 
@@ -269,7 +269,7 @@ def _notes(result: SeatResult) -> list[str]:
     out = []
     for name, rows in by_encoder(result.dropped).items():
         words = list(dict.fromkeys(rows["word"]))
-        out.append(f"{name} has no vector for {plural(len(words), 'word')}: {listing(words)}.")
+        out.append(f"{name} has no vector for {number_of(len(words), 'word')}: {listing(words)}.")
     for note, rows in result.notes.groupby("note", sort=False):
         out.append(f"{listing(list(dict.fromkeys(rows['test'])))}: {note}.")
     return out

@@ -20,8 +20,8 @@ from bayesbias.studies.common import (
     about_fit,
     convergence,
     not_converged,
+    number_of,
     p_text,
-    plural,
     slope_sections,
     text,
     title_line,
@@ -60,7 +60,7 @@ def header(result: SentimentAnalysis, view: View) -> list[str]:
     table = result.table
     size = (
         f"{len(table):,} sentence pairs: {table['noun_pair'].nunique()} noun pairs x {table['profession'].nunique()} professions"
-        f" x {plural(len(result.classifiers), 'classifier')}"
+        f" x {number_of(len(result.classifiers), 'classifier')}"
     )
     subject = f"{name} by {' and '.join(result.classifiers)}"
     if result.fit is None:

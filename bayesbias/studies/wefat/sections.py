@@ -14,7 +14,7 @@ from bayesbias.studies.common import (
     convergence,
     listing,
     not_converged,
-    plural,
+    number_of,
     sentence,
     text,
     title_line,
@@ -107,7 +107,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     notes = [sentence(note) for note in known.notes]
     for words, noun in ((known.missing, "target"), (known.dropped, "word")):
         if words:
-            notes.append(f"{plural(len(words), noun)} without a vector: {listing(words)}.")
+            notes.append(f"{number_of(len(words), noun)} without a vector: {listing(words)}.")
     state = result.fit.diagnostics()
     if not state["ok"]:
         return not_converged(known.data, state["problems"], notes)
@@ -128,7 +128,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     off = list(result.off_line)
     chance = (1 - result.prob) * len(result.frame)
     details = (
-        f"{plural(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
+        f"{number_of(len(off), 'word')} off the line{f' ({listing(off)})' if off else ''}; about "
         f"{chance:.1f} of {len(result.frame)} would be expected by chance."
     )
     return Interpretation(known.data, said, (), tuple(notes), lambda: [details])

@@ -1,0 +1,33 @@
+"""Tables of the terminal."""
+
+import pandas as pd
+
+from bayesbias.core.sections import Column
+from bayesbias.inference.view import View
+from bayesbias.output.terminal import WIDTH, table_lines
+
+COLUMNS = (
+    Column("name", "method"),
+    Column("mean", "change", "signed"),
+    Column("low", "{prob} HPDI", "interval", 3, "high"),
+    Column("kind", "kind"),
+)
+LONG = "hard debiasing with all equalized sets, then centered and normalized"
+
+
+def test_a_table_with_long_names_fits_the_terminal() -> None:
+    frame = pd.DataFrame({"name": [LONG, "soft"], "kind": [LONG, "no"]})
+    frame = frame.assign(mean=[-0.1, 0.2], low=[-0.2, 0.1], high=[0.0, 0.3])
+    lines = table_lines(frame, COLUMNS, View())
+    assert max(map(len, lines)) <= WIDTH
+    first = [line[: lines[0].index("change")].strip() for line in lines[1:-1]]
+    assert " ".join(filter(None, first)) == LONG
+    assert lines[-1].split() == ["soft", "+0.200", "[+0.100,", "+0.300]", "no"]
+
+
+def test_a_table_of_numbers_that_does_not_fit_is_not_cut() -> None:
+    wide = pd.DataFrame({f"x{k}": [1.0] for k in range(30)}).assign(name=LONG)
+    columns = [Column("name", "method"), *(Column(f"x{k}", f"x{k}", "number") for k in range(30))]
+    _, row = table_lines(wide, columns, View())
+    assert row.startswith(LONG)
+    assert row.count("1.000") == 30
