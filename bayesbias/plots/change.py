@@ -386,7 +386,8 @@ def plot_corpora(
         (_HEADS[level], (level, of), of if _HEADS[level] else "all classes")
         for level, of in dict.fromkeys(zip(rows["level"], rows["name"], strict=True))
     )
-    height = sum(map(len, groups.values())) * max(1.0, 0.5 * len(result.corpora)) + len(groups)
+    lanes = max(len(result.corpora), len(result.changes))
+    height = sum(map(len, groups.values())) * max(1.0, 0.5 * lanes) + len(groups)
     alone = ax is not None
     axes = style.axes_for(ax, style.rows_height(height, 0.34, 0.14), n=1 if alone else 2)
 
@@ -400,16 +401,19 @@ def plot_corpora(
             for (said, part), color, shift in zip(parts, colors, shifts, strict=True)
         ]
 
-    shades = matplotlib.colormaps["viridis"](np.linspace(0.1, 0.8, len(result.corpora)))
-    colors = [matplotlib.colors.to_hex(shade) for shade in shades]
-    of_changes = colors[1:] if frame["change"].nunique() > 1 else [COLOR["associated"]]
+    def shades(of: str, start: float, n: int) -> list[str]:
+        found = matplotlib.colormaps[of](np.linspace(start, 0.8, n))
+        return [matplotlib.colors.to_hex(shade) for shade in found]
+
+    several = len(result.changes) > 1
+    of_changes = shades("plasma", 0.3, len(result.changes)) if several else [COLOR["associated"]]
     drawn = series(frame, "change", of_changes, False)
     near = float(frame["rope"].iloc[0])
     forests.draw_rows(axes[-1], groups, drawn, rope=near)
     per_step = next(iter(result.changes.values())).steps > 1
     axes[-1].set_xlabel("slope per step" if per_step else "change of the difference")
     if not alone:
-        in_each = series(levels, "corpus", colors, True)
+        in_each = series(levels, "corpus", shades("viridis", 0.1, len(result.corpora)), True)
         forests.draw_rows(axes[0], groups, in_each)
         axes[0].set_xlabel(f"{with_minus(name)} in each corpus")
         axes[-1].tick_params(labelleft=False)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -89,12 +90,12 @@ class Grid:
     def part(self, words: np.ndarray, attributes: np.ndarray) -> Grid:
         """Return the grid of some words and attributes, given by their places.
 
-        Every class and list keeps some.
+        Every class and list keeps some. A place given again is another word: ``name (2)``.
         """
         return dataclasses.replace(
             self,
-            words=tuple(self.words[i] for i in words),
-            attributes=tuple(self.attributes[i] for i in attributes),
+            words=_told_apart(self.words[i] for i in words),
+            attributes=_told_apart(self.attributes[i] for i in attributes),
             class_of=self.class_of[words],
             list_of=self.list_of[attributes],
             distances=self.distances[np.ix_(words, attributes)],
@@ -118,6 +119,15 @@ class Grid:
             "distance": self.distances.ravel(),
         }
         return as_pair_columns(pd.DataFrame(columns))
+
+
+def _told_apart(names: Iterable[str]) -> tuple[str, ...]:
+    seen: Counter[str] = Counter()
+    out = []
+    for name in names:
+        seen[name] += 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return tuple(out)
 
 
 def grid_of(frame: pd.DataFrame, where: str) -> Grid:

@@ -79,11 +79,11 @@ def coverage_on_pools(
     table has in it. Words are held at no level: an interval "by class" that speaks of the listed
     words alone will miss the value of the class, and that is what it is asked.
 
-    Pools are finite. A table is drawn without replacement, so that its mean lies nearer to the
-    pool's than to that of a population without end, which is what every method reckons with. So
-    even a flawless method (the simple mean of the table, with the exact standard deviation) covers
-    the pool's value more often than `prob`: `flawless` says how often, and coverage is to be
-    compared with that. Pools should hold several times what is drawn from them.
+    Words and attributes are drawn with replacement, as from a population without end, which is what
+    the intervals are about. What is drawn twice enters as two words, ``name`` and ``name (2)``.
+    Pools should hold several times what is drawn from them. `flawless` is the coverage of a
+    flawless method, the simple mean of the table with its exact standard deviation. It differs from
+    `prob` as far as means of tables are not normal.
 
     Parameters
     ----------
@@ -130,8 +130,7 @@ def coverage_on_pools(
         relative_width_se, seconds, converged, quick``. Levels are ``overall``, ``class`` and, of
         models that have one by attribute class, ``attribute_set``. `truth` is the value of the
         pool; `width` the mean width of the intervals and `relative_width` the same over the ideal,
-        ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the
-        pool with replacement. `wrong_sign` is the share of tables whose interval leaves out zero on
+        ``2 z sd``, with the exact standard deviation of the simple mean. `wrong_sign` is the share of tables whose interval leaves out zero on
         the wrong side. `seconds` is the median time of an answer, for all contrasts together;
         `converged` the share of fits that no diagnostic speaks against, `quick` of those that the
         quick engine fitted, NUTS the others. Standard errors of shares are those of Agresti and
@@ -195,9 +194,7 @@ class Pool:
         return contrast_values(self.grid.means(), self.weights)
 
     def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw words and attributes of one table, without replacement.
-
-        Their places in the grid, class by class.
+        """Draw words and attributes of one table: their places in the grid, class by class.
 
         What is drawn does not depend on the order of words, classes and lists in the pool.
         """
@@ -206,7 +203,7 @@ class Pool:
             parts = {}
             for group in np.argsort(groups):
                 members = sorted(np.flatnonzero(of == group).tolist(), key=names.__getitem__)
-                parts[group] = rng.choice(members, int(sizes[group]), replace=False)
+                parts[group] = rng.choice(members, int(sizes[group]))
             return np.concatenate([parts[group] for group in range(len(groups))])
 
         grid = self.grid

@@ -273,7 +273,7 @@ def join_tables(tables: Mapping[str, PairTable]) -> JoinedTables:
     every = dict.fromkeys([*(word for words in there.values() for word in words), *lacking])
     missing = {name: [w for w in every if w not in words] for name, words in there.items()}
     notes = [
-        f"{len(words)} of {len(every)} words are not in {name} and left out: {some(words, 8)}"
+        f"{len(words)} of {len(every)} words missing in {name} and left out: {some(words, 8)}"
         for name, words in missing.items()
         if words
     ]

@@ -7,6 +7,7 @@ The model ``change`` fits it, so that what a word or an attribute has in all cor
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
 from bayesbias.inference import estimates as rows
 from bayesbias.inference.fitting import fit, model_for
@@ -79,7 +81,7 @@ class CorpusComparison(ManyFits):
     corpora : Mapping of str to BiasFit
         The fit of the distances in each corpus, on the pairs that all corpora have.
     changes : Mapping of str to Change
-        Of each other corpus from the first, or the slope over all of them.
+        From each corpus to each later one, or the slope over all of them.
     provenance : Mapping
         Models, tables, coverage, and the words that each corpus lacks (``missing``).
 
@@ -206,11 +208,16 @@ def compare_corpora(
         for name, own in weights.items():
             scale = float(np.sqrt(2 / np.sum(own**2)))
             change = frame.assign(change=scale * (joined.distances.to_numpy() @ own))
-            if np.ptp(change["change"]) < 1e-6:  # as far as single precision tells
+            by_kind = change.groupby(spec.results.group, observed=True)["change"]
+            apart = by_kind.agg(np.ptp) < 1e-6  # as far as single precision tells
+            if apart.any():
+                kinds = "" if apart.all() else f" of {some(apart.index[apart])}"
                 raise InputError(
-                    "corpora: expected different vectors, got the same changes of all distances",
+                    f"expected changes that differ, got one number for all pairs{kinds}",
                     where=name,
-                    hint="is one file named twice?",
+                    hint="leave these attributes out, or train each corpus by itself"
+                    if kinds
+                    else "is one file named twice?",
                 )
             called = {"name": f"{about['name']}, {name}", "repeats": "keep"}
             changes[name] = Change(
@@ -265,7 +272,7 @@ def model_of_changes(frame: pd.DataFrame) -> ModelSpec:
 
 
 def weights_of(names: list[str], ordered: bool) -> dict[str, np.ndarray]:
-    """Return the weights of each corpus in every change: from the first, or least squares per step.
+    """Return the weights of each corpus in every change: in pairs, or least squares per step.
 
     Examples
     --------
@@ -275,8 +282,8 @@ def weights_of(names: list[str], ordered: bool) -> dict[str, np.ndarray]:
     steps = np.arange(len(names)) - (len(names) - 1) / 2
     if ordered and len(names) > 2:
         return {f"{names[0]} to {names[-1]}, per step": steps / np.sum(steps**2)}
-    own = np.eye(len(names))
-    return {f"{names[0]} to {names[k]}": own[k] - own[0] for k in range(1, len(names))}
+    own = dict(zip(names, np.eye(len(names)), strict=True))
+    return {f"{a} to {b}": own[b] - own[a] for a, b in itertools.combinations(names, 2)}
 
 
 # -- shared with replicates ------------------------------------------------------------------------

@@ -90,9 +90,9 @@ def sections(result: CorpusComparison, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     names = list(result.corpora)
     slope = next(iter(result.changes.values())).steps > 1
-    last = names[-1] if len(result.changes) == 1 else "other"
-    ends = (Column("first", names[0], "signed"), Column("last", last, "signed"))
-    what = f"slope per step from {names[0]} to {last}" if slope else "and its change"
+    first, last = (names[0], names[-1]) if len(result.changes) == 1 else ("first", "second")
+    ends = (Column("first", first, "signed"), Column("last", last, "signed"))
+    what = f"slope per step from {first} to {last}" if slope else "and its change"
     change = Column("mean", "slope" if slope else "change", "signed")
     out = [
         Section(
@@ -224,7 +224,7 @@ def _warnings(result: CorpusComparison, view: View) -> list[str]:
         if abs(worst["off_line"]) > view.rope:
             out.append(
                 f"The path bends: {worst['corpus']} lies {worst['off_line']:+.3f} off the straight "
-                "line. Compare each corpus with the first, without --ordered."
+                "line. Compare the corpora in pairs, without --ordered."
             )
     means = {name: float(each.table["distance"].mean()) for name, each in result.corpora.items()}
     low, high = min(means, key=means.__getitem__), max(means, key=means.__getitem__)

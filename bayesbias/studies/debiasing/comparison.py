@@ -442,7 +442,7 @@ def compare(
         What is compared.
     ordered : bool
         Whether three or more corpora are in order of time, with equal steps. Then the result is the
-        slope per step. By default each corpus is compared with the first.
+        slope per step. By default the corpora are compared in pairs.
     level_model : str, path or ModelSpec
         For the distances of each table, which give the differences before and after.
     draws, tune, chains, seed, engine, cores
