@@ -130,11 +130,11 @@ def coverage_on_pools(
         relative_width_se, seconds, converged, quick``. Levels are ``overall``, ``class`` and, of
         models that have one by attribute class, ``attribute_set``. `truth` is the value of the
         pool; `width` the mean width of the intervals and `relative_width` the same over the ideal,
-        ``2 z sd``, with the exact standard deviation of the simple mean. `wrong_sign` is the share of tables whose interval leaves out zero on
-        the wrong side. `seconds` is the median time of an answer, for all contrasts together;
-        `converged` the share of fits that no diagnostic speaks against, `quick` of those that the
-        quick engine fitted, NUTS the others. Standard errors of shares are those of Agresti and
-        Coull (1998).
+        ``2 z sd``, with the exact standard deviation of the simple mean. `wrong_sign` is the share
+        of tables whose interval leaves out zero on the wrong side. `seconds` is the median time of
+        an answer, for all contrasts together; `converged` the share of fits that no diagnostic
+        speaks against, `quick` of those that the quick engine fitted, NUTS the others. Standard
+        errors of shares are those of Agresti and Coull (1998).
 
     Raises
     ------
