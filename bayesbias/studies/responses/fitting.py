@@ -339,14 +339,14 @@ class ResponsesResult(sections.Result):
 
     def _weights(self, keys: list[tuple[str, str, str]]) -> tuple[dict[str, list[str]], np.ndarray]:
         """Return labels of all contrasts of some means, and their weights, shape (contrasts, means)."""
-        at = {key: place for place, key in enumerate(keys)}
+        at, pairs = {key: place for place, key in enumerate(keys)}, self._pairs()
         found = [
             (
                 (model, contrast, level, name),
                 {at.get((level, name, arm), -1): w for arm, w in arms.items()},
             )
             for level, name in dict.fromkeys(key[:2] for key in keys)
-            for model, contrast, arms in self._pairs()
+            for model, contrast, arms in pairs
         ]
         found = [(label, arms) for label, arms in found if -1 not in arms]
         weights = np.zeros((len(found), len(keys)))

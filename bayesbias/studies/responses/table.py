@@ -79,12 +79,12 @@ class Responses:
     @property
     def groups(self) -> list[str]:
         """The groups, in the order of the data."""
-        return list(dict.fromkeys(self.frame["group"]))
+        return self.frame["group"].unique().tolist()
 
     @property
     def models(self) -> list[str]:
         """The models, in the order of the data."""
-        return list(dict.fromkeys(self.frame["model"]))
+        return self.frame["model"].unique().tolist()
 
     @property
     def pairing(self) -> list[str] | None:
@@ -189,7 +189,7 @@ def responses_table(
             valid="0, 1, yes, no or any number",
         )
     out = out.assign(outcome=values)[used].reset_index(drop=True)
-    groups = list(dict.fromkeys(out["group"]))
+    groups = out["group"].unique().tolist()
     folded = [group.casefold() for group in groups]
     if alike := [g for g, low in zip(groups, folded, strict=True) if folded.count(low) > 1]:
         warn_user(f"the groups {join_words(alike)} differ only by capitals and are not merged")
