@@ -18,11 +18,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.estimands import ESTIMANDS, asked_rows
 from bayesbias.inference.likelihood import collapse
 from bayesbias.inference.linear import Rows, mixed_rows
-from bayesbias.inference.sampling import Engine, sample_collapsed
+from bayesbias.inference.sampling import Engine, joined_draws, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.spec import DEFAULT_MODEL, load_model
 from bayesbias.models.variants import trimmed

@@ -17,26 +17,10 @@ if TYPE_CHECKING:
 
 @click.command(cls=shared.Command)
 @click.argument("files", nargs=-1, metavar="[FILE ...]")
-@click.option("--corpora", is_flag=True, help="Compare the FILEs (or NAME=FILE) as corpora.")
-@click.option("--ordered", is_flag=True, help="Corpora in order of time: slope per step.")
-@click.option("--original", metavar="A", help="Vectors before: a file or minilm-static.")
-@click.option("--debiased", multiple=True, metavar="B", help="Vectors after. Repeatable.")
-@click.option(
-    "--postprocess",
-    multiple=True,
-    type=click.Choice(["center", "standardize", "abtt"]),
-    metavar="HOW",
-    help="With A changed: center, standardize, abtt.",
-)
-@shared.options("wordlist", "controls")
-@click.option("--original-distances", metavar="F", help="Table of distances instead of A.")
-@click.option(
-    "--debiased-distances", multiple=True, metavar="G", help="Tables instead of B. Repeatable."
-)
 @shared.options(
-    "model", "covariates", "slope", *shared.READING, *shared.SAMPLING[:-1], model="change"
+    "own.compare", "wordlist", "controls", "model", "covariates", "slope", model="change"
 )
-@shared.options("prob", "rope", "require", *shared.OUTPUT)
+@shared.options(*shared.READING, *shared.SAMPLING[:-1], "prob", "rope", "require", *shared.OUTPUT)
 def compare(model: str, **given: Any) -> None:
     """Compare debiased vectors with the original, or corpora."""
     import bayesbias as bb
@@ -127,11 +111,7 @@ def _name(path: str) -> str:
 
 
 @click.command(cls=shared.Command)
-@shared.options("embedding", "wordlist", "controls")
-@shared.options("own.debias", *shared.READING, "as_json")
-@click.option(
-    "--equalize/--no-equalize", default=True, help="Hard: equalize the definitional sets."
-)
+@shared.options("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
     import bayesbias as bb

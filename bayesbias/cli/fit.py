@@ -17,28 +17,8 @@ SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
 
 
 @click.command(cls=shared.Command)
-@shared.options(*shared.VECTORS, "model")
-@click.option("--compare-models", is_flag=True, help="Fit the other models of distances too.")
-@click.option(
-    "--replicate", multiple=True, metavar="E", help="Vectors as plausible as E. Repeatable."
-)
-@click.option("--center", metavar="E", hidden=True, help="Vectors of the full text.")
-@click.option(
-    "--kind", type=click.Choice(["resamples", "seeds"]), hidden=True, help="What replicates are."
-)
-@click.option(
-    "--contexts",
-    type=click.IntRange(0),
-    metavar="[N]",
-    is_flag=False,
-    flag_value=10,
-    default=None,
-    show_default=False,
-    help="Resample the vectors of each word [10]; 0: their means.",
-)
-@shared.options(
-    *shared.COVARIATES, *shared.READING, *shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT
-)
+@shared.options(*shared.VECTORS, "model", "own.fit", *shared.COVARIATES, *shared.READING)
+@shared.options(*shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT)
 def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
     import bayesbias as bb

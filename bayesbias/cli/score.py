@@ -25,14 +25,7 @@ ALPHA = 0.05
 
 
 @click.command(cls=shared.Command)
-@shared.options("embedding", "wordlist", "distances", "postprocess")
-@click.option("--scores", metavar="NAMES", help="Such as weat,mac; by default all possible.")
-@click.option("--classes", metavar="X,Y", help="Two protected classes.")
-@click.option(
-    "--sides", type=click.Choice([1, 2]), default=1, help="Sides of p, of WEAT and SC-WEAT."
-)
-@click.option("--against", metavar="FILE", help="A second table, for MAC's paired t.")
-@click.option("--resamples", type=click.IntRange(99), default=999, help="Bootstrap draws.")
+@shared.options("embedding", "wordlist", "distances", "postprocess", "own.score")
 @shared.options("seed", "samples", "prob", *shared.READING, "detail", "as_json")
 def score(scores: str | None, classes: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""

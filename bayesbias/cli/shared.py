@@ -22,25 +22,16 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
-POSITIVE = click.FloatRange(0, min_open=True)
-COUNT = click.IntRange(1)
 PATH = click.Path(path_type=Path)
 
 
-class Fraction(click.ParamType):
-    """A number between 0 and 1."""
-
-    name = "fraction"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Read the number; of a percentage say what to give instead."""
-        number = click.FLOAT.convert(value, param, ctx)
-        if not 0 < number < 1:
-            hint = f" Give {number / 100:g}." if 1 <= number < 100 else ""
-            self.fail(f"expected a number between 0 and 1, got {number:g}.{hint}", param, ctx)
-        return float(number)
+def _fraction(text: str) -> float:
+    """Read a number between 0 and 1; of a percentage say what to give instead."""
+    number = float(click.FLOAT(text))
+    if not 0 < number < 1:
+        hint = f" Give {number / 100:g}." if 1 <= number < 100 else ""
+        raise click.BadParameter(f"expected a number between 0 and 1, got {number:g}.{hint}")
+    return number
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -52,10 +43,11 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 TYPES: dict[str, Any] = {
-    "positive": POSITIVE,
-    "fraction": Fraction(),
-    "count": COUNT,
+    "positive": click.FloatRange(0, min_open=True),
+    "fraction": _fraction,
+    "count": click.IntRange(1),
     "natural": click.IntRange(0),
+    "resamples": click.IntRange(99),
     "seed": click.IntRange(0, 2**32 - 1),
     "path": PATH,
     "numbers": _numbers,

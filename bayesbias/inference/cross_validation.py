@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model", "compare_models", "loo"]
 
+_PREDICTIVE = 200  # draws of posterior and prior that become new outcomes
+_TABLES = 50  # replicated for a check
 _MOST_REPLICATED = 20_000_000  # rows in all tables
 LEAST_TO_SMOOTH = 25
 """The draws from which on weights have a tail that can be smoothed.
@@ -39,30 +41,21 @@ WHAT_LOO_MISSES = (
 """What a reader of such a table has to know."""
 
 
-def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
-    """Return the fit with pointwise log-likelihood and predictive draws in its idata.
-
-    Parameters
-    ----------
-    fit : BiasFit
-    predictive_draws : int
-        How many draws of the posterior and of the prior are turned into new outcomes.
-    """
+def with_pointwise(fit: BiasFit) -> BiasFit:
+    """Return the fit with pointwise log-likelihood and predictive draws in its idata."""
     import xarray as xr
 
     design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
     chains, per_chain = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
     seed = design.stream(int(fit.provenance["sampler"]["seed"]))
-    keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(
-        int
-    )
-    new = design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
+    n = chains * per_chain
+    keep = np.linspace(0, n - 1, min(_PREDICTIVE, n)).astype(int)
+    posterior = {name: values[keep] for name, values in draws.items()}
+    prior = design.prior_draws(_PREDICTIVE, seed + 2)
     groups = {
         "log_likelihood": design.log_likelihood(draws).reshape(chains, per_chain, -1),
-        "posterior_predictive": new[None],
-        "prior_predictive": design.outcome_draws(
-            design.prior_draws(predictive_draws, seed + 2), seed + 3
-        )[None],
+        "posterior_predictive": design.outcome_draws(posterior, seed + 1)[None],
+        "prior_predictive": design.outcome_draws(prior, seed + 3)[None],
     }
     idata = fit.sampled.copy()
     for group, values in groups.items():
@@ -73,13 +66,13 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     return dataclasses.replace(fit, sampled=idata)
 
 
-def replicated(fit: BiasFit, most: int = 50) -> np.ndarray:
+def replicated(fit: BiasFit, most: int) -> np.ndarray:
     """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
     seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
     return fit.design.outcome_draws(fit.draws_for(fit.spec.mu, most), seed + 1)
 
 
-def misfit(fit: BiasFit, most: int = 50) -> dict[str, float]:
+def misfit(fit: BiasFit) -> dict[str, float]:
     """Return the posterior predictive check.
 
     The share of rows that lie elsewhere than the model puts them.
@@ -93,7 +86,7 @@ def misfit(fit: BiasFit, most: int = 50) -> dict[str, float]:
         return {}
     observed, groups = fit.table[fit.spec.outcome].to_numpy(float), fit.table[column].astype(str)
     # Millions of rows need few tables, and have no room for more.
-    tables, out = replicated(fit, max(5, min(most, _MOST_REPLICATED // len(observed)))), {}
+    tables, out = replicated(fit, max(5, min(_TABLES, _MOST_REPLICATED // len(observed)))), {}
     for name in groups.unique():
         mine = (groups == name).to_numpy()
         edges = np.quantile(tables[:, mine], np.arange(1, 10) / 10)
@@ -137,7 +130,8 @@ def loo(fit: BiasFit) -> Any:
     sizes = fit.sampled["posterior"].sizes
     if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
         raise FitError(
-            f"leave-one-out cross-validation needs {LEAST_TO_SMOOTH} draws or more, of all chains"
+            f"loo: expected {LEAST_TO_SMOOTH} draws or more, got "
+            f"{sizes['chain'] * sizes['draw']}. Raise draws."
         )
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
@@ -193,15 +187,11 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
         fits = {fit.spec.name: fit for fit in listed}
         if len(fits) < len(listed):
             names = [fit.spec.name for fit in listed]
-            raise InputError(
-                "expected different names for two fits of one model", found=names, valid="a dict"
-            )
+            hint = "give a dict, whose keys name them"
+            problem = "expected fits of different models"
+            raise InputError(problem, where="fits", found=names, hint=hint)
     if len(fits) < 2:
-        raise InputError(
-            "expected at least two fits",
-            found=list(fits),
-            valid="a dict or a list of fits",
-        )
+        raise InputError("expected at least two fits", where="fits", found=list(fits))
     first_name, first = next(iter(fits.items()))
     for name, fit in fits.items():
         shared = [key for key in first.spec.units if key in fit.table]
@@ -210,7 +200,7 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
             fit.table[columns].to_numpy(object), first.table[columns].to_numpy(object)
         ):
             raise FitError(
-                f"{name} and {first_name} were fitted to different tables and cannot be compared"
+                f"fits: expected fits of one table, got {name} and {first_name} of different tables"
             )
     return arviz.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")
 

@@ -31,11 +31,10 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
 from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined, weights_of
-from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
-__all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "STANDARD_ROPE"]
+__all__ = ["CONTRASTS", "ESTIMANDS"]
 
 CONTRASTS = (
     ("associated", "different"),

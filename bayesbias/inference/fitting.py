@@ -15,13 +15,13 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
-from bayesbias.inference.effects import read_fit
 from bayesbias.inference.estimands import asked_rows
 from bayesbias.inference.graph import TARGET, pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
 from bayesbias.inference.linear import Projected, Rows, mixed_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
+from bayesbias.inference.storage import read_fit
 from bayesbias.models.design import Design
 from bayesbias.models.spec import DEFAULT_MODEL, GROUPS_MODEL, ModelSpec, load_model
 from bayesbias.models.variants import trimmed

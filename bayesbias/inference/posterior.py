@@ -18,7 +18,6 @@ from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.sections import decimals
 from bayesbias.inference import estimates, priors, reliability, slopes, spreads
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.effects import joined_draws, with_effects, write_fit
 from bayesbias.inference.estimands import (
     ESTIMANDS,
     PREDICTIVE,
@@ -28,7 +27,8 @@ from bayesbias.inference.estimands import (
 )
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
-from bayesbias.inference.sampling import Engine
+from bayesbias.inference.sampling import Engine, joined_draws, with_effects
+from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
 from bayesbias.models.design import Design
 from bayesbias.models.spec import BETWEEN, ModelSpec

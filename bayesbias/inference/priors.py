@@ -19,7 +19,7 @@ import pandas as pd
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
-from bayesbias.inference.estimands import asked_rows, no_contrasts
+from bayesbias.inference.estimands import Key, asked_rows
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -55,14 +55,14 @@ def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
     return pd.DataFrame(pairs(USUAL_LIST)).assign(**{spec.outcome: 1.0})
 
 
-def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int) -> xr.DataArray:
-    """Draw the contrasts for new words at every level from the prior, labeled as those of a fit."""
+def prior_answers(
+    spec: ModelSpec, frame: pd.DataFrame, contrasted: bool, draws: int, seed: int
+) -> dict[Key, np.ndarray]:
+    """Draw means or contrasts for new words from the prior, by level, name and label."""
     design = Design.of(spec, frame)
-    rows = asked_rows(design, "population", contrasted=True)
-    if not rows.keys:
-        raise no_contrasts(spec)
-    values = rows.linear.draws(design.prior_draws(draws, seed))[None]
-    return estimates.keyed_draws(values, rows.keys, "contrast", "population")
+    rows = asked_rows(design, "population", contrasted)
+    values = rows.linear.draws(design.prior_draws(draws, seed))
+    return dict(zip(rows.keys, values.T, strict=True))
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
@@ -150,7 +150,18 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
 
 def _log_priors(design: Design, draws: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the log densities of the priors whose width is a number of the model file."""
-    return {name: log_prior_draws(design, draws, name) for name in _fixed_widths(design.spec)}
+    flat = {name: values.reshape(len(values), -1) for name, values in draws.items()}
+
+    def log_prior(name: str) -> np.ndarray:
+        parameter = design.spec.parameters[name]
+        args = {
+            arg: flat[value][:, design.parent[name, arg]] if isinstance(value, str) else value
+            for arg, value in parameter.args.items()
+        }
+        density = DISTRIBUTIONS[parameter.distribution].log_density
+        return density(flat[name], **args).sum(axis=1)
+
+    return {name: log_prior(name) for name in _fixed_widths(design.spec)}
 
 
 def _fixed_widths(spec: ModelSpec) -> list[str]:
@@ -200,20 +211,3 @@ def _sensitivity(contrasts: xr.DataArray, log_density: np.ndarray, group: str) -
     density = xr.Dataset({"all": (("chain", "draw"), log_density.reshape(shape))})
     idata = xr.DataTree.from_dict({"posterior": values, f"log_{group}": density})
     return arviz.psense(idata, group=group)["contrast"].to_numpy()
-
-
-def log_prior_draws(design: Design, draws: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return the log prior density of all entries of a parameter, shape (draws,).
-
-    Its parents are given.
-    """
-    parameter = design.spec.parameters[name]
-    args = {
-        arg: draws[value].reshape(len(draws[value]), -1)[:, design.parent[name, arg]]
-        if isinstance(value, str)
-        else value
-        for arg, value in parameter.args.items()
-    }
-    density = DISTRIBUTIONS[parameter.distribution].log_density
-    assert density is not None
-    return density(draws[name].reshape(len(draws[name]), -1), **args).sum(axis=1)

@@ -1,16 +1,17 @@
 """The scales of a collapsed model, sampled by NUTS or by importance sampling.
 
-Effects follow from them exactly.
+Only this module calls nutpie by itself.
 
-Only this module calls nutpie by itself. The effects are drawn from the scales:
-`bayesbias.inference.effects`.
+Given the scales all effects are normal (`bayesbias.inference.likelihood`), and `with_effects` draws
+one of them for each draw of the scales. Scales are some twenty numbers a draw, effects of
+attributes a thousand. A seed gives the same effects again, so that a fit holds the scales alone.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +286,43 @@ def labelled(design: Design, values: Mapping[str, np.ndarray], chains: int) -> x
             coords |= {dim: design.coords[dim] for dim in parameter.dims}
     draws = range(own.shape[1])
     return xr.Dataset(variables, {**coords, "chain": range(chains), "draw": draws})
+
+
+def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
+    """Return draws of the scales together with one of the effects for each.
+
+    Parameters
+    ----------
+    posterior : Dataset
+    reduced : Collapsed
+    seed : int
+        Of the random numbers of the fit. It always gives the same effects.
+
+    Raises
+    ------
+    FitError
+        If the noise goes to zero.
+    """
+    draws = joined_draws(posterior, reduced.scales)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    try:
+        draws |= reduced.draw_effects(reduced.joined(draws), rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
+            "two sets?"
+        ) from None
+    return labelled(reduced.design, draws, posterior.sizes["chain"])
+
+
+def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return draws of some parameters with chains joined, to be read and not to be written into."""
+    out = {}
+    for name in names:
+        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+        out[name] = values.reshape((-1, *values.shape[2:]))
+        out[name].flags.writeable = False
+    return out
 
 
 def sample_theta(

@@ -73,11 +73,9 @@ def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple
 
     Where that is known.
     """
-    by = []
-    for end in (low, high):
-        error = getattr(row, f"mcse_{end.removeprefix('hpdi_')}", None)
-        by.append(0.0 if error is None or error != error else 2 * float(error))
-    return float(getattr(row, low)) - by[0], float(getattr(row, high)) + by[1]
+    errors = (getattr(row, f"mcse_{end.removeprefix('hpdi_')}", 0.0) for end in (low, high))
+    by_low, by_high = (2 * float(error) if error == error else 0.0 for error in errors)
+    return float(getattr(row, low)) - by_low, float(getattr(row, high)) + by_high
 
 
 class Verdict(enum.Enum):
@@ -129,32 +127,31 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
     return found.pop().value if len(found) == 1 else TOO_CLOSE
 
 
-def place(low: float, high: float, rope: float = ROPE) -> Verdict:
+def place(low: float, high: float, rope: float) -> Verdict:
     """Say where an interval lies against zero and the ROPE.
 
     Examples
     --------
-    >>> place(-0.09, -0.03), place(-0.01, 0.01)
+    >>> place(-0.09, -0.03, 0.02), place(-0.01, 0.01, 0.02)
     (<Verdict.BELOW: 'below'>, <Verdict.NEGLIGIBLE: 'negligible'>)
     """
-    rope = checks.positive(rope, "rope")
     if high < -rope:
         return Verdict.BELOW
     if low > rope:
         return Verdict.ABOVE
     if -rope <= low and high <= rope:
         return Verdict.NEGLIGIBLE
-    return side(low, high, Verdict.SLIGHTLY_BELOW, Verdict.SLIGHTLY_ABOVE)
+    if high < 0:
+        return Verdict.SLIGHTLY_BELOW
+    return Verdict.SLIGHTLY_ABOVE if low > 0 else Verdict.INCONCLUSIVE
 
 
-def side(
-    low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE
-) -> Verdict:
+def side(low: float, high: float) -> Verdict:
     """Say on which side of zero an interval lies, whatever the ROPE.
 
     Inconclusive where it includes zero.
     """
-    return below if high < 0 else above if low > 0 else Verdict.INCONCLUSIVE
+    return Verdict.BELOW if high < 0 else Verdict.ABOVE if low > 0 else Verdict.INCONCLUSIVE
 
 
 def sure_side(row: Any) -> Verdict | None:
@@ -175,22 +172,7 @@ def sides(
 
     Monte Carlo errors aside.
     """
-    found = [side(*sure_ends(row, low, high)) for row in rows.itertuples()]
-    below, above = (
-        [str(name) for name, own in zip(rows["name"], found, strict=True) if own is which]
-        for which in (Verdict.BELOW, Verdict.ABOVE)
-    )
-    return below, above
-
-
-def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> str:
-    """Say which rows of a contrast clearly point different ways; else empty.
-
-    A mean over them hides it.
-    """
-    nearer, farther = sides(rows, low, high)
-    return (
-        f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}"
-        if nearer and farther
-        else ""
-    )
+    out: dict[Verdict, list[str]] = {each: [] for each in Verdict}
+    for row in rows.itertuples():
+        out[side(*sure_ends(row, low, high))].append(str(row.name))
+    return out[Verdict.BELOW], out[Verdict.ABOVE]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.core.errors import FitError, InputError, nearest
+from bayesbias.core.formatting import some
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
 from bayesbias.wordlists.wordlist import CONNECTIONS
@@ -84,15 +85,10 @@ class Design:
                 hint = nearest(column, names)
                 if not spec.origin and not set(spec.units) <= set(names):  # another kind of table
                     hint = f"a row of it is one {' x '.join(spec.units)}"
-                raise InputError(
-                    "expected a table with all columns of the model; this one is missing",
-                    where=spec.label,
-                    found=column,
-                    valid=names,
-                    hint=hint,
-                )
+                problem = f"expected a table with the column {column!r}, got {some(names)}"
+                raise InputError(problem, where=spec.label, hint=hint)
         if len(frame) == 0:
-            raise FitError("the table has no rows; nothing to fit")
+            raise FitError(f"{spec.label}: expected a table with rows, got none")
         y = _numbers(frame, spec.outcome)
         covariates = {name: _numbers(frame, name) for name in spec.covariates()}
         coords: dict[str, list[str]] = {}
@@ -159,7 +155,7 @@ class Design:
         Connections come in their usual order.
         """
         if column not in self.codes:
-            raise FitError(f"results need the column {column!r}, which the table lacks")
+            raise FitError(f"{self.spec.label}: expected a table with the column {column!r}")
         if column == "connection":
             return self.coords[column], self.codes[column]
         import pandas as pd
@@ -361,7 +357,6 @@ class Design:
         ndarray, shape (..., n_pairs)
         """
         density = DISTRIBUTIONS[self.spec.likelihood].log_density
-        assert density is not None
         return density(self.y, mu=self.mean(draws), **self._noise_args(draws))
 
 
@@ -423,12 +418,9 @@ def _parent_map(
                     level = mapped[grid[position]]
                     break
             if level is None:
-                raise InputError(
-                    f"the dimension {dim!r} of {parent!r} does not follow from those of {child!r}",
-                    where=f"{spec.label}, [parameter.{child}]",
-                    found=list(up),
-                    valid=f"dims among {list(dims)}, or a column that one of them determines",
-                )
+                problem = f"expected dims of {parent!r} that those of {child!r} determine"
+                where = f"{spec.label}, [parameter.{child}]"
+                raise InputError(problem, where=where, found=dim, valid=dims)
         out = out * len(coords[dim]) + level
     return out
 

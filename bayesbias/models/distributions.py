@@ -33,7 +33,7 @@ class Distribution:
     args: tuple[str, ...]
     support: str  # "real", "positive" or "count"
     draw: Callable[..., np.ndarray]
-    log_density: Callable[..., np.ndarray] | None = None
+    log_density: Callable[..., np.ndarray]
     free: tuple[str, ...] = ()
     code: int | None = None
     noise: bool = False

@@ -193,7 +193,6 @@ class ModelSpec:
 
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
-        checks.choice(name, self.parameters, "parameter", "name")
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
     def label_columns(self) -> set[str]:
@@ -213,17 +212,12 @@ class ModelSpec:
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""
         order: list[str] = []
-
-        def visit(name: str) -> None:
-            parent = self.parameters[name].args.get("mu")
-            if isinstance(parent, str):
-                visit(parent)
-            if name not in order:
-                order.append(name)
-
         for name in self.mu:
-            visit(name)
-        return order
+            line = [name]
+            while isinstance(parent := self.parameters[line[-1]].args.get("mu"), str):
+                line.append(parent)
+            order += reversed(line)
+        return list(dict.fromkeys(order))
 
 
 def list_models() -> list[str]:
@@ -278,32 +272,26 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     }
     lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
     likelihood = str(lik.get("distribution", ""))
-    checks.known_keys(lik, lik, at, needed=("outcome", "distribution", "mu"))
     checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
     row = DISTRIBUTIONS[likelihood]
     args = [arg for arg in row.args if arg != "mu"]
     needed = ("outcome", "distribution", "mu", *(args or ["trials"]))
     checks.known_keys(lik, (*needed, "units"), at, needed=needed)
     here = f"{at}, key outcome"
-    outcome = _column(lik["outcome"], here)
-    trials = _column(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
+    outcome = checks.text(lik["outcome"], here)
+    trials = checks.text(lik["trials"], f"{at}, key trials") if "trials" in lik else ""
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
-    _refuse(outcome in dims, "the outcome cannot be a dimension of a parameter", here, outcome)
+    _expect(outcome not in dims, "a column that is no dimension of a parameter", here, outcome)
     for name in parameters:
-        taken = name in (*_TAKEN_DIMS, *dims, outcome)
-        message = "a parameter cannot have the name of a dimension or of the outcome"
-        _refuse(taken, message, f"{where}, [parameter.{name}]", name)
-    mu = _strings(lik["mu"], f"{at}, key mu")
-    units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
-    _refuse(not mu, "the mean needs at least one parameter", f"{at}, key mu", [])
-    _refuse(not units, "must name at least one column", f"{at}, key units", [])
+        met = name not in (*_TAKEN_DIMS, *dims, outcome)
+        what = "a name that is neither a dimension nor the outcome"
+        _expect(met, what, f"{where}, [parameter.{name}]", name)
+    mu = _strings(lik["mu"], f"{at}, key mu", 1)
+    units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units", 1)
     noise = {arg: _argument(lik[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in args}
-    for key, names in (("mu", mu), *((arg, [value]) for arg, value in noise.items())):
-        for name in names:
-            if isinstance(name, str):
-                checks.choice(name, parameters, "parameter", f"{at}, key {key}")
-    at = f"{where}, [results]"
-    results = _results(raw["results"], at) if "results" in raw else RESULTS_OF_PAIRS
+    results = RESULTS_OF_PAIRS
+    if "results" in raw:
+        results = _results(raw["results"], f"{where}, [results]")
     spec = ModelSpec(
         name=raw["name"],
         description=raw["description"],
@@ -326,59 +314,43 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     return spec
 
 
-def _refuse(
-    bad: bool, message: str, where: str, found: Any = None, hint: str | None = None
-) -> None:
-    if bad:
-        raise InputError(message, where=where, found=found, hint=hint)
+def _expect(met: bool, what: str, where: str, found: Any, hint: str | None = None) -> None:
+    """Refuse what a file says unless it is as expected."""
+    if not met:
+        raise InputError(f"expected {what}", where=where, found=found, hint=hint)
 
 
-def _strings(value: Any, where: str) -> tuple[str, ...]:
-    return checks.distinct(checks.texts(value, where), "an entry", where)
-
-
-def _column(value: Any, where: str, of: str = "") -> str:
-    bad = not isinstance(value, str) or not value
-    _refuse(bad, f"must be the name of a column{of}", where, value)
-    return str(value)
+def _strings(value: Any, where: str, least: int = 0) -> tuple[str, ...]:
+    return checks.distinct(checks.texts(value, where, least), "an entry", where)
 
 
 def _results(table: Any, at: str) -> Results:
-    checks.known_keys(
-        checks.table(table, at),
-        ("group", "fixed", "level", "estimand", "between"),
-        at,
-        needed=("group",),
-    )
-
-    group = _column(table["group"], f"{at}, key group")
+    known = ("group", "fixed", "level", "estimand", "between")
+    checks.known_keys(checks.table(table, at), known, at, needed=("group",))
+    group = checks.text(table["group"], f"{at}, key group")
     levels, estimands = dict[str, Level](), dict[str, tuple[str, ...]]()
-    for kind, needed, more in (
-        ("level", ("by", "held"), ("population",)),
-        ("estimand", ("held",), ()),
-    ):
+    for kind, keys in (("level", ("held", "by", "population")), ("estimand", ("held",))):
         found = checks.table(table.get(kind, {}), f"{at}, key {kind}")
         for name, own in found.items():
             here = f"{at[:-1]}.{kind}.{name}]"
-            taken = name in ("overall", "population", "listed_words", *BETWEEN)
-            _refuse(taken, "this name is taken", here, name)
-            checks.known_keys(checks.table(own, here), (*needed, *more), here, needed=needed)
+            taken = ("overall", "population", "listed_words", *BETWEEN)
+            _expect(name not in taken, "a name that is not taken", here, name)
+            checks.known_keys(checks.table(own, here), keys, here, needed=keys[:2])
             held = _strings(own["held"], f"{here}, key held")
             if kind == "level":
-                by = _column(own["by"], f"{here}, key by")
+                by = checks.text(own["by"], f"{here}, key by")
                 levels[name] = Level(by, held, own.get("population") is not False)
             else:
                 estimands[name] = held
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
-    between = table.get("between", "")
-    if between:
+    if between := table.get("between", ""):
         checks.choice(between, levels, "level", f"{at}, key between")
     return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands, between)
 
 
 def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.table(table, at)
-    _refuse(not name.isidentifier(), "a parameter's name must be a plain identifier", at, name)
+    _expect(name.isidentifier(), "a plain identifier as the name of a parameter", at, name)
     distribution = table.get("distribution")
     of_parameters = [one for one, about in DISTRIBUTIONS.items() if about.support != "count"]
     checks.choice(distribution, of_parameters, "distribution", f"{at}, key distribution")
@@ -387,14 +359,14 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     checks.known_keys(table, keys, at, needed=("distribution", *row.args))
     times = table.get("times")
     if times is not None:
-        _column(times, f"{at}, key times", " of numbers")
+        checks.text(times, f"{at}, key times")
     dims = _strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
-        _refuse(dim in _TAKEN_DIMS, "this dimension is taken by the draws", f"{at}, key dims", dim)
+        met = dim not in _TAKEN_DIMS
+        _expect(met, "a dimension other than those of the draws", f"{at}, key dims", dim)
     only = dict(checks.table(table.get("only", {}), f"{at}, key only"))
     for column, label in only.items():
-        bad = not isinstance(label, str) or not label
-        _refuse(bad, f"{column} must be a label of that column", f"{at}, key only", label)
+        checks.text(label, f"{at}, key only, {column}")
     args = {
         arg: _argument(table[arg], arg in row.positive_args, f"{at}, key {arg}") for arg in row.args
     }
@@ -404,9 +376,8 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
 def _argument(value: Any, positive: bool, at: str) -> float | str:
     if isinstance(value, str):
         return value
-    expected = f"expected a finite number up to {_LARGEST:g} or the name of a parameter"
-    number = checks.is_number(value)
-    _refuse(not number or not abs(value) <= _LARGEST, expected, at, value)
+    what = f"a finite number up to {_LARGEST:g} or the name of a parameter"
+    _expect(checks.is_number(value) and abs(value) <= _LARGEST, what, at, value)
     return checks.positive(value, at) if positive else float(value)
 
 
@@ -415,46 +386,39 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
     used: set[str] = set()
     parameters = spec.parameters
 
-    def visit(name: str, path: tuple[str, ...] = ()) -> None:
+    def visit(name: str, at: str, path: tuple[str, ...] = ()) -> bool:
+        """Visit a parameter and those it depends on; return whether it is positive."""
+        own = parameters[checks.choice(name, parameters, "parameter", at)]
         circle = " -> ".join((*path, name))
-        _refuse(name in path, "parameters depend on each other in a circle", where, circle)
+        _expect(name not in path, "parameters that depend on none in a circle", where, circle)
         used.add(name)
-        own = parameters[name]
         for arg, value in own.args.items():
             if isinstance(value, str):
-                at = f"{where}, [parameter.{name}], key {arg}"
-                checks.choice(value, parameters, "parameter", at)
-                positive = parameters[value].positive
-                bad = arg in DISTRIBUTIONS[own.distribution].positive_args and not positive
-                _refuse(bad, f"{arg} needs a positive parameter; {value!r} may be negative", at)
-                bad = arg == "mu" and not own.positive and positive
-                _refuse(bad, "a mean must be free to be negative", at, value)
-                visit(value, (*path, name))
+                here = f"{where}, [parameter.{name}], key {arg}"
+                positive = visit(value, here, (*path, name))
+                met = positive or arg not in DISTRIBUTIONS[own.distribution].positive_args
+                _expect(met, "a positive parameter", here, value)
+                met = not positive or arg != "mu" or own.positive
+                _expect(met, "a parameter that may be negative", here, value)
+        return own.positive
 
+    at = f"{where}, [likelihood], key"
     for name in spec.mu:
-        visit(name)
-        bad, at = parameters[name].positive, f"{where}, [likelihood], key mu"
-        _refuse(bad, "a term of the mean must be free to be negative", at, name)
+        _expect(not visit(name, f"{at} mu"), "a term that may be negative", f"{at} mu", name)
+    for arg, value in spec.noise.items():
+        if isinstance(value, str):
+            _expect(visit(value, f"{at} {arg}"), "a positive parameter", f"{at} {arg}", value)
     labels = {spec.outcome, *spec.units, *(dim for p in parameters.values() for dim in p.dims)}
     for name, own in parameters.items():
         at, times, mean = f"{where}, [parameter.{name}], key", own.covariate, own.args.get("mu")
         if times is not None:
-            bad = name not in spec.mu or isinstance(mean, str)
-            message = (
-                "only a term of the mean around a number may be multiplied by a column of the table"
-            )
-            _refuse(bad, message, f"{at} times", name, nearest(times, list(parameters)))
-            message = "must be a column of numbers; this column holds labels, or the outcome"
-            _refuse(times in labels, message, f"{at} times", times)
-        bad = bool(own.only) and (name not in spec.mu or not spec.is_random(name) or mean != 0)
-        message = (
-            "only a term of the mean with an SD of its own around zero may be left out of rows"
-        )
-        _refuse(bad, message, f"{at} only", name)
-    for arg, value in spec.noise.items():
-        if isinstance(value, str):
-            visit(value)
-            bad, at = not parameters[value].positive, f"{where}, [likelihood], key {arg}"
-            _refuse(bad, f"{arg} needs a positive parameter", at, value)
+            met, what = name in spec.mu and not isinstance(mean, str), "a term of the mean around"
+            what += " a number, which alone may be multiplied by a column of the table"
+            _expect(met, what, f"{at} times", name, nearest(times, list(parameters)))
+            what = "a column of numbers, not of labels or the outcome"
+            _expect(times not in labels, what, f"{at} times", times)
+        met = not own.only or (name in spec.mu and spec.is_random(name) and mean == 0)
+        what = "a term of the mean with an SD of its own around zero, which alone some rows lack"
+        _expect(met, what, f"{at} only", name)
     unused = [name for name in parameters if name not in used]
-    _refuse(bool(unused), "parameters are never used", where, unused)
+    _expect(not unused, "parameters that are all used", where, unused)

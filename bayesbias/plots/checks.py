@@ -2,7 +2,6 @@
 
 import math
 import os
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,19 +10,15 @@ from matplotlib.axes import Axes
 from scipy.ndimage import gaussian_filter1d
 
 from bayesbias.core import checks
-from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import number_of, percent
 from bayesbias.inference.cross_validation import replicated
-from bayesbias.inference.estimands import mean_rows
-from bayesbias.inference.estimates import chosen_rows, keys_of_rows
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import (
     fits_usual_pairs,
     predictive_of_pairs,
-    prior_contrasts,
+    prior_answers,
     usual_pairs,
 )
-from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.plots import forest as forests, style
 from bayesbias.plots.style import COLOR, FAINT, HATCHED, INK, styled
@@ -148,7 +143,7 @@ def plot_priors(
     spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
     frame = _one_pair_each(spec) if fit is None else fit.table
     checks.columns(frame, ("connection",), f"model {spec.name}", "a model of distances")
-    means = _prior_means(spec, frame)
+    means = _overall_prior(spec, frame)
     predictive = predictive_of_pairs(spec, frame, seed=0)
     name, prior, posterior = _contrast(spec, fit)
     rows = [*means, *([name] if name else [])]
@@ -213,12 +208,10 @@ def _contrast(spec: ModelSpec, fit: BiasFit | None) -> tuple[str, Any, Any]:
     """Return the first overall contrast and its draws before and after the data, if any."""
     if fit is None and not fits_usual_pairs(spec):
         return "", None, None
-    table = usual_pairs(spec) if fit is None else fit.table
-    try:
-        chosen = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed=0), level="overall")
-    except FitError:  # a table of one connection
+    drawn = _overall_prior(spec, usual_pairs(spec) if fit is None else fit.table, contrasted=True)
+    if not drawn:  # a table of one connection
         return "", None, None
-    name, prior = keys_of_rows(chosen, "contrast")[0][0], chosen.to_numpy()[0, :, 0]
+    name, prior = next(iter(drawn.items()))
     if fit is None:
         return name, prior, None
     draws = fit.draws_of("contrasts", level="overall", estimand="population")
@@ -239,12 +232,12 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
     return pd.DataFrame(labels | dict.fromkeys(lacking, "any") | {spec.outcome: 1.0})
 
 
-def _prior_means(spec: ModelSpec, frame: pd.DataFrame) -> Mapping[str, np.ndarray]:
-    """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
-    design = Design.of(spec, frame)
-    rows = mean_rows(design, "population").at("overall")
-    values = rows.linear.draws(design.prior_draws(_PRIOR_DRAWS, seed=0))
-    return dict(zip([key[2] for key in rows.keys], values.T, strict=True))
+def _overall_prior(
+    spec: ModelSpec, frame: pd.DataFrame, contrasted: bool = False
+) -> dict[str, np.ndarray]:
+    """Draw the overall means, as `BiasFit.summary` defines them, or contrasts from the prior."""
+    drawn = prior_answers(spec, frame, contrasted, _PRIOR_DRAWS, seed=0)
+    return {label: values for (level, _, label), values in drawn.items() if level == "overall"}
 
 
 def _ridge_axis(ax: Axes | None, names: list[str], span: tuple[float, float]) -> Axes:

@@ -396,7 +396,6 @@ def mac(
     >>> round(result.value, 3), result.n["averages"], result.t is None
     (0.98, 45, True)
     """
-    import pandas as pd
     from scipy import stats
 
     checks.choice(convention, CONVENTIONS, "convention")
@@ -417,7 +416,7 @@ def mac(
     key, by_set = ["protected_word", "attribute"], ["protected_word", "attribute_class"]
     sets = grid.frame[["attribute_class", "attribute"]].drop_duplicates()
     pairs = grid.frame[[*key, "distance"]].merge(sets, on="attribute")
-    pairs = pairs[pairs["protected_word"].isin(chosen)].assign(distance_against=pd.NA)
+    pairs = pairs[pairs["protected_word"].isin(chosen)].assign(distance_against=math.nan)
     if other is not None:
         second = other.frame.set_index(key)["distance"]
         pairs["distance_against"] = second.reindex(pairs[key]).to_numpy()
@@ -430,7 +429,6 @@ def mac(
     if pairs.empty:
         in_both = "" if other is None else f" in common with {other.name}"
         raise InputError(f"expected pairs{in_both}, got none", where=grid.name)
-    pairs["distance_against"] = pairs["distance_against"].astype("Float64")
     groups = pairs.groupby(by_set, sort=False)
     averages = groups[["distance", "distance_against"]].mean().reset_index()
     by_class = convention == "class_means"
@@ -443,7 +441,7 @@ def mac(
     if other is not None:
         against_value = math.fsum(mean_of["distance_against"]) / len(mean_of)
         compared |= {"against": against_value, "difference": value - against_value}
-        changes = (averages["distance"] - averages["distance_against"]).to_numpy(dtype=float)
+        changes = (averages["distance"] - averages["distance_against"]).to_numpy()
         compared["df"] = len(changes) - 1
         if len(changes) > 1 and float(np.std(changes, ddof=1)) > ROUNDING:
             test = stats.ttest_1samp(np.sort(changes), 0.0)

@@ -372,13 +372,8 @@ def ect(
     )
     if value is None:
         notes = ["all attributes are equally near to a class, so there is no correlation", *notes]
-    ranks = [*map(_ranks, cosines)]
-    numbers = {
-        "cosine_x": cosines[0],
-        "cosine_y": cosines[1],
-        "rank_x": ranks[0],
-        "rank_y": ranks[1],
-    }
+    names = ("cosine_x", "cosine_y", "rank_x", "rank_y")
+    numbers = dict(zip(names, [*cosines, *map(_ranks, cosines)], strict=True))
     return Score(
         name="ect",
         label="rank correlation",
@@ -622,6 +617,7 @@ class Vectors:
     name: str
     of: dict[str, Array]
     missing: tuple[str, ...]
+    composed: tuple[str, ...]
     notes: list[str]
 
     def known(self, words: Iterable[str], what: str) -> list[str]:
@@ -656,8 +652,10 @@ def vectors_of(embedding: Any, words: Iterable[str], unit: bool = True) -> Vecto
         raise InputError(bad, where=f"embedding {held.name!r}")
     if unit:
         array = array / lengths[:, None]
-    missing = tuple(w for w in asked if w not in set(present))
-    return Vectors(held.name, dict(zip(present, array, strict=True)), missing, notes)
+    of = dict(zip(present, array, strict=True))
+    missing = tuple(w for w in asked if w not in of)
+    composed = tuple(w for w in asked if w in held.composed)
+    return Vectors(held.name, of, missing, composed, notes)
 
 
 def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:

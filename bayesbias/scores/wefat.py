@@ -15,8 +15,6 @@ import numpy as np
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.embeddings.embedding import Embedding
-from bayesbias.embeddings.loading import load_embedding
 from bayesbias.scores.resampling import Array
 from bayesbias.scores.score import ROUNDING, Score
 from bayesbias.scores.vectors import classes_of_list, vectors_of
@@ -100,10 +98,7 @@ def wefat_score(
     in_sets = list(dict.fromkeys(word for c in pair for word in c.protected))
     wanted = [word for word in chosen.values if word not in in_sets]
     every = [*in_sets, *wanted]
-    loaded = (
-        embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
-    )
-    held = vectors_of(loaded, every)
+    held = vectors_of(embedding, every)
     kept, doubled = _once(held.known(wanted, "word with the covariate"), held.of)
     sides = held.of_classes(pair)
     near, far = (held.rows(kept) @ held.rows(sorted(side)).T for side in sides)
@@ -115,7 +110,7 @@ def wefat_score(
     told = {
         "words of the two sets are not scored:": [w for w in chosen.values if w in in_sets],
         f"no {chosen.name} is given of": chosen.without,
-        "built from subwords:": [w for w in every if w in loaded.composed],
+        "built from subwords:": held.composed,
         "no score, since their cosines do not vary:": table["word"][still],
     }
     notes = [f"{what} {some(words)}" for what, words in told.items() if len(words)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
-from bayesbias.inference.view import View, disagreement
+from bayesbias.inference.view import View, sides
 from bayesbias.studies.common import listing, number_of, text
 from bayesbias.sweeps.plan import LABELS
 
@@ -154,11 +154,11 @@ def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
     names = _names(known.set_index("cell"))
     classes = classes[classes["cell"].isin(known["cell"])]
     classes = classes.astype({name: float for name in classes if "distance_" in name})
-    said = [
-        f"{names[cell]} ({how})"
-        for cell, rows in classes.groupby("cell", sort=False)
-        if (how := disagreement(rows, "distance_low", "distance_high"))
-    ]
+    said = []
+    for cell, rows in classes.groupby("cell", sort=False):
+        nearer, farther = map(", ".join, sides(rows, "distance_low", "distance_high"))
+        if nearer and farther:
+            said.append(f"{names[cell]} (nearer for {nearer}, farther for {farther})")
     return (
         [f"Classes differ in direction in {number_of(len(said), 'cell')}: {listing(said)}."]
         if said

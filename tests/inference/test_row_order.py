@@ -7,9 +7,8 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.inference.cross_validation import with_pointwise
-from bayesbias.inference.estimates import keys_of_rows
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.priors import prior_contrasts
+from bayesbias.inference.priors import prior_answers
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -85,9 +84,7 @@ def test_priors_do_not_depend_on_the_order_of_rows():
     table = grid()
     found = []
     for frame in (table, otherwise(table, 4)):
-        drawn = prior_contrasts(load_model("default"), frame, 200, 3)
-        keys = keys_of_rows(drawn, "level", "name", "contrast")
-        found.append(dict(zip(keys, drawn.to_numpy()[0].T, strict=True)))
+        found.append(prior_answers(load_model("default"), frame, True, 200, 3))
     assert found[0].keys() == found[1].keys()
     for key, values in found[0].items():
         np.testing.assert_allclose(values, found[1][key], atol=1e-12)

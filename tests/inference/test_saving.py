@@ -77,6 +77,6 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
     (tmp_path / "noise.nc").write_bytes(np.random.default_rng(1).bytes(4000))
     refused(tmp_path / "noise.nc", "cannot be read as netCDF")
     xr.Dataset({"x": ("a", [1.0, 2.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    refused(tmp_path / "other.nc", "not a bayesbias fit")
+    refused(tmp_path / "other.nc", "expected a fit, got another netCDF file")
     (tmp_path / "short.nc").write_bytes(saved.read_bytes()[:500])
     refused(tmp_path / "short.nc", "cannot be read as netCDF")

@@ -183,7 +183,10 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
     from bayesbias.inference.likelihood import NotCollapsible, collapse
 
     row = Distribution(
-        ("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size)
+        ("alpha", "beta"),
+        "positive",
+        lambda r, alpha, beta, size: beta * r.weibull(alpha, size),
+        lambda x, alpha, beta: stats.weibull_min(alpha, scale=beta).logpdf(x),
     )
     monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
     spec = own(
@@ -204,6 +207,7 @@ def test_a_row_says_which_arguments_are_positive(monkeypatch):
         ("low", "width"),
         "positive",
         lambda r, low, width, size: low + width * r.random(size),
+        lambda x, low, width: stats.uniform(low, width).logpdf(x),
         free=("low",),
     )
     monkeypatch.setitem(DISTRIBUTIONS, "Shifted", row)
@@ -223,7 +227,7 @@ def test_a_row_says_which_arguments_are_positive(monkeypatch):
     ):
         spec("-1", "-1")
     with pytest.raises(
-        InputError, match="width needs a positive parameter; 'connection_mean' may be negative"
+        InputError, match="key width: expected a positive parameter, got 'connection_mean'"
     ):
         spec("-1", '"connection_mean"')
     for own_row in DISTRIBUTIONS.values():

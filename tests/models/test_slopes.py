@@ -83,13 +83,13 @@ def test_the_mean_gains_covariate_times_slope():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("distance",), r"must be a column of numbers.*got 'distance'"),
+        (("distance",), r"expected a column of numbers.*got 'distance'"),
         (("attribute",), "column of numbers"),
         (("",), "covariate"),
         ((3,), "covariate"),
         (("age", ["connection", "connection"]), "by and varying"),
         (("age", [()]), "by"),
-        (("age", ["chain"]), "taken by the draws"),
+        (("age", ["chain"]), "other than those of the draws"),
     ],
 )
 def test_what_cannot_be_is_refused(arguments, said):

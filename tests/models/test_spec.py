@@ -98,7 +98,7 @@ BAD = {
         [("mu = 1\n", 'mu = "word_by_connection"\n')],
         ["circle", "word_by_connection -> connection_mean -> word_by_connection"],
     ),
-    "unused": ([('"attribute_effect", "shift"]', '"attribute_effect"]')], ["never used", "shift"]),
+    "unused": ([('"attribute_effect", "shift"]', '"attribute_effect"]')], ["all used", "shift"]),
     "noise that may be negative": (
         [('sigma = "sigma"', 'sigma = "shift"')],
         ["[likelihood], key sigma", "positive", "shift"],
@@ -109,7 +109,7 @@ BAD = {
     ),
     "no term in the mean": (
         [('["word_by_connection", "attribute_effect", "shift"]', "[]")],
-        ["[likelihood], key mu", "at least one"],
+        ["[likelihood], key mu", "1 or more"],
     ),
     "negative spread": (
         [("sigma = 0.3", "sigma = -0.3")],
@@ -155,9 +155,9 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ('times = "frequency"', 'times = ""', ["key times", "column of numbers"]),
-        ('times = "frequency"', 'times = "attribute"', ["holds labels", "attribute"]),
-        ('times = "frequency"', 'times = "distance"', ["holds labels, or the outcome"]),
+        ('times = "frequency"', 'times = ""', ["key times", "non-empty"]),
+        ('times = "frequency"', 'times = "attribute"', ["not of labels", "attribute"]),
+        ('times = "frequency"', 'times = "distance"', ["not of labels or the outcome"]),
     ],
 )
 def test_what_cannot_be_multiplied_is_refused(old, new, parts):
@@ -196,7 +196,7 @@ def test_the_outcome_is_no_dimension():
         '"protected_word", "connection"', '"distance", "connection"'
     )
     with pytest.raises(
-        InputError, match="the outcome cannot be a dimension of a parameter, got 'distance'"
+        InputError, match="a column that is no dimension of a parameter, got 'distance'"
     ):
         parse_model(text.encode(), "own.toml")
 
@@ -212,9 +212,13 @@ def test_the_outcome_is_no_dimension():
         (
             "attribute_effect",
             "only = { attribute_kind = 1 }",
-            ["key only", "attribute_kind must be a label"],
+            ["key only, attribute_kind", "got 1"],
         ),
-        ("attribute_effect", 'only = { attribute_kind = "" }', ["key only", "must be a label"]),
+        (
+            "attribute_effect",
+            'only = { attribute_kind = "" }',
+            ["key only, attribute_kind", "non-empty"],
+        ),
         (
             "word_by_connection",
             ONLY,

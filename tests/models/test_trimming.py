@@ -46,13 +46,13 @@ def test_results_are_read_and_have_defaults():
         (
             'group = "kind"',
             "group = 3",
-            r"own.toml, \[results\], key group: must be the name of a column",
+            r"own.toml, \[results\], key group: expected a non-empty string",
         ),
         ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
         ("fixed", "fixd", r"unknown key.*'fixd'.*Did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
         ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
-        ("new_days", "population", r"\[results.estimand.population\]: this name is taken"),
+        ("new_days", "population", r"\[results.estimand.population\]: expected a name that is not taken"),
         (
             '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
             "level = 3",

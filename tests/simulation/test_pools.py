@@ -182,7 +182,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         ({"human": 3}, r"pools with human words.*got 'human = 3'"),
         ({"words": [3, 3, 3]}, "one number, or one for each"),
         ({"methods": ["momnets"]}, r"unknown method.*Did you mean 'moments'"),
-        ({"methods": ["sentence"]}, r"this one is missing.*attribute_template"),
+        ({"methods": ["sentence"]}, "with the column 'attribute_template'"),
         ({"tables": 0}, r"tables: expected"),
     ],
 )

@@ -1,67 +1,25 @@
-"""The effects of a fit with an exact reduction, and its file.
+"""A fit as a netCDF file: what was sampled, the table, the model and the provenance.
 
-Given the scales all effects are normal (`bayesbias.inference.likelihood`), and one draw of them
-belongs to each draw of the scales. Scales are some twenty numbers a draw, effects of attributes a
-thousand. A seed gives the same effects again, so that a fit and its file hold the scales alone.
+Effects and pointwise values are made again when they are read: a seed gives the same ones.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias.core.errors import FitError, InputError
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, guarded, path_of, whole_file
-from bayesbias.inference.likelihood import Collapsed
-from bayesbias.inference.sampling import labelled
 from bayesbias.models.spec import ModelSpec, parse_model
 from bayesbias.tables.reading import with_repeats_noted
 
 if TYPE_CHECKING:
     from bayesbias.inference.posterior import BiasFit
-
-
-def with_effects(posterior: xr.Dataset, reduced: Collapsed, seed: int) -> xr.Dataset:
-    """Return draws of the scales together with one of the effects for each.
-
-    Parameters
-    ----------
-    posterior : Dataset
-    reduced : Collapsed
-    seed : int
-        Of the random numbers of the fit. It always gives the same effects.
-
-    Raises
-    ------
-    FitError
-        If the noise goes to zero.
-    """
-    draws = joined_draws(posterior, reduced.scales)
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-    try:
-        draws |= reduced.draw_effects(reduced.joined(draws), rng)
-    except np.linalg.LinAlgError:
-        raise FitError(
-            "the noise goes to zero: do some rows repeat others exactly, such as words that are in "
-            "two sets?"
-        ) from None
-    return labelled(reduced.design, draws, posterior.sizes["chain"])
-
-
-def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Return draws of some parameters with chains joined, to be read and not to be written into."""
-    out = {}
-    for name in names:
-        values = posterior[name].transpose("chain", "draw", ...).to_numpy()
-        out[name] = values.reshape((-1, *values.shape[2:]))
-        out[name].flags.writeable = False
-    return out
 
 
 _VALID = "a file written by BiasFit.save"
@@ -119,7 +77,7 @@ def read_fit(
         idata = opened.load()
     groups = {"posterior", "sample_stats", "table"}
     if not groups <= set(idata.children) or "bayesbias" not in idata.attrs:
-        raise InputError("is a netCDF file, but not a bayesbias fit", where=where, valid=_VALID)
+        raise InputError("expected a fit, got another netCDF file", where=where, valid=_VALID)
     with guarded(where, "is not a complete fit", valid=_VALID):
         about = json.loads(idata.attrs.pop("bayesbias"))
         provenance = about["provenance"]
