@@ -119,8 +119,7 @@ def debias(method: str, out: Path, **given: Any) -> None:
     if given["embedding"] is None or given["wordlist"] is None:
         raise InputError("expected --embedding and --wordlist, got less")
     listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])
-    in_sets = [word for group in listed.definitional_sets for word in group]
-    wanted = list(dict.fromkeys([*listed.words, *in_sets])) if given["words"] == "listed" else None
+    wanted = shared.every_word(listed) if given["words"] == "listed" else None
     vectors = shared.vectors_of(given, wanted)
     if wanted is not None and vectors.open_vocabulary:
         vectors = dataclasses.replace(vectors, lookup=None)

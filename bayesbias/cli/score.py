@@ -38,8 +38,7 @@ def score(scores: str | None, classes: str | None, **given: Any) -> None:
     words = vectors = None
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")
-        in_sets = [word for group in words.definitional_sets for word in group]
-        vectors = shared.vectors_of(given, list(dict.fromkeys([*words.words, *in_sets])))
+        vectors = shared.vectors_of(given, shared.every_word(words))
         table = bb.distance_table(vectors, words)
     else:
         table = shared.table_of(given)
@@ -80,18 +79,22 @@ def _screen(
 
     from bayesbias.core.packages import own_version
     from bayesbias.core.sections import Interpretation
-    from bayesbias.inference.view import View
-    from bayesbias.output.terminal import interpretation_text, table_lines
+    from bayesbias.output.terminal import interpretation_text
     from bayesbias.studies.common import listing, number_of
 
-    titles = []
+    rows: list[dict[str, Any]] = []
+    notes: dict[str, list[str]] = {}
+    for name, error in left_out.items():
+        reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
+        notes.setdefault(f"left out: {reason}", []).append(SCORES[name].title)
     for result in results:
+        about = SCORES[result.name]
         of = f" {result.data.split(' of ')[0]}" if result.name == "sc_weat" else ""
-        titles.append(f"{SCORES[result.name].title}{of}")
-    keys = ("value", "low", "high", "p_value", "seed")
-    frame = pd.DataFrame([{key: getattr(result, key) for key in keys} for result in results])
-    frame.insert(0, "score", titles)
-    frame["reads"] = [SCORES[result.name].reading(result.value) for result in results]
+        title, reads = f"{about.title}{of}", about.reading(result.value)
+        rows.append({**result.as_dict(), "score": title, "reads": reads})
+        for note in result.notes:
+            notes.setdefault(note, []).append(title)
+    frame = pd.DataFrame(rows)
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
     lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]
@@ -99,14 +102,7 @@ def _screen(
         (x, y), sets = two.classes, two.details.get("attribute_sets", two.classes)
         a, b = (f"attributes of {s}" if s in (x, y) else s for s in sets)
         lines.append(f"X: {x}, Y: {y}, A: {a}, B: {b}")
-    lines += ["", *table_lines(frame, COLUMNS, View(prob=given["prob"])), ""]
-    notes: dict[str, list[str]] = {}
-    for name, error in left_out.items():
-        reason = "; ".join(filter(None, (error.parts["problem"], error.parts["hint"])))
-        notes.setdefault(f"left out: {reason}", []).append(SCORES[name].title)
-    for title, result in zip(titles, results, strict=True):
-        for note in result.notes:
-            notes.setdefault(note, []).append(title)
+    lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"]), ""]
     tested = frame[frame["p_value"].notna()]
     low = tested["p_value"] < ALPHA
     said = [

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
     from bayesbias.inference.view import View
     from bayesbias.tables.pair_table import PairTable
+    from bayesbias.wordlists.wordlist import WordList
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
@@ -217,6 +218,11 @@ def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> Embeddi
     )
 
 
+def every_word(listed: WordList) -> list[str]:
+    """Return the words of a list, with those of its definitional sets."""
+    return list(dict.fromkeys([*listed.words, *sum(listed.definitional_sets, ())]))
+
+
 def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
     import bayesbias as bb
     from bayesbias.tables.counts import pool_of
@@ -265,12 +271,6 @@ def slopes_of(asked: Sequence[str], columns: Container[str] = ()) -> dict[str, l
         else:
             out[name] = [group.strip() for group in by.split(",")]
     return out
-
-
-def arguments() -> list[str]:
-    """Return the arguments of the command that runs."""
-    context = click.get_current_context(silent=True)
-    return [] if context is None else list(context.find_root().meta.get("bayesbias.arguments", []))
 
 
 def inputs() -> dict[str, Any]:
@@ -326,7 +326,7 @@ def show(
                 result,
                 out,
                 view=view,
-                command=arguments(),
+                command=context.find_root().meta["bayesbias.arguments"],
                 inputs=inputs(),
                 figures=formats,
                 force=given["force"],

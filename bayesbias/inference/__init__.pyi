@@ -1,3 +1,2 @@
 from .cross_validation import loo as loo
 from .fitting import build as build
-from .view import ROPE as ROPE

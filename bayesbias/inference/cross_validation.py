@@ -129,10 +129,8 @@ def loo(fit: BiasFit) -> Any:
 
     sizes = fit.sampled["posterior"].sizes
     if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
-        raise FitError(
-            f"loo: expected {LEAST_TO_SMOOTH} draws or more, got "
-            f"{sizes['chain'] * sizes['draw']}. Raise draws."
-        )
+        n = sizes["chain"] * sizes["draw"]
+        raise FitError(f"loo: expected {LEAST_TO_SMOOTH} draws or more, got {n}")
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is
         # printed.

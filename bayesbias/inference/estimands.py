@@ -183,10 +183,8 @@ def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> Non
 
 def no_contrasts(spec: ModelSpec) -> FitError:
     """Say that a table has nothing to contrast."""
-    return FitError(
-        f"contrasts: the table has no two {spec.results.group}s that are contrasted; see means() "
-        f"and summary()"
-    )
+    what = f"two {spec.results.group}s that are contrasted"
+    return FitError(f"contrasts: expected a table with {what}, got none. See means() and summary()")
 
 
 def levels_of(design: Design, estimand: str) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
@@ -292,9 +290,9 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
     """
     spec, single = design.spec, estimand == "one_new_pair"
     if not about_pairs(spec):
-        raise FitError(f"{estimand} needs pairs of a word and an attribute, unlike {spec.label}")
+        raise FitError(f"{estimand}: expected a model of words and attributes, got {spec.label}")
     if single and spec.likelihood != "Normal":
-        raise FitError(f"{estimand} needs normal noise, and {spec.label} has another")
+        raise FitError(f"{estimand}: expected normal noise, got {spec.likelihood} of {spec.label}")
     connections, connection = design.labels(spec.results.group)
     word, attribute = design.labels(_WORD)[1], design.labels(_ATTRIBUTE)[1]
     used = sorted(spec.label_columns())

@@ -107,7 +107,8 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     """
     chains, length = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
     if chains * length < LEAST_TO_SMOOTH:
-        raise FitError(f"prior sensitivity needs {LEAST_TO_SMOOTH} draws or more, of all chains")
+        n = chains * length
+        raise FitError(f"prior_sensitivity: expected {LEAST_TO_SMOOTH} draws or more, got {n}")
     step = -(-chains * length // _MOST_DRAWS)
     contrasts = _main_contrasts(fit).isel(draw=slice(None, None, step))
     at = np.arange(chains * length).reshape(chains, length)[:, ::step].ravel()

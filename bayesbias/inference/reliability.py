@@ -119,16 +119,16 @@ def check_scores(design: Design) -> None:
     spec = design.spec
     spreads.check_normal_noise(spec, "coefficients of reliability")
     for name in spec.location_parameters():
-        if spec.is_random(name) and spec.parameters[name].distribution != "Normal":
-            other = spec.parameters[name].distribution
+        other = spec.parameters[name].distribution
+        if spec.is_random(name) and other != "Normal":
             raise FitError(
-                f"reliability needs normal effects, and {name} of {spec.label} has {other}"
+                f"reliability: expected normal effects, got {other} of {name} of {spec.label}"
             )
-    what = "reliability is that of scores of words by attributes"
-    if lacking := [name for name in (_WORD, _ATTRIBUTE, *_CELL) if name not in design.coords]:
-        raise FitError(f"{what}; the table lacks {lacking[0]}")
+    for name in (_WORD, _ATTRIBUTE, *_CELL):
+        if name not in design.coords:
+            raise FitError(f"reliability: expected a table with the column {name!r}")
     if set(spec.units) - {_WORD, _ATTRIBUTE} or spec.results.between:
-        raise FitError(f"{what}, and {spec.label} is not")
+        raise FitError(f"reliability: expected a model of words by attributes, got {spec.label}")
 
 
 def _rows_of_scores(design: Design) -> np.ndarray:

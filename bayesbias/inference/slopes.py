@@ -139,7 +139,7 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():
         raise FitError(
-            f"{fit.spec.label} expected a result with slopes; bayesbias.models.slopes_for adds them"
+            f"{fit.spec.label}: expected a model with slopes. bayesbias.models.slopes_for adds them"
         )
     found = []
     for covariate in fit.spec.covariates():
@@ -148,7 +148,7 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
             if rows.keys:
                 found.append((covariate, column, rows))
     if not found:
-        raise FitError(f"{fit.spec.label}: its covariates are zero in all rows, and have no slope")
+        raise FitError(f"{fit.spec.label}: expected a covariate that is not zero in all rows")
     return found
 
 

@@ -1,5 +1,6 @@
 """Every command: its JSON, its text, its files, its exit codes."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -231,10 +232,14 @@ def test_bad_input_is_one_line_and_exit_code_two(arguments, named, tmp_path):
 
 def test_defaults_of_options_are_those_of_python():
     from bayesbias.cli.fit import fit
-    from bayesbias.inference.view import View
+    from bayesbias.sweeps.plan import SweepPlan
 
     defaults = {option.name: option.default for option in fit.params}
-    assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(View())
+    assert {name: defaults[name] for name in ("prob", "rope", "standard_rope")} == vars(bb.View())
+    for function in (bb.fit, bb.compare, bb.seat, bb.wefat, SweepPlan):
+        own = inspect.signature(function).parameters
+        for name in {"draws", "tune", "chains", "prob", "rope"} & set(own):
+            assert own[name].default == defaults[name], (function, name)
 
 
 def test_a_run_of_other_inputs_is_replaced_on_demand_only(tmp_path):

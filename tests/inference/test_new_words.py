@@ -71,7 +71,7 @@ def test_noise_that_is_not_normal_has_no_new_pair():
     table = grid()
     design, _ = design_of("robust", table)
     assert asked_rows(design, "one_new_word", contrasted=True).keys
-    with pytest.raises(FitError, match="one_new_pair needs normal noise"):
+    with pytest.raises(FitError, match="one_new_pair: expected normal noise"):
         asked_rows(design, "one_new_pair", contrasted=True)
 
 

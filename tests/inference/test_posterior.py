@@ -182,7 +182,7 @@ def test_a_table_of_one_connection_has_a_summary_and_no_contrasts(pairs):
     result = fit(frame, "hierarchical", **SETTINGS)
     assert result.summary()["connection"].tolist() == ["neutral"]
     for asked in (result.contrasts, result.new_words):
-        with pytest.raises(FitError, match="no two connections"):
+        with pytest.raises(FitError, match="two connections that are contrasted"):
             asked()
     assert repr(result).startswith("BiasFit: model hierarchical, a data frame, 15 rows")
     assert len(repr(result).splitlines()) == 2

@@ -84,5 +84,5 @@ def test_of_sentiment_the_means_are_asked_for_and_no_contrast_is_refused():
         .query("connection == 'associated'")
         .reset_index(drop=True)
     )
-    with pytest.raises(FitError, match="no two connections"):
+    with pytest.raises(FitError, match="two connections that are contrasted"):
         fit(one, "hierarchical", **QUICK).prior_sensitivity()

@@ -164,7 +164,7 @@ def test_a_column_that_is_not_there_is_traced_to_its_file(table, tmp_path):
         with pytest.raises(InputError, match=f"the column '{column}'") as caught:
             Design.of(load_model(path), table)
         assert str(caught.value).startswith(f"model crossed ({path})")
-    with pytest.raises(InputError, match="^model crossed: .* the column 'attribute'"):
+    with pytest.raises(InputError, match=r"^model crossed: .* the column 'attribute'"):
         Design.of(load_model("crossed"), table.drop(columns="attribute"))
     # Where a model was read from is no part of what it is.
     path.write_text(load_model("crossed").text, encoding="utf-8")

@@ -52,7 +52,11 @@ def test_results_are_read_and_have_defaults():
         ("fixed", "fixd", r"unknown key.*'fixd'.*Did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
         ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
-        ("new_days", "population", r"\[results.estimand.population\]: expected a name that is not taken"),
+        (
+            "new_days",
+            "population",
+            r"\[results.estimand.population\]: expected a name that is not taken",
+        ),
         (
             '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
             "level = 3",

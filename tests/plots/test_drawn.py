@@ -165,7 +165,7 @@ def test_slopes_of_a_fit() -> None:
     assert_drawn(ax, frame, "_slope")
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == ["year", *(name.replace(" - ", " − ") for name in frame["of"])]
-    with pytest.raises(FitError, match="expected a result with slopes"):
+    with pytest.raises(FitError, match="expected a model with slopes"):
         bb.plots.plot_slopes(made_up(with_covariates(pairs())))
 
 
