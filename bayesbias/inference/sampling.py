@@ -9,6 +9,7 @@ attributes a thousand. A seed gives the same effects again, so that a fit holds 
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
@@ -31,13 +32,14 @@ __all__ = ["Engine"]
 
 ENGINES = ("nuts", "quick")
 MOST_PARETO_K = 0.7
-_ROUNDS = 3
+_ROUNDS = 5
 _DEGREES = 10.0
 _TRUST = 200.0  # effective draws that the shape of the proposal before counts for
 _FEWEST_PROPOSED = 4000
 _FEWEST_PER_CHAIN = 200.0  # effective draws: twice what diagnostics ask of any sampler
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
 _LONG_RUN, _LONGER = 1000, 4
+_NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
 _STEP = 1e-4  # of differences of the gradient
 _LEAST_CURVATURE = 0.05  # a score that only a flat prior holds
 _AT_MODE = 0.3375  # the score of a scale at the mode of its logarithm
@@ -150,8 +152,11 @@ class Scores:
         return out if np.isfinite(out[0]) else (1e300, np.zeros_like(u))
 
 
-def laplace(reduced: Collapsed) -> Scores:
-    """Find the mode of the scales' scores and the normal distribution with its curvature."""
+def laplace(reduced: Collapsed, near: bool = False) -> Scores:
+    """Find the mode of the scales' scores and the normal distribution with its curvature.
+
+    With `near` the searches end near the mode, which is enough for a proposal.
+    """
     from scipy.optimize import minimize
 
     n = reduced.n_theta
@@ -164,9 +169,11 @@ def laplace(reduced: Collapsed) -> Scores:
     plain = Scores(start, np.full(n, _AT_MODE), np.eye(n), found=False)
     if not np.isfinite(reduced.log_density(start)[0]):
         return plain
-    log_m = minimize(minus, start, jac=True, method="L-BFGS-B").x
+    first, second = _NEAR if near else (None, None)
+    find = functools.partial(minimize, jac=True, method="L-BFGS-B")
+    log_m = find(minus, start, tol=first).x
     scores = Scores(log_m, plain.mode, plain.root)
-    mode = minimize(lambda u: scores.minus(reduced, u), plain.mode, jac=True, method="L-BFGS-B").x
+    mode = find(lambda u: scores.minus(reduced, u), plain.mode, tol=second).x
     steps = np.eye(n) * _STEP
     above, below = ([scores.minus(reduced, mode + s * by)[1] for by in steps] for s in (1, -1))
     curvature = np.subtract(above, below) / (2 * _STEP)
@@ -193,7 +200,7 @@ def weighted_theta(
     Engine
     Scores
     """
-    scores = laplace(reduced)
+    scores = laplace(reduced, near=True)
     none = np.empty((chains, 0, reduced.n_theta))
     if not scores.found:
         return none, Engine(asked="quick", why_not="no mode"), scores

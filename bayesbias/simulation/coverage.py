@@ -42,7 +42,7 @@ t-test over pre-averaged values (one per protected word, after Manzini et al.); 
 single pairs."""
 WITHOUT_MODEL = (*AVERAGED, MOMENTS)
 LABELS = ["level", "name", "contrast"]
-_BATCH = 10  # tables that a worker takes at a time
+_BATCH, _BATCHES = 10, 40  # tables that a worker takes at a time, at least; batches of many tables
 _ANSWER = ["estimate", "low", "high", "p_value", "seconds", "converged", "quick"]
 _COLUMNS = (
     "truth", "tables", "coverage", "coverage_se", "called", "called_se", "wrong_sign", "wrong_sign_se", "bias", "bias_se",
@@ -163,7 +163,7 @@ def analyse_table(
     `laid` is the model on the pairs of the table, where many tables have the same.
     """
     prob = settings["prob"]
-    shared = SHARED in set(table["connection"])
+    shared = bool((table["connection"] == SHARED).any())
     if shared and method in ("weat", "pairs_t"):
         return []
     if method == "weat":
@@ -374,7 +374,8 @@ def analyse_tables(
         The pairs of every table, where all have the same.
     """
     checks.count(tables, "tables", most=checks.MOST_TABLES)
-    counts = {first: min(_BATCH, tables - first) for first in range(0, tables, _BATCH)}
+    batch = max(_BATCH, tables // _BATCHES)
+    counts = {first: min(batch, tables - first) for first in range(0, tables, batch)}
     done: dict[int, list[dict[str, Any]]] = {}
 
     def failed(error: str) -> None:
