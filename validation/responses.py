@@ -20,7 +20,9 @@ from bayesbias.simulation.coverage import standard_error_of_share
 PROB = 0.89
 TABLES = 1000
 LEAST, MOST = 0.87, 0.91
-WIDE = "responses_paired"  # four templates say little about a small SD: it may cover more often
+PAIRED = "responses_paired"
+TEMPLATE_SDS = (0.17, 0.5, 1.0)  # of sentences; the first is that of the real differences
+WIDE = PAIRED  # four templates say little about a small SD: it may cover more often
 SAMPLING = {"draws": 500, "tune": 500, "chains": 2, "progress": False}
 
 
@@ -36,10 +38,10 @@ def numbers(rng):
     return rows, {"outcome": true}
 
 
-def pairs(rng):
+def pairs(rng, template=TEMPLATE_SDS[0]):
     """Draw answers about two groups to the same questions."""
     items, templates, true = 60, 4, rng.normal(0, 1)
-    difference = true + rng.normal(0, 1.38, items)[:, None] + rng.normal(0, 0.17, templates)
+    difference = true + rng.normal(0, 1.38, items)[:, None] + rng.normal(0, template, templates)
     difference = difference + rng.normal(0, 0.99, difference.shape)
     rows = [
         (group, "", f"t{t}", f"i{i}", sign * difference[i, t] / 2)
@@ -68,7 +70,11 @@ def choices(rng):
     return rows, {"log_odds": true, "probability": probability[0] - probability[1]}
 
 
-KINDS = {"responses": numbers, "responses_paired": pairs, "responses_choice": choices}
+KINDS = {"responses": numbers, PAIRED: pairs, "responses_choice": choices}
+KINDS |= {
+    f"{PAIRED}, SD of sentences {sd}": functools.partial(pairs, template=sd)
+    for sd in TEMPLATE_SDS[1:]
+}
 
 
 def one(kind, number):

@@ -49,6 +49,8 @@ _LEVELS = {
 def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
     """Show the mean of each group by item, for these words and prompts.
 
+    Of paired answers the differences of each two groups are shown.
+
     Parameters
     ----------
     result : ResponsesResult
@@ -80,23 +82,27 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     frame = result.items(prob)
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model].rename(columns={"name": "key"})
-    names = list(dict.fromkeys(frame["group"]))
-    order = frame[frame["group"] == names[0]].sort_values("mean")["key"].tolist()[-_MOST:]
+    paired = result.kind == "paired"
+    names = [name for name in frame["group"].unique() if not name.endswith(" - others")]
+    own, cut = _ends(frame[frame["group"] == names[0]].sort_values("mean"))
+    order = own["key"].tolist()
     series = []
     for place, (name, shift) in enumerate(
         zip(names, forests.lanes(len(names), min(0.3, 0.8 / len(names))), strict=True)
     ):
         color, marker = forests.LOOKS[place % len(forests.LOOKS)]
         rows = frame[(frame["group"] == name) & frame["key"].isin(order)]
-        series.append(forests.Series(rows, color, marker, shift, label=f"_{name}", legend=name))
+        series.append(
+            forests.Series(rows, color, marker, shift, label=f"_{name}", legend=with_minus(name))
+        )
     return forests.forest(
         ax,
         {"": [(key, str(key)) for key in order]},
         series,
-        zero=None,
-        title="Each group by item",
-        note=f"{forests.mean_and_interval(prob)}{f'; {model}' if model else ''}",
-        xlabel="probability" if result.kind == "choice" else "mean",
+        zero=0.0 if paired else None,
+        title=f"{'Differences' if paired else 'Each group'} by {result.breakdown}",
+        note=f"{forests.mean_and_interval(prob)}{f'; {model}' if model else ''}{cut}",
+        xlabel={"choice": "probability", "paired": "difference"}.get(result.kind, "mean"),
         data=frame,
     )
 
@@ -130,18 +136,28 @@ def plot_response_templates(
         & (frame["contrast"] == first["contrast"])
         & (frame["model"] == first["model"])
     ]
-    own = own.sort_values("mean", ascending=False).rename(columns={"name": "key"})
-    own = own if len(own) <= _MOST else pd.concat([own.head(_MOST // 2), own.tail(_MOST // 2)])
+    own, cut = _ends(own.sort_values("mean").rename(columns={"name": "key"}))
+    what = result.estimands
+    legend = what.get("new_words") or what.get("listed_words", "mean")
     return forests.forest(
         ax,
         {"": [(key, str(key)) for key in own["key"]]},
-        [forests.Series(own, forests.POPULATION, legend=result.estimands.get("new_words", "mean"))],
+        [forests.Series(own, forests.POPULATION, legend=legend)],
         rope=result.rope,
         title=f"{with_minus(first['contrast'])} by {shown}",
-        note=forests.mean_and_interval(prob),
+        note=forests.mean_and_interval(prob) + cut,
         xlabel=f"{with_minus(first['contrast'])}, {_SCALES[first['scale']]}",
         data=own,
     )
+
+
+def _ends(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the first and the last of many rows, and a note on those left out."""
+    if len(rows) <= _MOST:
+        return rows, ""
+    half = _MOST // 2
+    kept = pd.concat([rows.head(half), rows.tail(half)])
+    return kept, f"; {half} lowest and {half} highest of {len(rows)}"
 
 
 @styled

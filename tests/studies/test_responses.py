@@ -539,6 +539,28 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
         bb.studies.fit_responses(table, rope=0)
 
 
+def test_of_paired_numbers_the_rope_is_a_tenth_of_the_sd_of_their_differences():
+    """Long sentences have low log probabilities, whatever their groups."""
+    rng = np.random.default_rng(2)
+    length = np.repeat(rng.normal(0, 50, 40), 2)
+    y = length + np.tile([0.5, 0.0], 40) + rng.normal(0, 0.5, 80)
+    items = [f"i{k // 2}" for k in range(80)]
+    table = bb.responses_table({"group": ["a", "b"] * 40, "item": items, "outcome": y})
+    found = bb.studies.fit_responses(table, engine="quick", **QUICK)
+    assert found.rope == pytest.approx(0.1 * np.std(y[::2] - y[1::2]), rel=0.05)
+    ax = bb.plots.plot_response_items(found)
+    assert len(ax.get_yticklabels()) == 30
+    rows = found.items().sort_values("mean")["name"]
+    assert {label.get_text() for label in ax.get_yticklabels()} == {*rows[:15], *rows[-15:]}
+
+
+def test_predictions_of_the_sentences_are_recognized():
+    (path,) = shared("gender_sentiment", "predictions_bert.tsv")
+    table = bb.studies.load_responses(path)
+    assert table.groups == ["female", "male"]
+    assert len(table.frame) == 800
+
+
 def test_outputs(tmp_path):
     found = bb.studies.fit_responses(
         bb.responses_table(crossed(seed=7)), draws=300, tune=300, chains=2, **QUICK

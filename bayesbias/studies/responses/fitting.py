@@ -106,6 +106,11 @@ class ResponsesResult(sections.Result):
                 out[name] = f"new {new}, these {join_words(these)}"
         return out | {"listed_words": f"these {join_words(kinds)}"}
 
+    @property
+    def breakdown(self) -> str:
+        """What `items` has rows for: items, or templates where there is one item."""
+        return "item" if self._fitted().table["item"].nunique() > 1 else "template"
+
     def contrasts(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
     ) -> pd.DataFrame:
@@ -213,7 +218,7 @@ class ResponsesResult(sections.Result):
         return frame.astype({"answers": int, "questions": int})
 
     def items(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate the mean of each group by item, or by template where there is one item.
+        """Estimate the mean of each group by `breakdown`, of paired answers each difference.
 
         Parameters
         ----------
@@ -225,8 +230,7 @@ class ResponsesResult(sections.Result):
             ``name, group, model``, and the columns of `bayesbias.inference.estimates`; probabilities of
             0/1 answers, for these words and prompts.
         """
-        fit = self._fitted()
-        level = "item" if fit.table["item"].nunique() > 1 else "template"
+        fit, level = self._fitted(), self.breakdown
         same = self._held(level, "listed_words") == self._held(level, "population")
         estimand = "population" if same else "listed_words"
         if self.kind == "choice":
@@ -409,7 +413,8 @@ def fit_responses(
         ``responses`` for other numbers.
     rope : float, optional
         Half-width of the region of practical equivalence. By default .02 for 0/1 answers, and a tenth
-        of the SD of all answers for numbers. In log odds it is four times as wide.
+        of the SD for numbers: of the differences where they are paired, else of the answers. In log
+        odds it is four times as wide.
     **sampling
         Options of `bayesbias.fit`: ``draws, tune, chains, seed, engine, progress``.
 
@@ -449,7 +454,10 @@ def fit_responses(
     found = published_scores(table, kind, frame)
     notes += published_notes(found)
     if rope is None:
-        sd = 0.0 if kind == "choice" else float(table.frame["outcome"].std(ddof=0))
+        own = frame["outcome"]
+        if kind == "paired":
+            own = own - frame.groupby("series")["outcome"].transform("mean")
+        sd = 0.0 if kind == "choice" else float(own.std(ddof=0))
         rope = float(f"{LITTLE * sd:.2g}") or LITTLE_PROBABILITY
     checks.positive(rope, "rope")
     result = ResponsesResult(table, found, kind, None, tuple(notes), rope)

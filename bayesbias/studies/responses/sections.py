@@ -136,7 +136,7 @@ def sections(result: ResponsesResult, view: View) -> list[Section]:
             ),
             Section(
                 "groups",
-                "Each group by item",
+                f"{'Differences' if result.kind == 'paired' else 'Each group'} by {result.breakdown}",
                 partial(result.items, view.prob),
                 (text("name"), text("group"), text("model"), MEAN, HPDI),
                 figure=lambda: bb.plots.plot_response_items(result, prob=view.prob),

@@ -310,7 +310,7 @@ def published_notes(found: pd.DataFrame) -> list[str]:
     if without.empty:
         return []
     names = list(dict.fromkeys(without["name"].astype(str)))
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    shown = "; ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return [f"No published t for {shown}: all scores are equal, so that t is undefined."]
 
 

@@ -7,17 +7,20 @@ from pathlib import Path
 import pandas as pd
 
 NEEDED = {"noun_pair", "profession", "gender", "probability"}
+SENTENCES = (800, 840)  # without and with control sentences
 
 
 def recognizes(rows: pd.DataFrame) -> bool:
-    """Say whether a table has the columns of the sentences; predictions alone need ``--layout gender_sentiment``."""
-    return set(rows.columns) >= NEEDED
+    """Say whether a table has the columns of the sentences, or is predictions alone, without a header."""
+    first = pd.to_numeric(pd.Series(rows.columns, dtype=object), errors="coerce")
+    alone = bool(first.notna().all()) and len(rows) + 1 in SENTENCES
+    return set(rows.columns) >= NEEDED or alone
 
 
 def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return a row a sentence: pairs of nouns are words, and professions are items."""
     frame = rows
-    if not recognizes(rows):
+    if not set(rows.columns) >= NEEDED:
         from bayesbias.classifiers.predictions import load_predictions
 
         frame = load_predictions(path).frame
