@@ -18,7 +18,7 @@ from .wordlists.listfile import load_wordlist as load_wordlist, pairs as pairs
 from .wordlists.sentence_tests import sentence_test as sentence_test
 from .embeddings.embedding import Embedding as Embedding
 from .embeddings.loading import load_embedding as load_embedding
-from .embeddings.writing import save_embedding as save_embedding
+from .embeddings.embedding import save_embedding as save_embedding
 from .encoders.loading import load_encoder as load_encoder
 from .encoders.encoding import encode as encode
 from .classifiers.classifier import load_classifier as load_classifier

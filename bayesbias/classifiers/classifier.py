@@ -20,7 +20,7 @@ import pandas as pd
 
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import AsWritten, InputError
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file
 from bayesbias.core.packages import needed
 
@@ -65,7 +65,7 @@ class Classifier:
         InputError
             If there are more or fewer probabilities than sentences, or one is no number in [0, 1].
         """
-        sentences = checks.several(sentences, "sentence", "sentences")
+        sentences = checks.several(sentences, "sentences")
         return checked_probabilities(
             self.predict(list(sentences)), sentences, f"classifier {self.name!r}"
         )
@@ -84,7 +84,7 @@ class Classifier:
 
         model = self.predict
         if not isinstance(model, BagOfWords | BiLstm):
-            raise InputError("expected a classifier of train_bow or train_bilstm", where=self.name)
+            raise checks.wrong_kind(model, self.name, "a classifier of train_bow or train_bilstm")
         folder = Path(folder)
         with whole_file(folder / _WEIGHTS) as temporary:
             save_file(model.weights, str(temporary))
@@ -114,12 +114,11 @@ def checked_probabilities(
     values: Any, sentences: Sequence[str], where: str, rows: Sequence[str] | None = None
 ) -> npt.NDArray[np.float64]:
     """Return probabilities as float64, or say which of them is none."""
-    with guarded(where, "expected numbers", valid="one probability a sentence"):
+    with guarded(where, "one probability for each sentence"):
         array = np.asarray(values, dtype=np.float64)
     if array.shape != (len(sentences),):
-        raise InputError(
-            "expected one number a sentence", where=where, found=f"an array of shape {array.shape}"
-        )
+        problem = f"expected one probability for each sentence, got shape {array.shape}"
+        raise InputError(problem, where=where)
     wrong = np.flatnonzero(~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)))
     if len(wrong):
         first = int(wrong[0])
@@ -138,17 +137,15 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
 
     where, weights = folder / _SETTINGS, folder / _WEIGHTS
     if not where.is_file():
-        raise InputError(
-            f"expected the folder of a classifier, with {_SETTINGS}",
-            where=folder,
-            hint=f"name a Hugging Face model as transformers:{folder}",
-        )
+        problem = f"expected the folder of a classifier, got one without {_SETTINGS}"
+        hint = f"name a Hugging Face model as transformers:{folder}"
+        raise InputError(problem, where=folder, hint=hint)
     description = read_json(where)
     checks.schema(description, 1, where)
-    checks.choice(description["kind"], REFERENCE_KINDS, "kind of classifier", where)
+    checks.choice(description["kind"], REFERENCE_KINDS, f"{where}, kind")
     sha256 = sha256_file(weights)
     if sha256 != description["weights_sha256"]:
-        raise InputError(f"expected the weights that {_SETTINGS} names", where=weights)
+        raise InputError(f"expected the weights that {_SETTINGS} names, got others", where=weights)
     words = {word: row for row, word in enumerate(description["vocabulary"])}
     kind = REFERENCE_KINDS[description["kind"]]
     model = kind(words, load_file(str(weights)), description["settings"])
@@ -209,12 +206,12 @@ def load_classifier(
             return open_folder(path, name)
         if scheme == "joblib" or path.suffix in (".joblib", ".pkl", ".pickle"):
             return _from_joblib(path, name, positive, allow_pickle)
-        raise InputError(
-            "expected a classifier",
-            found=text,
-            valid="a folder made by `bayesbias sentiment train`, joblib:PATH, transformers:NAME_OR_PATH",
-            hint="read a file of predictions with load_predictions (--predictions)",
+        problem = (
+            "expected a folder made by `bayesbias sentiment train`, joblib:PATH, or "
+            "transformers:NAME_OR_PATH"
         )
+        hint = "read a file of predictions with load_predictions (--predictions)"
+        raise InputError(problem, where="classifier", found=text, hint=hint)
     if hasattr(x, "predict_proba"):
         return _from_estimator(x, name or type(x).__name__, positive, {})
     if not callable(x):
@@ -243,7 +240,7 @@ def load_classifier(
 
 def _from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
     if not hasattr(x, "classes_"):
-        raise InputError("expected a fitted classifier", where=name, found=type(x).__name__)
+        raise InputError("expected a fitted classifier, got one not fitted", where=name)
     classes = list(x.classes_)
     column = positive_column(classes, positive, name)
 
@@ -258,19 +255,16 @@ def _from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]
 def _from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
     sha256 = sha256_file(path)  # which says if there is no such file
     if not allow_pickle:
-        raise InputError(
-            "is a pickle: loading it runs code from the file",
-            where=path,
-            hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
-        )
+        problem = "expected a file that runs no code, got a pickle"
+        hint = "if you trust it, say allow_pickle=True (--allow-pickle)"
+        raise InputError(problem, where=path, hint=hint)
     needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
     import joblib
 
-    with guarded(path, "cannot be loaded"):
+    with guarded(path, "a pipeline that joblib can load"):
         x = joblib.load(path)
     if not hasattr(x, "predict_proba"):
-        problem = "expected a classifier with predict_proba"
-        raise InputError(problem, where=path, found=type(x).__name__)
+        raise checks.wrong_kind(x, path, "a classifier with predict_proba")
     facts = {"file": path.name, "sha256": sha256}
     return _from_estimator(x, name or path.stem, positive, facts)
 
@@ -281,17 +275,17 @@ def _from_transformers(source: str, name: str | None, positive: Any) -> Classifi
     )
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
-    problem = "expected a text-classification model"
-    with guarded(source, problem):
+    expected = "a text-classification model"
+    with guarded(source, expected):
         config = AutoConfig.from_pretrained(source, trust_remote_code=False)
     architectures = config.architectures or []
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
         # Loading it all the same would put a head of random numbers on it.
         found = ", ".join(architectures) or "no architecture"
-        raise InputError("expected a text-classification model", where=source, found=found)
+        raise InputError(f"expected {expected}", where=source, found=AsWritten(found))
     facts = _facts_of(config, source, positive) | {"kind": "Hugging Face model"}
     column = facts["labels"].index(facts["positive"])
-    with guarded(source, problem):
+    with guarded(source, expected):
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         head = AutoModelForSequenceClassification
         model = head.from_pretrained(source, trust_remote_code=False, config=config)
@@ -310,7 +304,8 @@ def _facts_of(config: Any, source: str, positive: Any) -> dict[str, Any]:
     labels = [str(config.id2label[i]) for i in range(config.num_labels)]
     if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
         found = config.problem_type or f"{config.num_labels} output"
-        raise InputError("does not choose between classes", where=source, found=found)
+        problem = "expected a model that chooses between classes"
+        raise InputError(problem, where=source, found=AsWritten(found))
     return {
         "source": source,
         "positive": labels[positive_column(labels, positive, source)],
@@ -334,12 +329,9 @@ def _of_positive(answer: Any, positive: Any, where: str) -> npt.ArrayLike:
         known = _POSITIVE if positive is None else (str(positive).strip().lower(),)
         return [float(label in known) for label in labels]
     if isinstance(first, Mapping):
-        raise InputError(
-            "expected the scores of all labels for each sentence",
-            where=where,
-            found=f"the score of one label, {dict(first)}",
-            hint="give the Hugging Face pipeline itself, or call it with top_k=None",
-        )
+        problem = f"expected the scores of all labels for each sentence, got one, {dict(first)}"
+        hint = "give the Hugging Face pipeline itself, or call it with top_k=None"
+        raise InputError(problem, where=where, hint=hint)
     if isinstance(first, list | tuple) and first and isinstance(first[0], Mapping):
         # Each sentence has its labels in an order of its own.
         answer = pd.DataFrame([{each["label"]: each["score"] for each in row} for row in answer])
@@ -347,26 +339,23 @@ def _of_positive(answer: Any, positive: Any, where: str) -> npt.ArrayLike:
         column = positive_column([*map(str, answer.columns)], positive, where)
         rows = answer.to_numpy(dtype=np.float64)
     else:
-        with guarded(where, "expected numbers", valid="one probability a sentence"):
+        with guarded(where, "one probability for each sentence"):
             rows = np.asarray(answer, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] < 2:
             if positive is not None:
-                problem = "expected none for a function that returns one probability a sentence"
+                problem = "expected no class beside one probability for each sentence"
                 raise InputError(problem, where="positive", found=positive)
             return rows
         valid = [str(number) for number in range(rows.shape[1])]
         if positive is None:
-            raise InputError(
-                "expected one probability a sentence, or the column of the positive class",
-                where=where,
-                found=f"{len(valid)} columns without names",
-                valid=f"positive={' or '.join(valid)}",
-            )
-        column = int(checks.choice(str(positive), valid, "column", where))
+            problem = f"expected one probability for each sentence, got {len(valid)} columns"
+            hint = f"name the column of the positive class: positive={' or '.join(valid)}"
+            raise InputError(problem, where=where, hint=hint)
+        column = int(checks.choice(str(positive), valid, "positive"))
     off = np.flatnonzero(~(np.abs(rows.sum(axis=1) - 1) <= _ONE))
     if len(off):
         found = ", ".join(f"{number:.4g}" for number in rows[off[0]])
-        raise InputError("expected classes that sum to one", where=where, found=found)
+        raise InputError(f"expected probabilities that sum to 1, got {found}", where=where)
     return rows[:, column]
 
 
@@ -374,7 +363,7 @@ def positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
     """Return the column of the positive class: stated, or told from a name that leaves no doubt."""
     names = [str(c) for c in classes]
     if positive is not None:
-        return names.index(checks.choice(str(positive), names, "class", where))
+        return names.index(checks.choice(str(positive), names, f"{where}, positive"))
     numbers = [float(c) for c in classes if not isinstance(c, str)]
     if len(classes) == 2 and numbers in ([0.0, 1.0], [-1.0, 1.0]):
         return 1
@@ -386,9 +375,6 @@ def positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
 
 def _unsaid(names: Iterable[str], where: str) -> InputError:
     names = list(dict.fromkeys(names))
-    return InputError(
-        "expected the name of the positive class",
-        where=where,
-        found=", ".join(names),
-        hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
-    )
+    problem = f"expected the name of the positive class, got {', '.join(names)}"
+    hint = f"state it, such as positive={names[-1]!r} (--positive {names[-1]})"
+    return InputError(problem, where=where, hint=hint)

@@ -15,12 +15,10 @@ import pandas as pd
 
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities, load_classifier
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError, describe_error, nearest
 from bayesbias.core.files import (
     data_dir,
-    delimiter_of,
     guarded,
-    lines_of,
     list_names,
     path_of,
     read_text,
@@ -88,7 +86,8 @@ class Predictions:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `load_predictions` reads them."""
         path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
-        delimiter = delimiter_of(path)
+        delimiters = {".csv": ",", ".tsv": "\t"}
+        delimiter = delimiters[checks.choice(path.suffix, delimiters, f"{path}, ending")]
         with whole_file(path) as temporary:
             self.frame.to_csv(temporary, index=False, sep=delimiter)
         return path
@@ -163,7 +162,7 @@ def load_predictions(
     """
     path = path_of(path, "path", "a .csv file of predictions")
     if positive is not None:
-        positive = int(checks.choice(str(positive), ("0", "1"), "column", "positive"))
+        positive = int(checks.choice(str(positive), ("0", "1"), "positive"))
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
     cells, comments = _cells_of(path)
@@ -176,28 +175,22 @@ def load_predictions(
         (True, True): ["probability", "negative"] if positive == 0 else ["negative", "probability"],
     }
     if not named and number not in layouts:
-        raise InputError(
-            "expected a header, or columns that it can do without",
-            where=path,
-            found=f"{len(number)} columns without a header",
-            valid="probability; negative, positive; sentence, probability",
-        )
+        problem = f"expected a header, or columns that it can do without, got {len(number)} columns"
+        valid = "the columns probability; negative, positive; or sentence, probability"
+        raise InputError(problem, where=path, valid=valid)
     header = cells.iloc[0].str.lower().tolist() if named else layouts[number]
     if positive is not None and (named or "negative" not in header):
-        problem = "expected two columns without a header to choose the positive class of"
+        problem = "expected two columns without a header beside `positive`, got others"
         raise InputError(problem, where=path, hint="leave positive out")
-    checks.distinct(header, "a column", path)
+    checks.distinct(header, "column", path)
     cells = cells[int(named) :].set_axis(header, axis=1)
     probability = [column for column in _PROBABILITY if column in header]
     if len(probability) != 1 or cells.empty:
         close = (nearest(column, _PROBABILITY) for column in header)
-        raise InputError(
-            "expected one column of probabilities that a sentence is positive, and rows",
-            where=path,
-            found=", ".join(header),
-            valid="a column probability (or positive, score), and perhaps sentence",
-            hint=next(filter(None, close), None),
-        )
+        problem = "expected one column of probabilities that a sentence is positive, and rows"
+        valid = "a column probability (or positive, score), and perhaps sentence"
+        hint = next(filter(None, close), None)
+        raise InputError(problem, where=path, found=header, valid=valid, hint=hint)
     label = cells["classifier"] if "classifier" in header else pd.Series(path.stem, cells.index)
     if name is not None and label.nunique() == 1:
         label = pd.Series(name, cells.index)
@@ -209,12 +202,12 @@ def load_predictions(
     frame = pd.concat(frames, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
     mean = frame["probability"].mean()
     if not named and "negative" in header and positive is None and mean < 0.5:
-        raise InputError(
-            "expected the columns negative and positive, in that order",
-            where=path,
-            found=f"a mean of {mean:.3f} in the second, so that they may be swapped",
-            hint="name the column of the positive class: positive=0 or 1 (--positive)",
+        problem = (
+            f"expected the columns negative and positive, in that order, got a mean of {mean:.3f} "
+            f"in the second, so that they may be swapped"
         )
+        hint = "name the column of the positive class: positive=0 or positive=1 (--positive)"
+        raise InputError(problem, where=path, hint=hint)
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
     if path.parent == data_dir("sentiment"):
         facts["shipped"] = path.stem
@@ -226,13 +219,13 @@ def load_predictions(
 
 def _cells_of(path: Path) -> tuple[pd.DataFrame, list[str]]:
     """Return the cells of a file, indexed by their lines, and the comments at the top."""
-    lines = lines_of(read_text(path))
+    lines = read_text(path).splitlines()
     rows = (k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     top = next(rows, None)
     if top is None:
         raise InputError("expected predictions, got an empty file", where=path)
     mark = next((mark for mark in "\t;" if mark in lines[top]), ",")
-    with guarded(path, "expected a table of predictions", hint="quote a cell with a separator"):
+    with guarded(path, "a table of predictions", hint="quote a cell with a separator"):
         cells = pd.read_csv(
             path, sep=mark, header=None, dtype=str, skiprows=top, keep_default_na=False,
             skip_blank_lines=False,
@@ -315,7 +308,7 @@ def list_predictions(name: str = "m1") -> Predictions:
     >>> list_predictions("m1")
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
-    checks.choice(name, list_names("sentiment", ".csv"), "predictions", "name")
+    checks.choice(name, list_names("sentiment", ".csv"), "name")
     return load_predictions(data_dir("sentiment") / f"{name}.csv")
 
 
@@ -391,9 +384,10 @@ def score_sentences(
                 done |= dict(zip(part, model(part).tolist(), strict=True))
             except Exception as error:  # somebody else's code may raise anything
                 place = f"sentences {first + 1} to {first + len(part)} of {len(left)}"
-                ours = isinstance(error, InputError)
-                reason = str(error) if ours else f"{type(error).__name__}: {error}"
-                raise _failed(f"failed on {place}: {reason}", model, len(done), kept) from error
+                problem = (
+                    f"expected probabilities of {place}, got an error ({describe_error(error)})"
+                )
+                raise _failed(problem, model, len(done), kept) from error
             if kept is not None:
                 with whole_file(kept) as temporary:
                     rows = pd.Series(done, name="probability").rename_axis("sentence")
@@ -428,7 +422,7 @@ def _read_partial(path: Path, model: Classifier) -> dict[str, float]:
     """Return the finished predictions of an earlier run; none if there are none."""
     if not path.exists():
         return {}
-    with guarded(path, "expected unfinished predictions"), open(path, encoding="utf-8") as file:
+    with guarded(path, "unfinished predictions"), open(path, encoding="utf-8") as file:
         owner = file.readline().rstrip("\n")
         frame = pd.read_csv(file, keep_default_na=False)
         done = dict(zip(frame["sentence"], frame["probability"].astype(float), strict=True))
@@ -444,13 +438,13 @@ def _check_classes(model: Classifier, done: int, kept: Path | None) -> list[str]
     try:
         good, bad = model(list(_GOOD)), model(list(_BAD))
     except Exception as error:  # a table of known sentences, say, which is no fault
-        reason = f"{type(error).__name__}: {error}"
+        reason = describe_error(error)
         return [f"whether the classes are swapped could not be checked: {reason}"]
     wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
     if wins <= 0.1:
         problem = (
-            f"seems to have its classes swapped: it rates good sentences {np.mean(good):.2f} on average "
-            f"and bad ones {np.mean(bad):.2f}"
+            f"expected higher probabilities for good sentences than for bad ones, got means of "
+            f"{np.mean(good):.2f} and {np.mean(bad):.2f}: its classes seem swapped"
         )
         hint = "hand over the probability of the positive class, or say check=False (--no-check)"
         raise _failed(problem, model, done, kept, hint)

@@ -61,25 +61,20 @@ class BiLstm:
 
     def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
         """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
-        ids = [self._ids(sentence) for sentence in sentences]
+        # -1: a word without a vector, which counts as zeros; so does a sentence without a word.
+        ids = [
+            [self.vocabulary.get(word, -1) for word in treebank_tokens(sentence)] or [-1]
+            for sentence in sentences
+        ]
         out = np.empty(len(ids))
         for rows in rows_by_length(ids):
-            vectors = self._vectors([ids[row] for row in rows])
+            at = np.array([ids[row] for row in rows])
+            vectors = np.where(at[..., None] < 0, 0, self.weights["vectors"][at])
             states = [self._last_state(vectors, "forward")]
             states.append(self._last_state(vectors[:, ::-1], "backward"))
             weights, bias = self.weights["output"], self.weights["output_bias"]
             out[rows] = np.concatenate(states, axis=1) @ weights + bias[0]
         return _logistic(out)
-
-    def _ids(self, sentence: str) -> list[int]:
-        # -1: a word without a vector, which counts as zeros; so does a sentence without a word.
-        return [self.vocabulary.get(word, -1) for word in treebank_tokens(sentence)] or [-1]
-
-    def _vectors(self, ids: list[list[int]]) -> np.ndarray:
-        array = np.array(ids)
-        vectors = self.weights["vectors"][array]
-        vectors[array < 0] = 0.0
-        return vectors
 
     def _last_state(self, vectors: np.ndarray, side: str) -> np.ndarray:
         w = self.weights

@@ -64,7 +64,7 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     (['a charming journey', 'bleak'], array([1, 0]))
     """
     path = path_of(path, "path", "a file of labelled sentences")
-    with guarded(path, "cannot be read as sentences with labels"):
+    with guarded(path, "sentences with labels"):
         cells = pd.read_csv(
             path, sep="\t", header=None, dtype=str, quoting=csv.QUOTE_NONE, keep_default_na=False,
             skip_blank_lines=False,
@@ -88,14 +88,11 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     wrong = ~cells[label].isin(["0", "1"]) | (cells[sentence] == "")
     if wrong.any():
         row = cells[wrong].iloc[0]
-        raise InputError(
-            "expected 0 (negative) or 1 (positive), and a sentence",
-            where=f"{path}, line {row.name + 1}",
-            found=list(row),
-        )
+        problem, place = "expected the label 0 or 1, and a sentence", f"{path}, line {row.name + 1}"
+        raise InputError(problem, where=place, found=list(row))
     labels = cells[label].astype("int64").to_numpy()
     if len(set(labels)) < 2:
-        raise InputError("expected both labels, 0 and 1", where=path, found=labels[0])
+        raise InputError(f"expected both labels, 0 and 1, got {labels[0]} alone", where=path)
     return cells[sentence].tolist(), labels
 
 
@@ -177,7 +174,7 @@ def train_bow(
     from sklearn.linear_model import LogisticRegression
 
     vectorizer = TfidfVectorizer(token_pattern=BOW_TOKEN.pattern)
-    with guarded(data, "cannot be learned from"):  # no word of two letters in the whole file
+    with guarded(data, "words of two letters or more"):  # no word of two letters in the whole file
         counts = vectorizer.fit_transform(sentences)
     fitted = LogisticRegression(C=C, solver="liblinear").fit(counts, labels)
     model = BagOfWords(

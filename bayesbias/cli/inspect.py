@@ -47,7 +47,7 @@ def describe(out: Path | None, **given: Any) -> None:
             moved = postprocess(vectors, way)
             shapes[way] = bb.embeddings.describe_vectors(moved, neutral=given["controls"])
         except InputError as error:  # too few words or dimensions for this one
-            notes.append(f"Not after {way}: {error}.")
+            notes.append(f"Not after {way}: {error}")
     found = {name: plain(each.as_dict()) for name, each in shapes.items()}
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

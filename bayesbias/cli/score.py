@@ -34,7 +34,7 @@ def score(scores: str | None, classes: str | None, **given: Any) -> None:
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     for name in asked or ():
-        checks.choice(name, SCORES, "score", "--scores")
+        checks.choice(name, SCORES, "--scores")
     words = vectors = None
     if given["distances"] is None and given["embedding"] and given["wordlist"]:
         words = bb.load_wordlist(given["wordlist"], controls="none")

@@ -1,22 +1,22 @@
 """One check of each kind, and one wording for each.
 
-Whatever is handed over is refused in the same words.
-
 Every check returns what it was given, in the form that is used further on, or raises an
-`InputError` that says where, what was found and what is valid. `where` is the name of the argument,
-or the file and key.
+`InputError`: ``<where>: expected <what>, got <value>.`` `where` is the name of the argument, or the
+file and key.
 """
 
+import contextlib
 import math
 import numbers
 import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.core.errors import AsWritten, InputError, nearest
+from bayesbias.core.formatting import join_words, some
 
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
@@ -39,7 +39,7 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
     >>> count(0, "draws")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: draws: expected a whole number of at least 1, got 0
+    bayesbias.InputError: draws: expected a whole number of at least 1, got 0.
     """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
@@ -61,7 +61,7 @@ def sampling(draws: Any, tune: Any, chains: Any) -> None:
     >>> sampling(1000, 1000, 10**9)
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: chains: expected a whole number from 1 to 1000, got 1000000000
+    bayesbias.InputError: chains: expected a whole number from 1 to 1000, got 1000000000.
     """
     count(chains, "chains", most=MOST_CHAINS)
     count(draws, "draws", most=MOST_DRAWS // int(chains))
@@ -77,49 +77,43 @@ def is_number(value: Any) -> bool:
         return False
 
 
-def _number(value: Any, where: object, expected: str, holds: Callable[[Any], bool]) -> float:
-    if not (is_number(value) and holds(value)):
-        raise InputError(f"expected {expected}", where=where, found=value)
-    return float(value)
-
-
 def finite(value: Any, where: object) -> float:
     """Return a finite number."""
-    return _number(value, where, "a finite number", lambda number: True)
+    return within(value, where, -math.inf, math.inf)
 
 
 def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
-    expected = "a finite number above 0"
-    return _number(value, where, expected, lambda number: 1 / LARGEST <= number <= LARGEST)
+    if not (is_number(value) and 1 / LARGEST <= value <= LARGEST):
+        raise InputError("expected a finite number above 0", where=where, found=value)
+    return float(value)
 
 
 def within(value: Any, where: object, low: float, high: float) -> float:
-    """Return a number from one to another, both included."""
-    limits = f"from {low:g} to {high:g}" if math.isfinite(high) else f"of at least {low:g}"
-    return _number(value, where, f"a number {limits}", lambda number: low <= number <= high)
+    """Return a finite number from one to another, both included."""
+    if not (is_number(value) and low <= value <= high):
+        limits = f" from {low:g} to {high:g}" if math.isfinite(high) else f" of at least {low:g}"
+        expected = f"a number{limits}" if math.isfinite(low) else "a finite number"
+        raise InputError(f"expected {expected}", where=where, found=value)
+    return float(value)
 
 
-def between(value: Any, where: object, low: float, high: float) -> float:
-    """Return a number strictly between two others."""
-    expected = f"a number between {low:g} and {high:g}"
-    return _number(value, where, expected, lambda number: low < number < high)
-
-
-def probability(value: Any, where: object = "prob") -> float:
-    """Return a probability that is neither 0 nor 1.
+def probability(value: Any, where: object = "prob", most: float = 1) -> float:
+    """Return a probability above 0 and below 1, or below a smaller limit.
 
     Examples
     --------
     >>> probability(1, "alpha")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: alpha: expected a number between 0 and 1, got 1
+    bayesbias.InputError: alpha: expected a number between 0 and 1, got 1.
     """
-    return between(value, where, 0, 1)
+    if not (is_number(value) and 0 < value < most):
+        raise InputError(f"expected a number between 0 and {most:g}", where=where, found=value)
+    return float(value)
 
 
-def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -> T:
+def choice[T](value: T, valid: Iterable[Any], where: object) -> T:
     """Return a value that is one of those valid; the nearest of these is named where it is none.
 
     Examples
@@ -127,20 +121,23 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
     >>> choice("clas", ["word", "class"], "level")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: unknown level, got 'clas'. Valid: word, class. Did you mean 'class'?
+    bayesbias.InputError: level: expected word or class, got 'clas'. Did you mean 'class'?
     """
     options = list(valid)
     # Arrays compare cell by cell, and have no hash.
     if not (isinstance(value, Hashable) and value in options):
-        raise unknown(value, options, noun, where)
+        raise unknown(value, options, where)
     return value
 
 
-def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
-    """Return the error for what is none of the valid values."""
+def unknown(
+    value: Any, valid: Iterable[Any], where: object, hint: str | None = None, most: int = 12
+) -> InputError:
+    """Return the error for what is none of the valid values, of which the first are named."""
     options = list(map(str, valid))
-    hint = nearest(str(value), options)
-    return InputError(f"unknown {noun}", where=where, found=value, valid=options, hint=hint)
+    expected = join_words(options, "or") if 0 < len(options) <= most else some(options, most)
+    hint = hint or nearest(str(value), options)
+    return InputError(f"expected {expected}", where=where, found=value, hint=hint)
 
 
 def known_keys(
@@ -172,23 +169,25 @@ def known_keys(
     >>> known_keys({"lamda": 2}, ["lam"], "own.toml")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: own.toml: unknown key, got 'lamda'. Valid: lam. Did you mean 'lam'?
+    bayesbias.InputError: own.toml, key: expected lam, got 'lamda'. Did you mean 'lam'?
     """
-    known = list(known)
-    valid, wrong = ", ".join(known), []
-    for key in [key for key in data if key not in known]:
-        hint = (hints or {}).get(str(key)) or nearest(str(key), known)
-        wrong.append(InputError("unknown key", where=where, found=key, valid=valid, hint=hint))
+    known, hints = list(known), hints or {}
+    wrong = [
+        unknown(key, known, f"{where}, key", hints.get(str(key)), most=len(known))
+        for key in data
+        if key not in known
+    ]
     if lacking := [key for key in needed if key not in data]:
-        wrong.append(InputError(_lacks("key", lacking), where=where, found=list(data), valid=valid))
+        expected = f"expected the {_named('key', lacking)}"
+        wrong.append(InputError(expected, where=where, found=list(data)))
     if problems is not None:
         problems += wrong
     elif wrong:
         raise wrong[0]
 
 
-def _lacks(noun: str, names: list[str]) -> str:
-    return f"lacks the {noun}{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+def _named(noun: str, names: list[str]) -> str:
+    return f"{noun}{'s' if len(names) > 1 else ''} {join_words(map(repr, names))}"
 
 
 def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
@@ -198,30 +197,25 @@ def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, A
     return value
 
 
-def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> None:
+def columns(frame: Any, needed: Iterable[str], where: object, kind: str) -> None:
     """Refuse what is no data frame, and a frame that lacks one of some columns.
 
-    `valid` says how it is made.
+    `kind` says how such a frame is made.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> columns(
-    ...     pd.DataFrame({"word": ["nurse"]}),
-    ...     ["word", "difference"],
-    ...     "table",
-    ...     "what sentiment_table returns",
-    ... )
+    >>> frame = pd.DataFrame({"word": ["nurse"]})
+    >>> columns(frame, ["word", "difference"], "table", "what sentiment_table returns")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: table: lacks the column 'difference', got ['word']. Valid: what sentiment_table returns
+    bayesbias.InputError: table: expected the column 'difference', got ['word']. Use what sentiment_table returns.
     """
-    found = getattr(frame, "columns", None)
-    if found is None or not hasattr(frame, "groupby"):
-        raise wrong_kind(frame, where, valid)
-    if lacking := [name for name in needed if name not in found]:
-        problem = _lacks("column", lacking)
-        raise InputError(problem, where=where, found=list(found), valid=valid)
+    if not hasattr(frame, "columns") or not hasattr(frame, "groupby"):
+        raise wrong_kind(frame, where, kind)
+    if lacking := [name for name in needed if name not in frame.columns]:
+        expected, found = f"expected the {_named('column', lacking)}", list(frame.columns)
+        raise InputError(expected, where=where, found=found, valid=kind)
 
 
 def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
@@ -231,15 +225,10 @@ def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
         raise InputError(f"expected {expected}", where=f"{where}, schema", found=version)
 
 
-def is_text(value: Any) -> bool:
-    """Whether a value is a text with more than blanks in it."""
-    return isinstance(value, str) and bool(value.strip())
-
-
 def text(value: Any, where: object) -> str:
     """Return a text with more than blanks in it."""
-    if not is_text(value):
-        raise InputError("expected a non-empty string", where=where, found=_described(value))
+    if not (isinstance(value, str) and value.strip()):
+        raise wrong_kind(value, where, "a non-empty string")
     return value
 
 
@@ -252,24 +241,18 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
 
 
 def label(text: str, where: object) -> str:
-    r"""Return a word or label in composed form (NFC).
-
-    Refuse control characters, line breaks and what is not seen.
+    r"""Return a word or label in composed form (NFC); refuse characters that nobody sees.
 
     Examples
     --------
     >>> label("she\nhe", "table.csv, line 3")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: table.csv, line 3: holds a tab, a line break or another control character, got 'she\nhe'
+    bayesbias.InputError: table.csv, line 3: expected one line of visible characters, got 'she\nhe'.
     """
-    if _CONTROL.search(text):
-        problem = "holds a tab, a line break or another control character"
-        raise InputError(problem, where=where, found=text)
-    seen = text if text.isascii() else _UNSEEN.sub("", text)
-    if seen != text:
-        problem = "holds a character that is not seen"
-        raise InputError(problem, where=where, found=ascii(text), valid=repr(seen))
+    if _CONTROL.search(text) or (not text.isascii() and _UNSEEN.search(text)):
+        problem, found = "expected one line of visible characters", AsWritten(ascii(text))
+        raise InputError(problem, where=where, found=found)
     return unicodedata.normalize("NFC", text)
 
 
@@ -281,14 +264,13 @@ def names(given: Iterable[Any], noun: str) -> list[str]:
     >>> names(["hard", ""], "method")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: method number 2: expected a non-empty string, got ''
+    bayesbias.InputError: method number 2: expected a non-empty string, got ''.
     """
     named = [
         label(text(name, f"{noun} number {i}").strip(), f"{noun} number {i}")
         for i, name in enumerate(given, start=1)
     ]
-    if twice := repeated(named):
-        raise InputError(f"two {noun}s have one name", found=twice)
+    distinct(named, "name", f"{noun}s")
     return named
 
 
@@ -312,7 +294,7 @@ def tree(value: Any) -> Any:
     return [tree(item) for item in value] if ordered else value
 
 
-def path(value: Any, where: object, valid: str = "the path of a file or folder") -> str:
+def path(value: Any, where: object, kind: str = "the path of a file or folder") -> str:
     """Return a path as a text.
 
     Examples
@@ -320,59 +302,53 @@ def path(value: Any, where: object, valid: str = "the path of a file or folder")
     >>> path(3, "folder")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: folder: expected a path, got 3. Valid: the path of a file or folder
+    bayesbias.InputError: folder: expected the path of a file or folder, got 3.
     """
     text = os.fsdecode(value) if isinstance(value, str | os.PathLike) else ""
     if not text.strip() or "\0" in text:
-        raise InputError("expected a path", where=where, found=_described(value), valid=valid)
+        raise wrong_kind(value, where, kind)
     return text
 
 
-def instance[T](value: Any, kind: type[T], where: object, valid: str) -> T:
+def instance[T](value: Any, kind: type[T], where: object, called: str) -> T:
     """Return a value that is of a kind.
 
     Examples
     --------
-    >>> instance("crossed", dict, "fit", "a BiasFit, as fit returns it")
+    >>> instance("crossed", dict, "fit", "a BiasFit (from bayesbias.fit)")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: fit: expected another kind of value, got 'crossed'. Valid: a BiasFit, as fit returns it
+    bayesbias.InputError: fit: expected a BiasFit (from bayesbias.fit), got 'crossed'.
     """
     if not isinstance(value, kind):
-        raise wrong_kind(value, where, valid)
+        raise wrong_kind(value, where, called)
     return value
 
 
-def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
+def wrong_kind(value: Any, where: object, kind: str, hint: str | None = None) -> InputError:
     """Return the error for something of the wrong kind."""
-    problem, found = "expected another kind of value", _described(value)
-    return InputError(problem, where=where, found=found, valid=valid, hint=hint)
-
-
-def _described(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool | bytes):
-        return AsWritten(repr(value))
-    name = type(value).__name__
-    return AsWritten(f"a{'n' * (name[:1].lower() in 'aeiou' or name == 'ndarray')} {name}")
+        found = repr(value)
+    else:
+        name = type(value).__name__
+        found = f"a{'n' * (name[:1].lower() in 'aeiou' or name == 'ndarray')} {name}"
+    return InputError(f"expected {kind}", where=where, found=AsWritten(found), hint=hint)
 
 
-def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
+def several[T](values: Iterable[T], where: object) -> list[T]:
     """Return a list of what was handed over; one text is not taken for a list of its letters.
 
     Examples
     --------
-    >>> several("rabbi", "word")
+    >>> several("rabbi", "words")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: one word was given where a list is expected, got 'rabbi'. Valid: [word, ...]
+    bayesbias.InputError: words: expected a list, got 'rabbi'.
     """
-    if isinstance(values, str | bytes | bytearray):
-        problem = f"one {noun} was given where a list is expected"
-        raise InputError(problem, where=where, found=values, valid=f"[{noun}, ...]")
-    try:
-        return list(values)
-    except TypeError:  # what cannot be gone through, or says only then that it cannot
-        raise wrong_kind(values, where or noun, f"[{noun}, ...]") from None
+    if not isinstance(values, str | bytes | bytearray):
+        with contextlib.suppress(TypeError):  # what cannot be gone through
+            return list(values)
+    raise wrong_kind(values, where, "a list")
 
 
 def words(values: Any, where: object = "words") -> list[str]:
@@ -383,11 +359,11 @@ def words(values: Any, where: object = "words") -> list[str]:
     >>> words(["rabbi", None])
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: words, number 2: expected a non-empty string, got None
+    bayesbias.InputError: words, number 2: expected a non-empty string, got None.
     """
     return [
         str(text(word, f"{where}, number {i}"))
-        for i, word in enumerate(several(values, "word", where), start=1)
+        for i, word in enumerate(several(values, where), start=1)
     ]
 
 
@@ -402,16 +378,17 @@ def repeated[T](items: Iterable[T]) -> list[T]:
     return [item for item, number in Counter(items).items() if number > 1]
 
 
-def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[T, ...]:
-    """Return items of which none occurs twice; `noun` has its article.
+def distinct[T](items: Collection[T], noun: str, where: object) -> tuple[T, ...]:
+    """Return items of which none occurs twice.
 
     Examples
     --------
-    >>> distinct(["nurse", "cook", "nurse"], "a profession")
+    >>> distinct(["nurse", "cook", "nurse"], "profession", "jobs.toml")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: a profession is listed twice, got 'nurse'. Valid: each once
+    bayesbias.InputError: jobs.toml: expected each profession once, got 'nurse' twice or more.
     """
     if twice := repeated(items):
-        raise InputError(f"{noun} is listed twice", where=where, found=twice[0], valid="each once")
+        found = AsWritten(f"{twice[0]!r} twice or more")
+        raise InputError(f"expected each {noun} once", where=where, found=found)
     return tuple(items)

@@ -1,4 +1,4 @@
-"""The errors a user can cause, worded so that the message is enough to fix them."""
+"""The errors a user can cause: ``<argument or file>: expected <X>, got <Y>. <What to do.>``."""
 
 import difflib
 import os
@@ -38,13 +38,13 @@ class InputError(BayesbiasError, ValueError):
     Parameters
     ----------
     problem : str
-        What is wrong, as a sentence without its full stop.
+        What was expected.
     where : str, optional
-        The file, and the line, row or key in it.
+        The argument; or the file, and the line, row or key in it.
     found : object, optional
         What stands there.
     valid : str or iterable of str, optional
-        What may stand there. Of a list only the first twelve are shown.
+        What to use instead. Of a list only the first twelve are shown.
     hint : str, optional
         What to do about it, for example the nearest match.
 
@@ -55,9 +55,8 @@ class InputError(BayesbiasError, ValueError):
 
     Examples
     --------
-    >>> print(InputError("unknown model", found="crosed", valid=["additive", "crossed"],
-    ...                  hint="did you mean 'crossed'?"))
-    unknown model, got 'crosed'. Valid: additive, crossed. Did you mean 'crossed'?
+    >>> print(InputError("expected a slope", where="by", found=3, hint="name a covariate"))
+    by: expected a slope, got 3. Name a covariate.
     """
 
     __module__ = "bayesbias"
@@ -72,29 +71,34 @@ class InputError(BayesbiasError, ValueError):
         hint: str | None = None,
     ) -> None:
         listed = valid if isinstance(valid, str | None) else some(valid)
+        first, *others = repr(found)[:_READ].splitlines() or [""]
+        whole = len(first) <= _SHOWN and not others  # else long, or of several lines, as a frame
+        shown = _in_one_line(first if whole else f"{first.strip()[:60]} ...")
         self.parts = {
             "where": "" if where is None else _in_one_line(str(where)),
             "problem": _in_one_line(str(problem)),
-            "found": "" if found is None else _first_line(repr(found)),
+            "found": "" if found is None else shown,
             "valid": "" if listed is None else _in_one_line(listed),
             "hint": _in_one_line(hint) if hint else "",
         }
         place, said, *rest = self.parts.values()
         if ", got " in said:
             rest[0] = ""  # said already
-        heads = (", got ", ". Valid: ", ". ")
         if rest[2].partition(" ")[0].strip(",:").isalpha():  # a word, no name of a function
             rest[2] = rest[2][:1].upper() + rest[2][1:]
+        heads = (", got ", ". Use ", ". ")
         more = [f"{head}{part}" for head, part in zip(heads, rest, strict=True) if part]
-        super().__init__("".join([f"{place}: " if place else "", said, *more]))
+        message = "".join([f"{place}: " if place else "", said, *more])
+        ends = message.endswith((".", "?", "!")) or rest[2].endswith(("'", '"', "`", ")"))  # code
+        super().__init__(message if ends else f"{message}.")
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":
         """Return this error with a wider place ahead of its own, or with another hint.
 
         Examples
         --------
-        >>> print(InputError("has no rows", where="data frame").retold("method 'hard'"))
-        method 'hard', data frame: has no rows
+        >>> print(InputError("expected rows, got none", where="frame").retold("method 'hard'"))
+        method 'hard', frame: expected rows, got none.
         """
         parts = self.parts
         return InputError(
@@ -119,6 +123,12 @@ class FitError(BayesbiasError, RuntimeError):
     __module__ = "bayesbias"
 
 
+def describe_error(error: BaseException) -> str:
+    """Say an error in one line: our own by its message, any other by its type too."""
+    said = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+    return _in_one_line(said)
+
+
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
@@ -136,17 +146,6 @@ class AsWritten:
 
 def _in_one_line(text: str) -> str:
     return literal(" ".join(text[:_READ].split()))
-
-
-def _first_line(text: str) -> str:
-    """Return the first words of what is long or has several lines.
-
-    Such as a fit or a data frame.
-    """
-    first, *others = text[:_READ].splitlines() or [""]
-    return _in_one_line(
-        first if len(first) <= _SHOWN and not others else f"{first.strip()[:60]} ..."
-    )
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

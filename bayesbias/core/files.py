@@ -1,7 +1,4 @@
-"""Files: opened with one clear error, written whole or not at all, hashed.
-
-And those that the package ships.
-"""
+"""Files: read with one clear error, written whole or not at all, hashed; and those shipped."""
 
 import bz2
 import contextlib
@@ -20,13 +17,13 @@ import unicodedata
 import uuid
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, InputError, nearest
-from bayesbias.core.formatting import in_one_line, some
+from bayesbias.core.formatting import in_one_line, join_words, some
 
 MOST_BYTES = 1 << 30  # of a file that is read whole
 MOST_TEXT = 1 << 26  # of a file of text, TOML or JSON
@@ -41,7 +38,7 @@ _BINARY = {
     b"\x28\xb5\x2f\xfd": ("a Zstandard file", "unpack it"),
     b"PK\x03\x04": ("a zip archive (such as .xlsx or .npz)", "save it as text"),
     b"\x89HDF": ("an HDF5 or netCDF file", "a fit is read with load_fit"),
-    b"PAR1": ("Parquet by its content", "rename it to end in .parquet"),
+    b"PAR1": ("a Parquet file", "rename it to end in .parquet"),
     b"\x93NUMPY": ("a NumPy array", "save it as text"),
     b"\xff\xfe": ("UTF-16 text", "save it as UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "save it as UTF-8"),
@@ -49,7 +46,6 @@ _BINARY = {
         bytes([0x80, n]): ("a pickle", "pickles can run code and are not read") for n in range(2, 6)
     },
 }
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 # Reading
@@ -57,34 +53,28 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @contextlib.contextmanager
 def guarded(
-    where: object,
-    problem: str = "cannot be read",
-    *,
-    valid: str | Iterable[str] | None = None,
-    hint: str | None = None,
+    where: object, expected: str = "a file that can be read", hint: str | None = None
 ) -> Iterator[None]:
     """Turn whatever a library raises in the block into one `InputError` of one line.
 
     Examples
     --------
-    >>> with guarded("vectors.npz", "is damaged", hint="copy it again"):
+    >>> with guarded("vectors.npz", "arrays of NumPy", hint="copy it again"):
     ...     raise ValueError("bad magic")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: vectors.npz: is damaged (bad magic). Copy it again
+    bayesbias.InputError: vectors.npz: expected arrays of NumPy, got an error (bad magic). Copy it again.
     """
     try:
         yield
     except BayesbiasError:
         raise
     except Exception as error:
-        raise InputError(
-            f"{problem} ({reason(error)})", where=where, valid=valid, hint=hint
-        ) from None
+        problem = f"expected {expected}, got an error ({_reason(error)})"
+        raise InputError(problem, where=where, hint=hint) from None
 
 
-def reason(error: BaseException) -> str:
-    """Say in one line why a library failed."""
+def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     if "allow_pickle" in str(error):
@@ -92,33 +82,28 @@ def reason(error: BaseException) -> str:
     return in_one_line(str(error), 160) or type(error).__name__
 
 
-def path_of(value: Any, where: object = "path", valid: str = "the path of a file") -> Path:
+def path_of(value: Any, where: object = "path", kind: str = "the path of a file") -> Path:
     """Return what was given as a path, with the user's home in place of ``~``."""
-    return Path(os.path.expanduser(checks.path(value, where, valid)))
+    return Path(os.path.expanduser(checks.path(value, where, kind)))
 
 
-def check_file(path: Path, *, noun: str = "file", valid: str | None = None) -> None:
+def check_file(path: Path, kind: str = "a file") -> None:
     """Refuse a path at which there is no file; one of nearly its name is named."""
     if os.path.isfile(path):
         return
-    problem, hint = f"is a folder, not a {noun}", None
-    if not os.path.exists(path):
-        problem, folder = f"no such {noun}", path.parent
+    found, hint = "a device or a pipe", None
+    if os.path.isdir(path):
+        found = "a folder"
+    elif not os.path.exists(path):
+        found, folder = "nothing at this path", path.parent
         near = nearest(path.name, [each.name for each in folder.glob("*")])
         hint = near if folder.is_dir() else f"there is no folder {folder}"
-    elif not os.path.isdir(path):
-        problem = f"is a device or a pipe, not a {noun}"
-    raise InputError(problem, where=path, valid=valid, hint=hint)
+    raise InputError(f"expected {kind}, got {found}", where=path, hint=hint)
 
 
 @contextlib.contextmanager
 def opened(
-    path: Path,
-    *,
-    unpack: bool = False,
-    noun: str = "file",
-    valid: str | None = None,
-    buffering: int = -1,
+    path: Path, *, unpack: bool = False, kind: str = "a file", buffering: int = -1
 ) -> Iterator[BinaryIO]:
     """Open a file for reading; errors of the system, now or while it is read, name the file.
 
@@ -128,9 +113,8 @@ def opened(
         With `unpack` also ``archive.zip:member``.
     unpack : bool
         Whether gzip, bzip2, xz and a zip of one file are unpacked; the first bytes tell them.
-    noun : str
+    kind : str
         What the file should be, for messages.
-    valid : str, optional
     buffering : int
         As of `open`.
 
@@ -140,15 +124,16 @@ def opened(
     ...     pass
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: nowhere.csv: no such file
+    bayesbias.InputError: nowhere.csv: expected a file, got nothing at this path.
     """
     on_disk, member = split_member(path) if unpack else (path, "")
-    check_file(on_disk, noun=noun, valid=valid)
+    check_file(on_disk, kind)
     try:
         with open(on_disk, "rb", buffering=buffering) as file:
-            yield unpacked(file, path, member) if unpack else file
+            yield _unpacked(file, path, member) if unpack else file
     except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, OSError) as error:
-        raise InputError(f"cannot be read: {reason(error)}", where=path, valid=valid) from None
+        problem = f"expected {kind} that can be read, got an error ({_reason(error)})"
+        raise InputError(problem, where=path) from None
 
 
 def split_member(path: Path) -> tuple[Path, str]:
@@ -163,7 +148,7 @@ def split_member(path: Path) -> tuple[Path, str]:
     return (Path(f"{archive}.zip"), member) if colon else (path, "")
 
 
-def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> BinaryIO:
+def _unpacked(stream: BinaryIO, where: Path, member: str) -> BinaryIO:
     """Return what a stream of gzip, bzip2, xz or zip holds; any other stream as it is.
 
     A zip of arrays (.npz) stays as it is; of one with several files `member` names one.
@@ -180,7 +165,7 @@ def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> Binary
             hint = "name one of them, as in archive.zip:vectors.txt"
             problem = "expected a zip archive of one file"
             raise InputError(problem, where=where, found=some(files), hint=hint)
-        name = checks.choice(member or files[0], files, "member of the archive", where)
+        name = checks.choice(member or files[0], files, f"{where}, member")
         return cast("BinaryIO", archive.open(name))
     opener = next((opener for magic, opener in _UNPACK.items() if start.startswith(magic)), None)
     if opener is None:
@@ -188,18 +173,16 @@ def unpacked(stream: BinaryIO, where: object = None, member: str = "") -> Binary
     return cast("BinaryIO", opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream))
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES, *, noun: str = "file") -> bytes:
+def read_bytes(path: Path, most: int = MOST_BYTES, kind: str = "a file") -> bytes:
     """Return the content of a file, of at most so many bytes."""
-    with opened(path, noun=noun) as file:
+    with opened(path, kind=kind) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise InputError("the file is too large", where=path, valid=f"at most {most:,} bytes")
+        raise InputError(f"expected {kind} of at most {most:,} bytes, got more", where=path)
     return content
 
 
-def blocks_of_lines(
-    stream: BinaryIO, where: object, *, most: int = MOST_LINE
-) -> Iterator[list[bytes]]:
+def blocks_of_lines(stream: BinaryIO, where: object) -> Iterator[list[bytes]]:
     r"""Yield the lines of a stream, some megabytes of them at a time, without their newlines.
 
     Parameters
@@ -207,8 +190,6 @@ def blocks_of_lines(
     stream : binary stream
     where : object
         The file, for messages.
-    most : int
-        Bytes that a line may have.
 
     Examples
     --------
@@ -220,10 +201,10 @@ def blocks_of_lines(
     while part := stream.read(_CHUNK):
         lines = (left + part).split(b"\n")
         left = lines.pop()
-        if max(len(left), max(map(len, lines), default=0)) > most:
-            long = next((i for i, line in enumerate(lines) if len(line) > most), len(lines))
-            problem, place = "the line is too long", f"{where}, line {number + 1 + long}"
-            raise InputError(problem, where=place, valid=f"at most {most:,} bytes")
+        if max(len(left), max(map(len, lines), default=0)) > MOST_LINE:
+            long = next((i for i, line in enumerate(lines) if len(line) > MOST_LINE), len(lines))
+            problem = f"expected a line of at most {MOST_LINE:,} bytes, got a longer one"
+            raise InputError(problem, where=f"{where}, line {number + 1 + long}")
         number += len(lines)
         if lines:
             yield lines
@@ -235,13 +216,13 @@ def decoded(content: bytes, where: object) -> str:
     """Return the text of bytes in UTF-8, in composed form (NFC), without a byte-order mark."""
     for magic, (kind, hint) in _BINARY.items():
         if content.startswith(magic):
-            raise InputError(f"is {kind}", where=where, valid="UTF-8", hint=hint)
+            raise InputError(f"expected text, got {kind}", where=where, hint=hint)
     try:
         return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         place = f"{where}, line {content[: error.start].count(b'\n') + 1}"
         found, hint = content[error.start :][:4], "save it as UTF-8"
-        raise InputError("is not valid UTF-8", where=place, found=found, hint=hint) from None
+        raise InputError("expected UTF-8", where=place, found=found, hint=hint) from None
 
 
 def read_text(path: Path) -> str:
@@ -249,21 +230,9 @@ def read_text(path: Path) -> str:
     return decoded(read_bytes(path, MOST_TEXT), path)
 
 
-def lines_of(text: str) -> list[str]:
-    r"""Return the lines of a text: what a sentence may hold, such as U+2028, ends none.
-
-    Examples
-    --------
-    >>> lines_of("a\r\nb\u2028c\n")
-    ['a', 'b\u2028c']
-    """
-    lines = _LINE_END.split(text)
-    return lines[:-1] if lines[-1] == "" else lines
-
-
 def parse_toml(content: bytes, where: object) -> dict[str, Any]:
     """Parse TOML; what is wrong with it is said with file and line."""
-    with guarded(where, "is not valid TOML"):
+    with guarded(where, "TOML"):
         return tomllib.loads(decoded(content, where))
 
 
@@ -312,23 +281,16 @@ def parse_json(content: str | bytes, where: object) -> Any:
     text = content if isinstance(content, str) else decoded(content, where)
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if twice := checks.repeated(key for key, _ in pairs):
-            raise InputError("duplicate key", where=where, found=twice[0], valid="each key once")
+        checks.distinct([key for key, _ in pairs], "key", where)
         return dict(pairs)
 
-    with guarded(where, "is not valid JSON"):
+    with guarded(where, "JSON"):
         return json.loads(text, object_pairs_hook=as_dict)
 
 
 def read_json(path: Path) -> Any:
     """Read and parse a JSON file."""
     return parse_json(read_bytes(path, MOST_TEXT), path)
-
-
-def delimiter_of(path: Path) -> str:
-    """Return what separates the columns of a .csv or .tsv file; refuse any other kind of file."""
-    kinds = {".csv": ",", ".tsv": "\t"}
-    return kinds[checks.choice(path.suffix, kinds, "kind of file", path)]
 
 
 # Writing
@@ -340,7 +302,7 @@ def check_folder(out: Path) -> None:
     if not existing.is_dir():
         raise InputError("expected a folder", where=out, found=f"{existing} is a file")
     if not os.access(existing, os.W_OK):
-        raise InputError("the folder cannot be written", where=existing)
+        raise InputError("expected a folder that can be written, got another", where=existing)
 
 
 @contextlib.contextmanager
@@ -354,7 +316,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(given := checks.path(path, "path")))
     if path.exists() and not path.is_file():
-        raise InputError("expected a file that can be written", where=given)
+        raise InputError("expected a file, got a folder or a device", where=given)
     temporary = path.with_name(f".bayesbias-{uuid.uuid4().hex}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -363,7 +325,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, FileNotFoundError):  # of a file that the block reads
             raise
-        raise InputError(f"cannot be written: {error.strerror or error}", where=given) from error
+        problem = f"expected a file that can be written, got an error ({error.strerror or error})"
+        raise InputError(problem, where=given) from error
     finally:
         with contextlib.suppress(OSError):  # it was renamed, or could not be made
             temporary.unlink()
@@ -433,20 +396,15 @@ def find_toml(
 ) -> Path:
     """Return the path of a shipped TOML file by its name, or of the user's own by its path."""
     endings = (".toml", *others)
-    own = f"the path of a {' or '.join(endings)} file"
+    own = f"the path of a {join_words(endings, 'or')} file"
     text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or {own}")
     names, path = list_names(kind), Path(text)
     if text in names:
         return data_dir(kind) / f"{text}.toml"
-    if path.exists():
-        return path
-    looks_like_path = path.suffix in endings or os.sep in text
-    raise InputError(
-        f"no such {noun} file" if looks_like_path else f"unknown {noun}",
-        found=text,
-        valid=[*names, f"or {own}"],
-        hint=nearest(text, names),
-    )
+    if not path.exists() and path.suffix not in endings and os.sep not in text:
+        raise checks.unknown(text, [own, *names], noun)
+    check_file(path, f"a {noun}")
+    return path
 
 
 def cache_dir() -> Path:

@@ -69,7 +69,7 @@ def number_of(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
-def join_words(items: Iterable[str]) -> str:
+def join_words(items: Iterable[str], word: str = "and") -> str:
     """Join items as a sentence does.
 
     Examples
@@ -78,7 +78,7 @@ def join_words(items: Iterable[str]) -> str:
     ('a', 'a, b and c')
     """
     *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def with_minus(contrast: str) -> str:

@@ -45,14 +45,11 @@ def plain_frame(frame: Any, where: str, *, known: Collection[str] | None = None)
         hint = "turn it into one with .to_pandas()" if hasattr(frame, "to_pandas") else None
         raise checks.wrong_kind(frame, where, "a pandas DataFrame", hint)
     if isinstance(frame.columns, pd.MultiIndex):
-        raise InputError(
-            "expected one level of column names", where=where, valid="one name a column"
-        )
+        raise InputError("expected one level of column names, got several", where=where)
     out = frame.copy(deep=False)
     for place, name in enumerate(frame.columns):
         if not isinstance(name, str | numbers.Integral):
-            problem = "expected texts as names of columns"
-            raise InputError(problem, where=where, found=name)
+            raise InputError("expected texts as names of columns", where=where, found=name)
         here = f"{where}, column {name}"
         strict = known is None or name in known
         out.isetitem(place, _plain_column(frame.iloc[:, place], here, strict))
@@ -76,15 +73,14 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series":
         return column.astype(str).where(column.notna(), None)
     kind = kinds.infer_dtype(column, skipna=True)
     if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-        with guarded(where, "cannot be read as numbers"):
-            return column.astype(float if column.isna().any() or kind != "integer" else "int64")
+        return column.astype(float if column.isna().any() or kind != "integer" else "int64")
     if kind in ("string", "empty", "boolean"):
         return column
     if not strict:
         return column.astype(str).where(column.notna(), None)
     for row, value in enumerate(column):
         if not (value is None or value is pd.NA or isinstance(value, str | numbers.Real)):
-            raise checks.wrong_kind(value, f"{where}, row {row}", "numbers, or texts")
+            raise checks.wrong_kind(value, f"{where}, row {row}", "a number or a text")
     return column
 
 
@@ -128,7 +124,7 @@ def read_csv(
                 csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
 
-    with guarded(called, "cannot be read as a table", valid=f"the columns {layouts}"):
+    with guarded(called, f"the columns {layouts}"):
         try:
             with opened(path, unpack=True) as stream:
                 names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
@@ -151,7 +147,7 @@ def read_parquet(path: Path, categories: Collection[str] = ()) -> "pa.Table":
     """Return a Parquet file as an Arrow table; texts of `categories` come as dictionaries."""
     import pyarrow.parquet as pq
 
-    with opened(path) as file, guarded(path, "cannot be read as Parquet"):
+    with opened(path) as file, guarded(path, "Parquet"):
         texts = [name for name in categories if name in pq.read_schema(file).names]
         file.seek(0)
         return pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True).read()

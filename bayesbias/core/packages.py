@@ -77,7 +77,7 @@ def needed(
         raise InputError(
             f"{purpose} needs {join_words(names)}, which {state}",
             where=where,
-            valid=instead and f"without it: {instead}",
+            valid=instead,
             hint=f"install it in a checkout: pip install '.[{extra}]'",
         ) from None
     return imported[0] if len(imported) == 1 else imported
@@ -104,16 +104,3 @@ def versions_of(*packages: str) -> dict[str, str]:
     ['bayesbias', 'numpy']
     """
     return {name: _version(name) for name in packages}
-
-
-def with_python(*packages: str) -> dict[str, str]:
-    """Return the versions of packages and that of Python.
-
-    Examples
-    --------
-    >>> list(with_python("bayesbias"))
-    ['bayesbias', 'python']
-    """
-    import platform
-
-    return {**versions_of(*packages), "python": platform.python_version()}

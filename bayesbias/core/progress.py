@@ -43,7 +43,9 @@ def ticking(
     """
     if wished is None and os.environ.get(_SILENT, "").lower() in ("off", "0", "false", "no"):
         wished = False
-    in_notebook = wished is not False and _is_notebook()
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    # A terminal of IPython has no kernel.
+    in_notebook = wished is not False and getattr(shell, "kernel", None) is not None
     if not (wished or in_notebook or (wished is None and sys.stderr.isatty())):
         yield lambda count: None
         return
@@ -61,13 +63,6 @@ def ticking(
         yield tick
     finally:
         close()
-
-
-def _is_notebook() -> bool:
-    """Say whether a notebook shows what this process displays; a terminal of IPython does not."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return getattr(shell, "kernel", None) is not None
 
 
 def _terminal_bar(label: str, total: int, of_bytes: bool) -> tuple[Tick, Callable[[], None]]:

@@ -17,17 +17,12 @@ from dataclasses import dataclass
 from typing import Any, override
 
 from bayesbias.core import checks
-from bayesbias.core.errors import BayesbiasError, FitError, InputError
+from bayesbias.core.errors import FitError, InputError, describe_error
 from bayesbias.core.packages import needed
 
 _ANSWER_S = 10  # how long a scheduler may take to answer
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-
-
-def describe_error(error: BaseException) -> str:
-    """Say an error in one line: our own by its message, any other by its type too."""
-    return str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
 
 
 def cores() -> int:
@@ -137,20 +132,16 @@ def _cluster(address: str) -> Iterator[Any]:
     try:
         client = distributed.Client(address, timeout=_ANSWER_S, set_as_default=False)
     except (OSError, ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            f"expected the address of a Dask scheduler that answers ({describe_error(error)})",
-            where=address,
-            valid="such as tcp://host:8786",
-        ) from None
+        problem = f"expected a Dask scheduler that answers, got {describe_error(error)}"
+        hint = "name its address, such as tcp://host:8786"
+        raise InputError(problem, where=address, hint=hint) from None
     with client:
         try:
             client.wait_for_workers(1, timeout=60)
         except TimeoutError:
-            raise InputError(
-                "expected a Dask scheduler with workers",
-                where=address,
-                hint=f"start one: dask worker {address}",
-            ) from None
+            problem = "expected a Dask scheduler with workers, got none"
+            hint = f"start one with `dask worker {address}`"
+            raise InputError(problem, where=address, hint=hint) from None
         yield client
 
 

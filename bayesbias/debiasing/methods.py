@@ -98,7 +98,7 @@ def hard_debias(
     ... )
     (True, True)
     """
-    checks.choice(overlap, ("merge", "last"), "treatment of overlapping sets")
+    checks.choice(overlap, ("merge", "last"), "overlap")
     job = prepare(embedding, wordlist, sets, k, neutralize)
     unit, row, basis = job.unit, job.row, job.basis
     out = unit.copy()

@@ -172,7 +172,7 @@ def _definitional_sets(
                 valid="a word list with definitional_sets, or in Python sets=[[...], ...]",
             )
         return words.definitional_sets
-    out = tuple(tuple(checks.words(group, "sets")) for group in checks.several(sets, "set", "sets"))
+    out = tuple(tuple(checks.words(group, "sets")) for group in checks.several(sets, "sets"))
     for group in out:
         if len(group) < 2 or len(set(group)) < len(group):
             problem = "expected two or more different words in each definitional set"
@@ -252,7 +252,7 @@ def _neutralized(
         protected = words.protected_words if words else ()
         kept = in_sets | {spelling.get(word, word) for word in protected}
         return tuple(word for word in vectors.words if word not in kept)
-    checks.choice(neutralize, ("attributes", "all_others"), "choice", "neutralize")
+    checks.choice(neutralize, ("attributes", "all_others"), "neutralize")
     if words is None:
         problem = "expected 'all_others' or words without a word list, got 'attributes'"
         raise InputError(problem, where="neutralize")

@@ -1,20 +1,25 @@
-"""An embedding as a value: vectors of words, where they come from and what was not found."""
+"""An embedding as a value: vectors of words, where they come from, what was not found; saving it."""
 
+import gzip
 import hashlib
 import json
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.files import whole_file
 from bayesbias.core.formatting import number_of, some
 from bayesbias.embeddings.readers.common import Rows
 from bayesbias.embeddings.spelling import fitting_key, matched_spellings, notes_of_shared_vectors
 
-__all__ = ["Embedding"]
+__all__ = ["Embedding", "save_embedding"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,8 +77,8 @@ class Embedding:
         words = tuple(self.words)
         vectors = np.asarray(self.vectors)
         if vectors.shape[:-1] != (len(words),) or vectors.dtype not in (np.float32, np.float64):
-            found = f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}"
-            problem = f"expected a row of floats for each word, got {found}"
+            got = f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}"
+            problem = f"expected a row of floats for each word, got {got}"
             raise InputError(problem, where=f"embedding {self.name!r}")
         vectors = vectors.view()
         vectors.flags.writeable = False
@@ -81,7 +86,7 @@ class Embedding:
         object.__setattr__(self, "vectors", vectors)
         object.__setattr__(self, "_row", {word: row for row, word in enumerate(words)})
         if len(self._row) < len(words):
-            checks.distinct(words, "a word", f"embedding {self.name!r}")
+            checks.distinct(words, "word", f"embedding {self.name!r}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -112,16 +117,16 @@ class Embedding:
         InputError
             Naming every word that has no vector.
         """
-        words = checks.several(words, "word", "words")
+        words = checks.several(words, "words")
         lacking = list(dict.fromkeys(word for word in words if word not in self._row))
         if not lacking:
             return self.vectors[[self._row[word] for word in words]]
         more = None if self.lookup is None else self.lookup(lacking)
         if more is None or more.missing:
             lacking = lacking if more is None else list(more.missing)
-            where, found = f"embedding {self.name!r}", ", ".join(lacking)
+            problem = f"expected a vector for each word, got none for {', '.join(lacking)}"
             hint = nearest(lacking[0], self.words) if len(self.words) < 10_000 else None
-            raise InputError("expected a vector for each word", where=where, found=found, hint=hint)
+            raise InputError(problem, where=f"embedding {self.name!r}", hint=hint)
         sources = [self if word in self._row else more for word in words]
         rows = [each.vectors[each._row[word]] for each, word in zip(sources, words, strict=True)]
         return np.array(rows, dtype=self.vectors.dtype)
@@ -287,3 +292,72 @@ def first_with_vector(vectors: np.ndarray, close: float = 1e-6) -> np.ndarray:
             first[left[equal]] = left[0]
             left = left[~equal]
     return first
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+# Endings of formats that are not written here; any other is part of a name, as in glove.6B.50d.
+_NOT_WRITTEN = (
+    *(".npy", ".safetensors", ".parquet", ".h5", ".hdf5", ".csv", ".tsv", ".json"),
+    *(".pkl", ".kv", ".model", ".pt", ".zip"),
+)
+
+
+def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
+    """Write an embedding in the format that the ending of the path names.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    path : str or path
+        ``.npz``: the arrays ``words`` and ``vectors``, with every digit, and words with blanks too.
+        ``.bin``: word2vec binary, in single precision. Others, such as ``.txt`` or ``.vec``:
+        word2vec text, with every digit. Both also compressed, with ``.gz``.
+
+    Raises
+    ------
+    InputError
+        If the ending is that of another format, a word2vec file cannot hold the words, or the file
+        cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bayesbias import load_embedding
+    >>> e = load_embedding({"rabbi": [1.0, 0.1], "priest": [0.8, 0.6]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_embedding(e, f"{folder}/two.txt")
+    ...     print(Path(folder, "two.txt").read_text(), end="")
+    2 2
+    rabbi 1.0 0.1
+    priest 0.8 0.6
+    """
+    embedding = getattr(embedding, "embedding", embedding)  # of `hard_debias`
+    checks.instance(embedding, Embedding, "embedding", "an Embedding (from load_embedding)")
+    name = Path(checks.path(path, "path")).name
+    zipped = name.endswith(".gz")
+    ending = os.path.splitext(name.removesuffix(".gz"))[1].lower()
+    if ending in _NOT_WRITTEN or (ending == ".npz" and zipped):
+        problem = f"expected .txt, .vec or .bin (each also with .gz), or .npz, got {ending}"
+        raise InputError(problem, where=path)
+    if ending == ".npz":
+        with whole_file(path) as temporary, open(temporary, "wb") as raw:
+            np.savez(raw, words=np.array(embedding.words, np.str_), vectors=embedding.vectors)
+        return
+    if bad := [word for word in embedding.words if not word or re.search(r"\s", word)]:
+        problem = f"expected words without blanks, got {some(map(repr, bad))}"
+        hint = "write phrases with underscores, or write .npz"
+        raise InputError(problem, where=path, hint=hint)
+    with whole_file(path) as temporary, open(temporary, "wb") as raw:
+        out: Any = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if zipped else raw
+        out.write(f"{len(embedding.words)} {embedding.vectors.shape[1]}\n".encode())
+        for word, row in zip(embedding.words, embedding.vectors, strict=True):
+            if ending == ".bin":
+                out.write(word.encode() + b" " + row.astype("<f4").tobytes())
+            elif row.dtype == np.float32:
+                out.write(f"{word} {' '.join(f'{v:.9g}' for v in row.tolist())}\n".encode())
+            else:
+                out.write(f"{word} {' '.join(map(repr, row.tolist()))}\n".encode())
+        if zipped:
+            out.close()

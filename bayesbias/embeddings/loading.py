@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +24,7 @@ from bayesbias.embeddings.embedding import (
 from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
 from bayesbias.embeddings.readers.common import Reading, Rows
 from bayesbias.embeddings.readers.tables import numbers, rows_of_matrix, stacked, words_and_vectors
-from bayesbias.embeddings.static import StaticModel, list_embeddings, shipped_model, static_model_at
+from bayesbias.embeddings.static import list_embeddings, static_model
 
 __all__ = ["load_contexts", "load_embedding", "ranks_of"]
 
@@ -117,14 +116,14 @@ def load_embedding(
     """
     if type(x).__name__ == "Debiased":  # of `hard_debias`; its folder imports this one
         x = x.embedding
-    checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
+    checks.choice(on_bad_lines, ("skip", "error"), "on_bad_lines")
     asked = _asked(words)
     strict = on_bad_lines == "error"
 
     def loaded(asked: list[str] | None) -> Embedding:
         if isinstance(x, Embedding):
             return _from_embedding(x, asked, name)
-        if model := _static_model(x, name):
+        if model := static_model(x, name):
             return _from_open(model.embedding, asked, name or model.name)
         rows, short, facts = read_rows(x, asked, vocab, key, strict, allow_pickle, progress)
         where = facts["source"]
@@ -132,7 +131,7 @@ def load_embedding(
 
     if postprocess is None:
         return loaded(asked)
-    checks.choice(postprocess, POSTPROCESSINGS, "way to postprocess")
+    checks.choice(postprocess, POSTPROCESSINGS, "postprocess")
     everything = loaded(None)
     chosen = everything if asked is None else loaded(asked)
     return postprocessed(chosen, postprocess, background=everything)
@@ -173,7 +172,7 @@ def load_contexts(
     >>> held["nurse"].tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    checks.choice(on_bad_lines, ("skip", "error"), "value of on_bad_lines")
+    checks.choice(on_bad_lines, ("skip", "error"), "on_bad_lines")
     asked = _asked(words)
     rows, _, facts = read_rows(x, asked, vocab, key, on_bad_lines == "error")
     at, _ = rows.by_word()
@@ -192,14 +191,6 @@ def _asked(words: Iterable[str] | None) -> list[str] | None:
     return asked
 
 
-def _static_model(x: Any, name: str | None) -> StaticModel | None:
-    """Return the static model of a shipped name or of a folder, or None."""
-    if isinstance(x, str) and x in list_embeddings():
-        return shipped_model()
-    path = Path(x).expanduser() if isinstance(x, str | os.PathLike) and os.fspath(x) else None
-    return static_model_at(path, name) if path is not None and os.path.lexists(path) else None
-
-
 def read_rows(
     x: Any,
     asked: list[str] | None,
@@ -213,13 +204,13 @@ def read_rows(
     keys = () if not key else (key,) if isinstance(key, str) else tuple(key)
     for pattern in keys:
         if not isinstance(pattern, str) or pattern.count("{word}") != 1:
-            problem = f"expected a form with {{word}} once, such as {{word}}_NOUN, got {pattern!r}"
-            raise InputError(problem, where="key")
+            problem = "expected a form with {word} once, such as {word}_NOUN"
+            raise InputError(problem, where="key", found=pattern)
     reading = Reading(
         wanted=None if asked is None else dict.fromkeys(spelling.with_keys(asked, keys)),
         vocab=None if vocab is None else files.path_of(vocab, "vocab"),
         strict=strict,
-        unmatched=functools.partial(spelling.unmatched_words, asked or []),
+        asked=asked or [],
     )
     facts: dict[str, Any]
     if isinstance(x, str | os.PathLike):
@@ -267,15 +258,15 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
     if text in GENSIM_DATA:
         return _downloaded(text, progress)
     if os.sep in text or on_disk.suffix in readers.suffixes():
-        files.check_file(on_disk, noun="vector file")
+        files.check_file(on_disk, "a file of vectors")
     if text in files.list_names("wordlists"):
         raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
-    raise checks.unknown(text, [*list_embeddings(), "a path", *GENSIM_DATA], "embedding")
+    raise checks.unknown(text, ["a path", *list_embeddings(), *GENSIM_DATA], "embedding")
 
 
 def _only_file(folder: Path) -> Path:
     """Return the one file of vectors in a folder."""
-    with files.guarded(folder):
+    with files.guarded(folder, "a folder that can be read"):
         paths = sorted(path for path in folder.iterdir() if path.suffix in readers.suffixes())
         of_spacy = any((folder / inner / "key2row").is_file() for inner in ("", "vocab"))
     inside = [path for path in paths if path.suffix not in (".txt", ".tsv", ".json")] or paths
@@ -284,7 +275,7 @@ def _only_file(folder: Path) -> Path:
         hint = "name a file; a transformer is an encoder: bayesbias seat --encoder FOLDER"
         if of_spacy:
             found, hint = "vectors of spaCy", f"convert them: {_OF_SPACY}"
-        problem = f"expected a static model or one file of vectors in the folder, got {found}"
+        problem = f"expected a static model, or one file of vectors, in the folder, got {found}"
         raise InputError(problem, where=folder, hint=hint)
     return inside[0]
 
@@ -301,7 +292,7 @@ def _downloaded(name: str, progress: bool | None) -> Path:
     hint = f"without a network put the file of gensim-data at {path}"
     # gensim draws its bar on stdout, which may carry our result.
     with (
-        files.guarded(name, "could not be downloaded", hint=hint),
+        files.guarded(name, "vectors to download", hint),
         open(os.devnull, "w") as null,
         contextlib.redirect_stdout(null if quiet else sys.stderr),
     ):
@@ -326,10 +317,9 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         return rows, where, "matrix", "matrix"
     vectors = getattr(x, "wv", x)
     if not hasattr(vectors, "key_to_index") or not hasattr(vectors, "get_vector"):
-        valid = "a name, a path, a mapping, a data frame, (words, matrix) or a gensim KeyedVectors"
+        kind = "a name, a path, a mapping, a data frame, (words, matrix) or a gensim KeyedVectors"
         hint = "an array has no words: pass (words, matrix)" if hasattr(x, "ndim") else None
-        problem = f"expected word vectors, got {type(x).__name__}"
-        raise InputError(problem, valid=valid, hint=hint)
+        raise checks.wrong_kind(x, "embedding", kind, hint)
     kind = type(vectors).__name__
     return _from_gensim(vectors, reading), f"a {type(x).__name__} object", f"gensim {kind}", kind
 
@@ -352,7 +342,8 @@ def _from_gensim(vectors: Any, reading: Reading) -> Rows:
     chosen = list(known) if wanted is None else [word for word in wanted if word in known]
     composed = []
     if wanted is not None and hasattr(vectors, "vectors_ngrams"):
-        composed = [word for word in reading.unmatched(set(chosen)) if word in vectors]
+        lacking = spelling.unmatched_words(reading.asked, set(chosen))
+        composed = [word for word in lacking if word in vectors]
     words = [*chosen, *composed]
     dtype = np.float64 if vectors.vectors.dtype.itemsize > 4 else np.float32
     table = np.array([vectors.get_vector(word) for word in words], dtype)
@@ -439,12 +430,8 @@ def ranks_of(
         files.split_member(Path(source))[0].is_file() or os.fspath(source) in GENSIM_DATA
     )
     if not named and not hasattr(getattr(source, "wv", source), "key_to_index"):
-        raise InputError(
-            "expected words in the order of frequency",
-            where="counts from the order of vectors",
-            found=source if isinstance(source, str) else type(source).__name__,
-            valid="a file of vectors in the order of frequency, or a gensim KeyedVectors object",
-        )
+        kind = "a file of vectors in the order of frequency, or a gensim KeyedVectors object"
+        raise checks.wrong_kind(source, "counts from the order of vectors", kind)
     rows, _, facts = read_rows(source, list(words), key=key)
     about = {"source": facts["source"], "sha256": facts.get("sha256") or ""}
     places_of = zip(reversed(rows.words), reversed(rows.places), strict=True)

@@ -73,7 +73,7 @@ def postprocess(
     >>> moved.provenance["postprocess"]["components"], bool(abs(moved.vectors.mean()) < 1e-9)
     (1, True)
     """
-    checks.choice(method, POSTPROCESSINGS, "way to postprocess")
+    checks.choice(method, POSTPROCESSINGS, "method")
     source = embedding if background is None else background
     if len(source) < _LEAST:
         problem = f"expected {_LEAST} vectors or more to take a mean of, got {len(source)}"

@@ -5,6 +5,7 @@
 
 import functools
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,8 +163,12 @@ def shipped_model() -> StaticModel:
     return StaticModel(STATIC_EMBEDDING, tokenizer, rows, scales, np.arange(len(rows)), facts)
 
 
-def static_model_at(path: Path, name: str | None) -> StaticModel | None:
-    """Return the static model in a folder, or of its ``model.safetensors``, or None."""
+def static_model(x: Any, name: str | None) -> StaticModel | None:
+    """Return the model of a shipped name, of a folder, or of its ``model.safetensors``, or None."""
+    if isinstance(x, str) and x in list_embeddings():
+        return shipped_model()
+    if not isinstance(x, str | os.PathLike) or not (path := Path(x).expanduser()).exists():
+        return None
     folders = [path, *path.glob("*_StaticEmbedding")] if path.is_dir() else [path.parent]
     folder = next((f for f in folders if (f / "tokenizer.json").is_file()), None)
     file = path if path.is_file() else (folder or path) / "model.safetensors"
@@ -173,7 +178,7 @@ def static_model_at(path: Path, name: str | None) -> StaticModel | None:
     from tokenizers import Tokenizer
 
     with (
-        guarded(file, valid="a static model of tokens"),
+        guarded(file, "a static model of tokens"),
         safe_open(file, framework="numpy") as held,
     ):
         keys = set(held.keys())

@@ -236,12 +236,10 @@ def vectors_encoder(
 
     def run(asked: list[str]) -> np.ndarray:
         if missing := [sentence for sentence in asked if sentence not in at]:
-            raise InputError(
-                f"expected vectors of all {len(asked):,} sentences, got none of {len(missing):,}: "
-                f"{some(map(repr, missing), 3)}",
-                where=path,
-                hint="encode them too; `bayesbias seat sentences TEST` prints all of a test",
-            )
+            lacking = f"{len(missing):,}: {some(map(repr, missing), 3)}"
+            problem = f"expected vectors of all {len(asked):,} sentences, got none of {lacking}"
+            hint = "encode them too; `bayesbias seat sentences TEST` prints all of a test"
+            raise InputError(problem, where=path, hint=hint)
         return rows.vectors[[at[sentence] for sentence in asked]]
 
     facts = {

@@ -75,11 +75,11 @@ class BuiltEncoder:
 
     def encode(self, sentences: Sequence[str], /) -> Any:
         """Return the vectors of n sentences."""
-        return self.run(checks.several(sentences, "sentence", "sentences"))
+        return self.run(checks.several(sentences, "sentences"))
 
     def account(self, sentences: Sequence[str]) -> dict[str, Any]:
         """Return what became of the sentences."""
-        sentences = checks.several(sentences, "sentence", "sentences")
+        sentences = checks.several(sentences, "sentences")
         return self.look(sentences) if self.look else {}
 
     def __repr__(self) -> str:
@@ -124,7 +124,7 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
 
 def checked_sentences(sentences: Iterable[str]) -> list[str]:
     """Return a list of sentences, each with more than blanks."""
-    texts = checks.several(sentences, "sentence")
+    texts = checks.several(sentences, "sentences")
     for number, text in enumerate(texts, start=1):
         checks.text(text, f"sentence {number}")
     if not texts:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, warn_user
+from bayesbias.core.errors import InputError, describe_error, warn_user
 from bayesbias.core.files import cache_dir, sha256_of
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences
@@ -133,8 +133,8 @@ def _encoded_batch(encoder: Encoder, batch: list[str], where: str, dim: int | No
     except InputError as error:  # names the sentence, and what to do
         raise error.retold(where) from error
     except Exception as error:  # an encoder may be anybody's code
-        reason = f"expected vectors, got {type(error).__name__}: {error}"
-        raise InputError(reason, where=f"{where}, sentence {batch[0]!r}") from error
+        problem = f"expected vectors, got {describe_error(error)}"
+        raise InputError(problem, where=f"{where}, sentence {batch[0]!r}") from error
     fits = array.ndim == 2 and array.shape == (len(batch), dim or array.shape[1])
     if not fits or array.dtype.kind not in "fiu":
         shape = f"({len(batch)}, {dim or 'd'})"
@@ -182,7 +182,7 @@ class _Cache:
                 )
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            problem = f"expected a cache file, got {error}"
+            problem = f"expected a cache file, got {describe_error(error)}"
             hint = "delete it, or pass cache=False"
             raise InputError(problem, where=self.path, hint=hint) from error
 

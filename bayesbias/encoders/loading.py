@@ -9,7 +9,6 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import guarded
 from bayesbias.embeddings.loading import GENSIM_DATA
 from bayesbias.encoders.averages import (
     STATIC_ENCODER,
@@ -84,7 +83,8 @@ def load_encoder(
         return _from_object(spec, name, version)
     text = checks.path(spec, "spec", "a name, or the path of a file or folder")
     if version is not None:
-        raise InputError(f"expected a version of a callable, got one of {text}", where="version")
+        problem = f"expected a callable beside a version, got {text!r}"
+        raise InputError(problem, where="version")
     kind, colon, rest = text.partition(":")
     make, target = _MAKERS.get(kind if colon and not os.path.exists(text) else ""), rest
     if make is None and Path(text.partition("?")[0]).suffix.lower() in VECTOR_FILES:
@@ -97,18 +97,20 @@ def load_encoder(
     where, valid = f"encoder {text!r}", list(inspect.signature(make).parameters)
     options: dict[str, Any] = {}
     for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
-        checks.choice(key, valid[1:], "option", where)
+        checks.choice(key, valid[1:], f"{where}, option")
         checks.text(value, f"{where}, {key}")
-        with guarded(where, f"{key}: expected a whole number, got {value!r}"):
-            options[key] = int(value) if key in ("layer", "max_length") else value
+        whole = key in ("layer", "max_length")
+        if whole and not value.removeprefix("-").isdecimal():
+            raise InputError("expected a whole number", where=f"{where}, {key}", found=value)
+        options[key] = int(value) if whole else value
     if device is not None and "device" not in valid:
-        raise InputError(f"expected a model beside a device, got {text}", where="device")
+        raise InputError(f"expected a model beside a device, got {text!r}", where="device")
     given = {"name": name, "device": device}
     options |= {key: value for key, value in given.items() if value is not None}
     if make is static_encoder:
         return make(**options)
     if not target:
-        raise InputError(f"expected the name of a model, got {text}", where="encoder", valid=_VALID)
+        raise InputError("expected the name of a model", where="encoder", found=text, valid=_VALID)
     return make(target, **options)
 
 
@@ -119,10 +121,10 @@ def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
             raise InputError(problem, where="encoder")
         return spec
     if not callable(spec) or hasattr(spec, "encode"):
-        nameless = hasattr(spec, "encode")
+        if not hasattr(spec, "encode"):
+            raise checks.wrong_kind(spec, "encoder", f"a callable, an encoder, {_VALID}")
         hint = "give its method and a name: load_encoder(model.encode, name='...')"
-        problem = f"expected an encoder{' with a name' * nameless}, got {type(spec).__name__}"
-        raise InputError(problem, where="encoder", valid=_VALID, hint=hint if nameless else None)
+        raise checks.wrong_kind(spec, "encoder", "an encoder with a name", hint)
     return function_encoder(spec, name=name, version=version)
 
 
@@ -134,6 +136,4 @@ def _unknown_encoder(text: str) -> InputError:
         hint = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
     elif path.is_file() or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
-    return InputError(
-        f"expected an encoder, got {text!r}", where="encoder", valid=_VALID, hint=hint
-    )
+    return InputError("expected an encoder", where="encoder", found=text, valid=_VALID, hint=hint)

@@ -86,7 +86,7 @@ def sentence_transformers_encoder(
     >>> load_encoder("sentence-transformers:some/folder?maxlength=128")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: ...unknown option, got 'maxlength'. Valid: max_length, ...
+    bayesbias.InputError: ...option: expected max_length, device, ... Did you mean 'max_length'?
     """
     torch, library = _import_libraries("sentence_transformers")
     text, local = _folder_or_hub_name(model)
@@ -199,10 +199,10 @@ def transformers_encoder(
     >>> transformers_encoder("some/folder", pooling="avg")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: unknown pooling, got 'avg'. Valid: cls, mean, max, last
+    bayesbias.InputError: pooling: expected cls, mean, max or last, got 'avg'.
     """
     checks.choice(pooling, POOLINGS, "pooling")
-    checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")
+    checks.choice(special_tokens, ("include", "exclude"), "special_tokens")
     if pooling == "cls" and special_tokens == "exclude":
         problem = "expected special tokens for pooling=cls, got 'exclude'"
         raise InputError(problem, where="special_tokens")
@@ -378,7 +378,7 @@ def _chosen_device(torch: Any, asked: str | None) -> str:
         have.append("mps")
     if asked is None:
         return have[1] if len(have) > 1 else "cpu"
-    return checks.choice("cuda:0" if asked == "cuda" else asked, have, "device here")
+    return checks.choice("cuda:0" if asked == "cuda" else asked, have, "device")
 
 
 def _tokenizer_facts(tokenizer: Any) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
 def check_asked(spec: ModelSpec, level: str | None, estimand: str | None) -> None:
     """Refuse a level or an estimand that a model does not have."""
     if level is not None:
-        checks.choice(level, spec.results.contrast_levels, "level", spec.label)
+        checks.choice(level, spec.results.contrast_levels, f"{spec.label}, level")
     if estimand is not None:
         checks.choice(estimand, (*ESTIMANDS, *PREDICTIVE, *spec.results.estimands), "estimand")
 

@@ -199,7 +199,7 @@ def fit(
     for name, parameter in spec.parameters.items() if spec.origin else ():
         for column, label in parameter.only.items():
             where = f"{spec.label}, [parameter.{name}], key only"
-            checks.choice(label, design.coords[column], f"label of {column}", where)
+            checks.choice(label, design.coords[column], f"{where}, {column}")
     refuse_no_spread(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""

@@ -558,7 +558,7 @@ class BiasFit(sections.Result):
             "slopes": lambda: slopes.slope_draws(self),
             "parameters": self._parameter_draws,
         }
-        draws = makers[checks.choice(table, makers, "table of draws")](**arguments)
+        draws = makers[checks.choice(table, makers, "table")](**arguments)
         draws.name = table
         return draws
 

@@ -95,7 +95,7 @@ def contrasts_at(
             hint="bayesbias.models.slopes_for gives a model slopes",
         )
     for name, value in covariates.items():
-        checks.choice(name, known, "covariate of the model", "covariates")
+        checks.choice(name, known, "covariates")
         checks.finite(value, f"covariates, {name}")
     check_asked(fit.spec, level, estimand)
     design = fit.ordered

@@ -69,16 +69,16 @@ def read_fit(
         If the file is missing, damaged, or not a fit.
     """
     where = path_of(path, "path", _VALID)
-    check_file(where, valid=_VALID)
+    check_file(where, _VALID)
     with (
-        guarded(where, "cannot be read as netCDF", valid=_VALID),
+        guarded(where, _VALID),
         xr.open_datatree(where, engine="h5netcdf") as opened,
     ):
         idata = opened.load()
     groups = {"posterior", "sample_stats", "table"}
     if not groups <= set(idata.children) or "bayesbias" not in idata.attrs:
         raise InputError("expected a fit, got another netCDF file", where=where, valid=_VALID)
-    with guarded(where, "is not a complete fit", valid=_VALID):
+    with guarded(where, _VALID):
         about = json.loads(idata.attrs.pop("bayesbias"))
         provenance = about["provenance"]
         spec = parse_model(about["model"].encode("utf-8"), f"the model in {where}")

@@ -272,7 +272,7 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     }
     lik, at = checks.table(raw["likelihood"], f"{where}, key likelihood"), f"{where}, [likelihood]"
     likelihood = str(lik.get("distribution", ""))
-    checks.choice(likelihood, LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
+    checks.choice(likelihood, LIKELIHOODS, f"{at}, key distribution")
     row = DISTRIBUTIONS[likelihood]
     args = [arg for arg in row.args if arg != "mu"]
     needed = ("outcome", "distribution", "mu", *(args or ["trials"]))
@@ -321,7 +321,7 @@ def _expect(met: bool, what: str, where: str, found: Any, hint: str | None = Non
 
 
 def _strings(value: Any, where: str, least: int = 0) -> tuple[str, ...]:
-    return checks.distinct(checks.texts(value, where, least), "an entry", where)
+    return checks.distinct(checks.texts(value, where, least), "entry", where)
 
 
 def _results(table: Any, at: str) -> Results:
@@ -344,7 +344,7 @@ def _results(table: Any, at: str) -> Results:
                 estimands[name] = held
     fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
     if between := table.get("between", ""):
-        checks.choice(between, levels, "level", f"{at}, key between")
+        checks.choice(between, levels, f"{at}, key between")
     return Results(group, tuple(dict.fromkeys((group, *fixed))), levels, estimands, between)
 
 
@@ -353,7 +353,7 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     _expect(name.isidentifier(), "a plain identifier as the name of a parameter", at, name)
     distribution = table.get("distribution")
     of_parameters = [one for one, about in DISTRIBUTIONS.items() if about.support != "count"]
-    checks.choice(distribution, of_parameters, "distribution", f"{at}, key distribution")
+    checks.choice(distribution, of_parameters, f"{at}, key distribution")
     row = DISTRIBUTIONS[distribution]
     keys = ("distribution", "dims", "times", "only", *row.args)
     checks.known_keys(table, keys, at, needed=("distribution", *row.args))
@@ -388,7 +388,7 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
 
     def visit(name: str, at: str, path: tuple[str, ...] = ()) -> bool:
         """Visit a parameter and those it depends on; return whether it is positive."""
-        own = parameters[checks.choice(name, parameters, "parameter", at)]
+        own = parameters[checks.choice(name, parameters, at)]
         circle = " -> ".join((*path, name))
         _expect(name not in path, "parameters that depend on none in a circle", where, circle)
         used.add(name)

@@ -98,7 +98,7 @@ def slopes_for(
             where="table",
             hint="join one by --covariates FILE or, in Python, by join_covariates",
         )
-    checks.choice(covariate, known, "covariate of numbers", "the table")
+    checks.choice(covariate, known, "the table, covariate")
     units = [unit for unit in spec.units if unit in frame and not _varies(frame, covariate, [unit])]
     if not units:
         raise InputError(
@@ -206,7 +206,7 @@ def with_slopes(
     checks.positive(sd, "sd")
     fixed = [_columns(each, "by") for each in _several(spec.results.group if by is None else by)]
     free = [_columns(each, "varying") for each in _several(varying)]
-    checks.distinct([" x ".join(each) for each in (*fixed, *free)], "a column", "by and varying")
+    checks.distinct([" x ".join(each) for each in (*fixed, *free)], "column", "by and varying")
     stem = "slope_" + re.sub(r"\W", "_", covariate)
     added: dict[str, dict[str, Any]] = {}
     terms = []
@@ -238,7 +238,7 @@ def _several(given: str | Sequence[str | Sequence[str]]) -> Sequence[str | Seque
 def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
     """Return the columns that one kind of slopes differs by."""
     names = [given] if isinstance(given, str) else list(given)
-    return checks.distinct(checks.texts(names, where, 1), "a column", where)
+    return checks.distinct(checks.texts(names, where, 1), "column", where)
 
 
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:

@@ -294,7 +294,7 @@ def one_handle() -> Any:
 
 def need_fit(fit: object, *columns: str) -> None:
     """Refuse what is no fit, or lacks a column that the figure draws."""
-    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
+    checks.instance(fit, BiasFit, "fit", "a fit (from bayesbias.fit)")
     assert isinstance(fit, BiasFit)
     checks.columns(fit.table, columns, f"model {fit.spec.name}", "a fit to pairs of words")
 
@@ -454,7 +454,7 @@ def plot_contrasts(
     names = known[:1] if level in ("word", "attribute_set") else known
     if contrasts is not None:
         given = [contrasts] if isinstance(contrasts, str) else contrasts
-        names = [checks.choice(name, known, "contrast of this fit") for name in given]
+        names = [checks.choice(name, known, "contrast") for name in given]
     frame = frame[frame["contrast"].isin(names)]
     frame = frame.assign(key=list(zip(frame["contrast"], frame["name"], strict=True)))
     alone = level == "word" and len(names) == 1

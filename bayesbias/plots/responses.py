@@ -458,7 +458,7 @@ def plot_earnings(result: Any, *, classifier: str | None = None, ax: Axes | None
     'median weekly earnings, US dollars'
     """
     if not hasattr(result, "professions"):
-        raise checks.wrong_kind(result, "result", "what bayesbias.sentiment_analysis returns")
+        raise checks.wrong_kind(result, "result", "a result of bayesbias.sentiment_analysis")
     names = _chosen(_table_of(result), classifier, ax)
     n, pay = len(names), result.provenance["earnings"]
     ranked = result.professions.astype({"classifier": str, "profession": str})

@@ -146,7 +146,7 @@ def plot_false_alarms(
     for column, value in (("attribute_sd", attribute_sd), ("pair_sd", pair_sd)):
         known = sorted(set(grid[column]))
         value = known[-1] if value is None else value
-        checks.choice(value, known, "standard deviation", column)
+        checks.choice(value, known, column)
         chosen = chosen[chosen[column] == value]
     (ax,) = style.axes_for(ax, 3.8)
     figure = ax.get_figure(root=True)

@@ -76,7 +76,7 @@ def plot_words(
     table = fit.table.assign(**{name: fit.table[name].astype(str) for name in labels})
     known = list(dict.fromkeys(table["protected_word"]))
     wanted = known if words is None else [words] if isinstance(words, str) else list(words)
-    wanted = [checks.choice(word, known, "protected word of this fit") for word in wanted]
+    wanted = [checks.choice(word, known, "words") for word in wanted]
     means = fit.words(prob, estimand)
     ends = table[outcome].min(), table[outcome].max()
     means = means[means["protected_word"].isin(wanted)]

@@ -411,7 +411,7 @@ def mac(
             notes.append(f"over the evaluation sets of the word list, without {some(left)}")
     for word in chosen:
         if word not in listed and word not in missing:
-            raise checks.unknown(word, listed, "protected word", grid.name)
+            raise checks.unknown(word, listed, f"{grid.name}, protected word")
     # An attribute of several sets counts in each.
     key, by_set = ["protected_word", "attribute"], ["protected_word", "attribute_class"]
     sets = grid.frame[["attribute_class", "attribute"]].drop_duplicates()

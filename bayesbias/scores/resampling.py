@@ -159,7 +159,7 @@ def permutation_test(
     """
     x, y = finite_scores(scores_x, "scores_x"), finite_scores(scores_y, "scores_y")
     checks.choice(method, get_args(Method), "method")
-    checks.choice(sides, (1, 2), "number of sides", "sides")
+    checks.choice(sides, (1, 2), "sides")
     n, partitions = len(x) + len(y), math.comb(len(x) + len(y), len(x))
     question = counting.Question.ask(x, y, sides)
     statistic = math.fsum(x) - math.fsum(y)
@@ -389,7 +389,7 @@ def sign_flip_test(
     >>> found.p_value, round(found.low, 3), round(found.high, 3)
     (0.03125, 0.35, 0.85)
     """
-    checks.choice(sides, (1, 2), "number of sides", "sides")
+    checks.choice(sides, (1, 2), "sides")
     prob = checks.probability(prob)
     # One seed flips the same scores whatever their order.
     values = np.sort(finite_scores(scores, "scores"))

@@ -162,7 +162,7 @@ def two_of(names: Sequence[str], classes: Sequence[str] | None, where: str) -> t
     """Return the two names chosen, or the only two there are."""
     chosen = names if classes is None else classes
     for c in chosen:
-        checks.choice(c, names, "protected class", where)
+        checks.choice(c, names, f"{where}, class")
     if len(set(chosen)) != 2 or len(chosen) != 2:
         hint = "name two with classes=(X, Y), or --classes X,Y"
         raise InputError(

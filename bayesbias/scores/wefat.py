@@ -163,7 +163,7 @@ def _chosen(covariates: Any, covariate: str | None) -> Given:
     if covariate is None and len(given) != 1:
         problem = f"expected the name of one of {some(given)}" if given else "expected a covariate"
         raise InputError(f"{problem}, got none", where="covariate")
-    name = checks.choice(covariate or next(iter(given)), given, "covariate", "covariate")
+    name = checks.choice(covariate or next(iter(given)), given, "covariate")
     if not given[name].numeric:
         found = next(v for v in given[name].values.values() if isinstance(v, str))
         problem = f"expected numbers as the covariate {name!r}, got {found!r}"

@@ -144,10 +144,10 @@ def settings_of(prob: float, draws: int, tune: int, chains: int, engine: str) ->
 def checked_methods(methods: Sequence[str | os.PathLike[str]]) -> list[str]:
     """Return methods, each once; every one is a model, or one of those that need none."""
     known = [*list_models(), *WITHOUT_MODEL]
-    names = [str(method) for method in checks.several(methods, "method", "methods")]
+    names = [str(method) for method in checks.several(methods, "methods")]
     for name in names:
         if name not in known and not os.path.isfile(name):
-            raise checks.unknown(name, [*known, "or a model file"], "method")
+            raise checks.unknown(name, [*known, "a model file"], "methods")
     return list(dict.fromkeys(names))
 
 

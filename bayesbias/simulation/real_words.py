@@ -377,7 +377,7 @@ def negative_controls(
     if model in coverage.WITHOUT_MODEL:
         raise InputError("expected a model", found=model, valid=list_models())
     for kind in kinds:
-        checks.choice(kind, NEGATIVE_CONTROLS, "negative control")
+        checks.choice(kind, NEGATIVE_CONTROLS, "kind")
     words = load_wordlist(wordlist, controls=controls)
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame

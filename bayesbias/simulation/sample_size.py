@@ -235,10 +235,10 @@ def plan_reliability(
     """
     import pandas as pd
 
-    checks.between(target, "target", 0, 1)
+    checks.probability(target, "target")
     checks.probability(prob)
     kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]
-    kind = checks.choice(coefficient, kinds, "coefficient", measure)
+    kind = checks.choice(coefficient, kinds, f"{measure}, coefficient")
     parts = reliability.score_components(fit.design, fit.draws())[measure, kind]
     if not isinstance(parts, reliability.Components):
         what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"

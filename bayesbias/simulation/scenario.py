@@ -130,7 +130,7 @@ class Scenario:
         wanted = _population_parameters(spec)
         for name in self.values:
             if name not in wanted:
-                raise checks.unknown(name, wanted, "population parameter", spec.name)
+                raise checks.unknown(name, wanted, f"{spec.name}, population parameter")
         given = {}
         for name in wanted:
             where, value = f"{spec.name}, {name}", self.values.get(name)

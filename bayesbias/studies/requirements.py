@@ -185,7 +185,7 @@ def check_requirements(
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
     if result.study == "debiasing":
         for each in wanted:
-            checks.choice(each.name, [*OF_METHODS, CONVERGED], "name", "requirement")
+            checks.choice(each.name, [*OF_METHODS, CONVERGED], "requirement")
         return tuple(
             _judge_method(result, n, each, prob) for n in result.methods for each in wanted
         )
@@ -265,13 +265,13 @@ def _rows_named(name: str, measured: Measured) -> list[Ends]:
     contrast, _, of = name.partition(" (")
     contrast, of = contrast.strip(), of.rstrip(")").strip()
     known = [*rows["contrast"].unique(), *["coverage"] * (measured.coverage is not None), CONVERGED]
-    checks.choice(contrast, known, "name", "requirement")
+    checks.choice(contrast, known, "requirement")
     rows = rows[rows["contrast"] == contrast]
     estimands = rows["estimand"].unique()
     estimand = of if of in estimands else "population"
     rows = _where(rows, "estimand", estimand)
     if of and of != estimand:
-        checks.choice(of, [*estimands, *rows["name"].unique()], "name", "requirement")
+        checks.choice(of, [*estimands, *rows["name"].unique()], "requirement")
         rows = rows[rows["name"] == of]
         rows = _where(rows, "level", "class")  # an attribute set may have the name of its class
     else:

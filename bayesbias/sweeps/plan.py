@@ -212,16 +212,16 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
 def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[str, ...]:
     """Return names that are shipped and paths; a path without a file fails its own cells alone."""
     listed = [value] if isinstance(value, str | os.PathLike) else value
-    entries = checks.distinct([os.fspath(entry) for entry in listed], "an entry", where)
+    entries = checks.distinct([os.fspath(entry) for entry in listed], "entry", where)
     for entry in entries:
         looks_like_path = os.sep in entry or bool(Path(entry).suffix)
         if entry not in names and not looks_like_path and not (folder / entry).exists():
-            raise checks.unknown(entry, [*names, "or a path"], "name", where)
+            raise checks.unknown(entry, ["a path", *names], where)
     return entries
 
 
 def _one_of(*valid: Any) -> Callable[[Any, str], Any]:
-    return lambda value, where: checks.choice(value, valid, "value", where)
+    return lambda value, where: checks.choice(value, valid, where)
 
 
 _SETTINGS: dict[str, Callable[[Any, str], Any]] = {
@@ -245,7 +245,7 @@ def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     if "seed" in raw:
         seeds = raw["seed"] if isinstance(raw["seed"], list | tuple) else [raw["seed"]]
         at = f"{where}, seed"
-        out["seeds"] = checks.distinct([checks.seed(each, at) for each in seeds], "a seed", at)
+        out["seeds"] = checks.distinct([checks.seed(each, at) for each in seeds], "seed", at)
     return out
 
 

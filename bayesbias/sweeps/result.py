@@ -154,7 +154,7 @@ class SweepResult(sections.Result):
                 known = (
                     frame.loc[frame["quantity"] == "contrast", column].drop_duplicates().tolist()
                 )
-                checks.choice(value, known, f"{column} of this sweep")
+                checks.choice(value, known, column)
         chosen = (frame["term"] == contrast) & (frame["level"] == level)
         chosen = (chosen & (frame["estimand"] == estimand)).fillna(False)
         raw, standard = (

@@ -133,17 +133,22 @@ def load_counts(
     """
     asked = list(dict.fromkeys(checks.words(words)))
     if isinstance(source, WordCounts):
-        known = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
-        return _made(known, asked, source.kind, source.source, source.sha256, source.matched)
+        logs = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
+        return _made(logs, asked, source.kind, source.source, source.sha256, source.matched)
     if isinstance(source, str) and source == "order":
         if embedding is None:
-            problem = "the order of vectors needs a file of vectors"
-            raise InputError(problem, where="counts", valid=_VALID)
+            problem = "expected a file of vectors beside counts='order', got none"
+            raise InputError(problem, where="embedding")
         ranks, matched, about = ranks_of(embedding, asked)
         logs = {word: -float(np.log10(rank)) for word, rank in ranks.items()}
         return _made(logs, asked, "order", about["source"], about["sha256"], matched)
     if isinstance(source, str) and source == "wordfreq":
-        return _of_wordfreq(asked, language)
+        package = needed("frequency", "wordfreq", purpose="frequencies of words")
+        checks.choice(language, sorted(package.available_languages("best")), "language")
+        # Phrases are taken apart at blanks, as wordfreq has no others.
+        zipf = {w: float(package.zipf_frequency(w.replace("_", " "), language)) for w in asked}
+        logs = {word: value for word, value in zipf.items() if value > 0}
+        return _made(logs, asked, "wordfreq", language, versions_of("wordfreq")["wordfreq"])
     if isinstance(source, Mapping) or hasattr(source, "columns"):
         counts, where, digest = _of_covariate(source, "counts"), "mapping", ""
     elif isinstance(source, str | os.PathLike):
@@ -152,9 +157,9 @@ def load_counts(
         tabular = path.suffix.lower() in (".csv", ".tsv")
         counts = _of_covariate(path, where) if tabular else _of_lines(path, asked)
     else:
-        raise InputError("expected counts", where="counts", found=source, valid=_VALID)
+        raise checks.wrong_kind(source, "counts", _VALID)
     if below := [f"{word}: {count:g}" for word, count in counts.items() if count < 0]:
-        raise InputError("expected counts of zero or more", where=where, found=below[0])
+        raise InputError(f"expected counts of zero or more, got {below[0]}", where=where)
     spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
     logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
     matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
@@ -167,15 +172,14 @@ def _made(
     kind: Any,
     source: str,
     digest: str,
-    matched: Mapping[str, str],
+    matched: Mapping[str, str] | None = None,
 ) -> WordCounts:
     if not logs:
-        raise InputError(
-            "expected a count for one word or more", where=source or kind, found=some(asked, 6)
-        )
+        problem = f"expected a count for one word or more, got none for {some(asked, 6)}"
+        raise InputError(problem, where=source or kind)
     missing = tuple(word for word in asked if word not in logs)
-    matched = {word: spelling for word, spelling in matched.items() if word in logs}
-    return WordCounts(logs, kind, source, digest, missing, matched)
+    found = {word: spelling for word, spelling in (matched or {}).items() if word in logs}
+    return WordCounts(logs, kind, source, digest, missing, found)
 
 
 def _of_covariate(source: Any, where: str) -> dict[str, float]:
@@ -186,12 +190,8 @@ def _of_covariate(source: Any, where: str) -> dict[str, float]:
     named = [each for each in given if each.name.casefold() in _COUNTS]
     chosen = named or given
     if len(chosen) != 1:
-        raise InputError(
-            f"holds {'several columns that may be counts' if chosen else 'no column of counts'}",
-            where=where,
-            found=[each.name for each in chosen] or None,
-            valid="a column word, and a column count",
-        )
+        found = some(each.name for each in chosen) or "none"
+        raise InputError(f"expected one column of counts, got {found}", where=where)
     return {word: float(value) for word, value in chosen[0].values.items()}
 
 
@@ -199,7 +199,7 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of words, from lines with a word and a number."""
     wanted = set(with_keys(asked, ()))
     counts: dict[str, float] = {}
-    with opened(path, unpack=True, noun="file of counts", valid=_VALID) as raw:
+    with opened(path, unpack=True, kind="a file of counts") as raw:
         for number, content in enumerate(raw, start=1):
             line = unicodedata.normalize("NFC", content.decode("utf-8-sig", "replace"))
             *parts, cell = line.split() or [""]
@@ -207,22 +207,13 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
                 if number == 1 or not cell:
                     continue  # a heading, or a blank line
                 problem, place = "expected a word and its count", f"{path}, line {number}"
-                raise InputError(problem, where=place, found=line.strip(), valid=_VALID)
+                raise InputError(problem, where=place, found=line.strip())
             word = " ".join(parts)
             if word in wanted and counts.setdefault(word, float(cell)) != float(cell):
-                problem, place = f"the word {word!r} has two counts", f"{path}, line {number}"
-                raise InputError(problem, where=place, found=(counts[word], float(cell)))
+                problem = f"expected one count of {word!r}"
+                found, place = (counts[word], float(cell)), f"{path}, line {number}"
+                raise InputError(problem, where=place, found=found)
     return counts
-
-
-def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
-    package = needed("frequency", "wordfreq", purpose="frequencies of words")
-    known = package.available_languages("best")
-    checks.choice(language, sorted(known), "language of wordfreq", "language")
-    # Phrases are taken apart at blanks, as wordfreq has no others.
-    zipf = {w: float(package.zipf_frequency(w.replace("_", " "), language)) for w in asked}
-    logs = {word: value for word, value in zipf.items() if value > 0}
-    return _made(logs, asked, "wordfreq", language, versions_of("wordfreq").get("wordfreq", ""), {})
 
 
 # -- matched controls ------------------------------------------------------------------------------
@@ -246,10 +237,9 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
         controls = load_controls(pool)
         neutral = controls.neutral if controls else ()
     if not neutral:
-        problem = "expected neutral words to choose from"
-        found = words.name if pool is None else pool
-        valid = "a word list with neutral words, or a pool of them"
-        raise InputError(problem, where=f"controls {MATCHED}", found=found, valid=valid)
+        of = words.name if pool is None else "the pool"
+        problem = f"expected neutral words to choose from, got none of {of}"
+        raise InputError(problem, where=f"controls {MATCHED}", hint="name a pool of neutral words")
     human = words.controls.human if words.controls else ()
     taken = {*words.protected_words, *words.attribute_words, *human}
     return [word for word in dict.fromkeys(neutral) if word not in taken]
@@ -304,14 +294,15 @@ def matched_controls(
     checks.count(per, "per")
     logs = counts.log_frequency
     listed = [word for word in words.attribute_words if word in logs]
-    choice = sorted(word for word in pool_of(words, pool) if word in logs)
+    candidates = pool_of(words, pool)
+    choice = sorted(word for word in candidates if word in logs)
     if not listed or len(choice) < len(listed):
-        raise InputError(
-            "too few neutral words have a count to match the stereotypes",
-            where=f"controls {MATCHED}, {counts.origin}",
-            found=f"{len(choice)} neutral words, {len(listed)} stereotypes",
-            valid="a pool of at least as many neutral words with counts as stereotypes",
+        problem = (
+            f"expected as many neutral words with counts as stereotypes, got {len(choice)} neutral "
+            f"words and {len(listed)} stereotypes"
         )
+        hint = "name a larger pool"
+        raise InputError(problem, where=f"controls {MATCHED}, {counts.origin}", hint=hint)
     per = min(per, len(choice) // len(listed))
     mine, theirs = (np.array([logs[word] for word in each]) for each in (listed, choice))
     gaps = np.abs(np.repeat(mine, per)[:, None] - theirs)
@@ -320,7 +311,8 @@ def matched_controls(
     for row, column in zip(rows, columns, strict=True):
         pairs[listed[row // per]].append(choice[column])
     chosen = {word for each in pairs.values() for word in each}
-    kept = [word for word in pool_of(words, pool) if word in chosen]
+    kept = [word for word in candidates if word in chosen]
+    lost = [word for word in words.attribute_words if word not in logs]
     largest = float(gaps[rows, columns].max())
     account = {
         "counts": counts.source if counts.kind == "counts" else counts.kind,
@@ -330,9 +322,8 @@ def matched_controls(
         "mean_stereotypes": float(mine.mean()),
         "mean_neutral": float(theirs[columns].mean()),
         "largest_gap": round(largest, 12),
-        "without_count": [word for word in words.attribute_words if word not in logs],
+        "without_count": lost,
     }
-    lost: list[str] = list(account["without_count"])  # type: ignore[call-overload]
     account["note"] = (
         f"{len(kept)} of {len(choice)} neutral words are matched in frequency to the stereotypes, "
         f"{per} to each ({counts.origin}): mean log frequency {theirs[columns].mean():.2f} beside "

@@ -79,10 +79,10 @@ def covariates_given(
         elif isinstance(each, str | os.PathLike):
             path = path_of(each, "covariates")
             if not path.exists() and path.suffix.lower() not in (".csv", ".tsv"):
-                raise checks.unknown(str(each), [*own, "a .csv file"], "covariate", "covariates")
+                raise checks.unknown(str(each), [*own, "a .csv file"], "covariates")
             text = read_text(path)
             mark = max(",;\t", key=text.partition("\n")[0].count)
-            with guarded(path, "cannot be read as a table"):
+            with guarded(path, "a table"):
                 frame = pd.read_csv(
                     io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
                 )
@@ -99,9 +99,9 @@ def covariates_given(
         elif isinstance(each, Mapping) and all(isinstance(v, Mapping) for v in each.values()):
             out += [_of_cells(str(n), of, of.values(), of, "a mapping") for n, of in each.items()]
         else:
-            valid = "a .csv file, a data frame, or {covariate: {word: value}}"
-            raise checks.wrong_kind(each, "covariates", valid)
-    checks.distinct([given.name for given in out], "a covariate", "covariates")
+            kind = "a .csv file, a data frame, or {covariate: {word: value}}"
+            raise checks.wrong_kind(each, "covariates", kind)
+    checks.distinct([given.name for given in out], "covariate", "covariates")
     return out
 
 
@@ -112,16 +112,16 @@ def _of_frame(
     sha256: str = "",
     mark: str = ",",
 ) -> list[Given]:
-    names = checks.distinct([str(name) for name in frame.columns], "a column", where)
+    names = checks.distinct([str(name) for name in frame.columns], "column", where)
     word = next((name for name in names if name.casefold() in _WORD), None)
     others = [name for name in names if name not in (word, "")]
     if word is None or not others:
-        valid = "a column named word, and a column for each covariate"
-        raise InputError("expected words and covariates", where=where, found=names, valid=valid)
+        problem = "expected a column named word, and a column for each covariate"
+        raise InputError(problem, where=where, found=list(names))
     frame = frame.set_axis(list(names), axis=1)
     return [
         _of_cells(n, frame[word], frame[n], frame.index, where, sha256, mark != ",")
-        for n in (checks.choice(n, others, "covariate", where) for n in columns or others)
+        for n in (checks.choice(n, others, f"{where}, column") for n in columns or others)
     ]
 
 
@@ -247,8 +247,8 @@ def join_covariates(
     1553.0
     """
     if side is not None:
-        checks.choice(side, (*sides_of(table.frame), "both"), "side of a pair", "side")
-    checks.choice(scale, ("standard", "center", "none"), "scale", "scale")
+        checks.choice(side, (*sides_of(table.frame), "both"), "side")
+    checks.choice(scale, ("standard", "center", "none"), "scale")
     for given in covariates_given(covariates, columns, table):
         frame, own = table.frame, given.side if side is None else side
         sides = sides_of(frame).items()
@@ -264,11 +264,8 @@ def join_covariates(
         for each in chosen:
             column = given.name if len(chosen) == 1 else f"{each}_{given.name}"
             if column in COLUMNS or (column in frame.columns and given.source != OWN_COLUMN):
-                raise InputError(
-                    f"expected a name that no column of the table has, got {column!r}",
-                    where=given.source,
-                    hint="rename the covariate",
-                )
+                problem = f"expected a name that no column of the table has, got {column!r}"
+                raise InputError(problem, where=given.source, hint="rename the covariate")
             table = _with_column(table, given, each, column, matched[each], scale)
     return table
 
@@ -321,19 +318,18 @@ def _with_column(
     frame, noun = table.frame, _NOUNS[side]
     words = _words(frame[_COLUMN_OF[side]])
     if len(of_words) < _LEAST:
-        raise InputError(
+        problem = (
             f"expected the covariate {given.name!r} of {_LEAST} or more {noun} of the table "
-            f"({some(words, 6)}), got it of {len(of_words)}",
-            where=given.source,
-            hint=f"it is given of {some(given.values, 6) or 'no words'}",
+            f"({some(words, 6)}), got it of {len(of_words)}"
         )
+        hint = f"it is given of {some(given.values, 6) or 'no words'}"
+        raise InputError(problem, where=given.source, hint=hint)
     values = list(of_words.values())
     numbers = np.array(values if given.numeric else [0.0, 1.0], dtype=float)
     if len(set(values)) == 1 or np.ptp(numbers) <= 1e-9 * np.abs(numbers).max():
-        problem = (
-            f"expected values of {given.name!r} that differ, got one for all {len(values)} {noun}"
-        )
-        raise InputError(problem, where=given.source, found=values[0])
+        got = f"{values[0]!r} for all {len(values)} {noun}"
+        problem = f"expected values of {given.name!r} that differ, got {got}"
+        raise InputError(problem, where=given.source)
     about: dict[str, Any] = {"of": given.name, "side": side}
     about |= {"source": given.source, "sha256": given.sha256}
     notes: list[str] = []
@@ -470,10 +466,7 @@ def _silent_classes(before: pd.DataFrame, left: pd.DataFrame, covariate: str) ->
     there = _words(left["protected_class"])
     silent = [name for name in own[0] if name not in own[1] and name in there]
     if silent and len(own[1]) < 2:
-        raise InputError(
-            f"no stereotype of {join_words(silent)} has the covariate, and one class alone has "
-            f"none to compare with",
-            where=f"covariate {covariate!r}",
-            hint="fit without it, or a list of the other class and control words",
-        )
+        problem = f"expected it of stereotypes of two classes, got none of {join_words(silent)}"
+        hint = "fit without it, or a list of the other class and control words"
+        raise InputError(problem, where=f"covariate {covariate!r}", hint=hint)
     return silent

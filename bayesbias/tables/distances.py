@@ -82,7 +82,7 @@ def distance_table(
     >>> len(table), table.coverage.missing
     (4830, ())
     """
-    checks.choice(duplicates, ("drop", "keep"), "treatment of words with one vector", "duplicates")
+    checks.choice(duplicates, ("drop", "keep"), "duplicates")
     account: dict[str, Any] | None = None
     if isinstance(controls, str) and controls == MATCHED:
         words = load_wordlist(wordlist)
@@ -91,12 +91,13 @@ def distance_table(
         there = [word for word in choice if word in embedding]
         if counts is None:
             valid = "a file of words and counts, {word: count}, 'order' or 'wordfreq'"
-            raise InputError("expected counts for matched controls", where="counts", valid=valid)
+            problem = "expected counts for matched controls, got none"
+            raise InputError(problem, where="counts", valid=valid)
         frequent = load_counts(counts, [*words.attribute_words, *there], embedding=source)
         words, account = matched_controls(words, frequent, there)
     elif pool is not None or counts is not None:
-        problem = "counts and a pool are for matched controls"
-        raise InputError(problem, where="controls", found=controls, valid=MATCHED)
+        problem = f"expected {MATCHED!r} beside counts or a pool"
+        raise InputError(f"{problem}, got {controls!r}", where="controls")
     else:
         words = load_wordlist(wordlist, controls=controls)
     embedding = load_embedding(embedding, words=words.words)

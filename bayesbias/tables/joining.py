@@ -67,11 +67,8 @@ def join_pairs(
     first, second = (as_pair_table(x).frame for x in (original, debiased))
     for frame, where in ((first, "original"), (second, name)):
         if taken := [column for column in (*JOINED, "repeat") if column in frame]:
-            raise InputError(
-                f"expected columns of your own, got {taken[0]!r}, which is ours",
-                where=where,
-                hint="rename it",
-            )
+            problem = f"expected columns of your own, got {taken[0]!r}, which is ours"
+            raise InputError(problem, where=where, hint="rename it")
     # A repeated row that was kept meets the repeat of the same number.
     first, second = (
         frame.assign(repeat=frame.groupby(_PAIR, observed=True).cumcount())
@@ -79,25 +76,22 @@ def join_pairs(
     )
     both = first.merge(second, on=[*_PAIR, "repeat"], suffixes=("", "_debiased"))
     if both.empty:
-        raise InputError(
-            "expected pairs that are in both tables",
-            where=name,
-            found=f"{some(second['protected_word'], 4)} x {some(second['attribute'], 4)}",
-            valid=f"{some(first['protected_word'], 4)} x {some(first['attribute'], 4)}",
-            hint="were both made with the same word list?",
+        got, wanted = (
+            f"{some(frame['protected_word'], 4)} x {some(frame['attribute'], 4)}"
+            for frame in (second, first)
         )
+        problem = f"expected pairs of the original ({wanted}), got {got}"
+        raise InputError(problem, where=name, hint="make both with the same word list")
     for column in ("connection", "protected_class"):
         other = both[column].astype(str) != both[f"{column}_debiased"].astype(str)
         if other.any():
             row = both[other].iloc[0]
-            raise InputError(
-                f"expected one {column.replace('_', ' ')} of the pair {row['protected_word']!r} "
-                f"and {row['attribute']!r} in all tables",
-                where=name,
-                found=str(row[f"{column}_debiased"]),
-                valid=str(row[column]),
-                hint="make all with the same word list and controls",
+            problem = (
+                f"expected the {column.replace('_', ' ')} {row[column]} of the pair "
+                f"{row['protected_word']!r} and {row['attribute']!r}, as in the original"
             )
+            hint = "make all tables with the same word list and controls"
+            raise InputError(problem, where=name, found=row[f"{column}_debiased"], hint=hint)
     notes, account = [], dict[str, Any](pairs=len(both))
     for side, frame, of, other, other_name in (
         ("original", first, "the original", second, name),
@@ -141,7 +135,7 @@ def common_pairs(
         keyed[name] = pd.MultiIndex.from_frame(frame[_PAIR].astype(str).assign(repeat=repeat))
     shared = functools.reduce(pd.MultiIndex.intersection, keyed.values())
     if shared.empty:
-        raise InputError("expected pairs that are in all tables", found=", ".join(joined))
+        raise InputError("expected pairs that are in all tables, got none", where=", ".join(joined))
     frames, accounts = {}, {}
     for name, (frame, account) in joined.items():
         kept = frame[keyed[name].isin(shared)].reset_index(drop=True)
@@ -212,8 +206,8 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
         keep = frame["protected_word"].isin(common["protected_word"])
         frame = frame[keep & frame["attribute"].isin(common["attribute"])]
         if frame.empty:
-            names = [str(each.provenance.get("name", "pairs")) for each in tables]
-            raise InputError("expected tables with words in common", found=names)
+            names = some(each.provenance.get("name", "pairs") for each in tables)
+            raise InputError("expected words in common, got none", where=names)
         own = [column for column in frame if column not in COLUMNS]
         coverage = replace(table.coverage, **accounts)
         out.append(replace(table, frame=as_pair_columns(frame, own), coverage=coverage))

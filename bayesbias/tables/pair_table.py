@@ -165,7 +165,7 @@ class PairTable:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
         path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
-        checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)
+        checks.choice(path.suffix, (".csv", ".parquet"), f"{path}, ending")
         with whole_file(path) as temporary:
             if path.suffix == ".csv":
                 self.frame.to_csv(temporary, index=False)
@@ -307,22 +307,21 @@ def without_lost_classes(
         if name in shared
     ]
     if len(lost) == len(groups[1]):
-        found = some([word for group in lost.values() for word in group["missing"]], 8)
-        raise InputError("no attribute is in the vocabulary", where=source, found=found)
+        none = some((word for group in lost.values() for word in group["missing"]), 8)
+        raise InputError(f"expected attributes in the vocabulary, got none of {none}", where=source)
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
     stereotypes = labels_within(own, "protected_class", "attribute")
     silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]
     wordless = [name for name, group in groups[0].items() if not group["found"]]
     left = [name for name in groups[0] if name not in (*silent, *wordless)]
     if (silent or wordless) and len(left) < 2:
-        what, name = ("word", wordless[0]) if wordless else ("stereotype", silent[0])
+        what, name = ("words", wordless[0]) if wordless else ("stereotypes", silent[0])
         missing = groups[0][name]["missing"] if wordless else stereotypes[name]
-        raise InputError(
-            f"no {what} of the protected class {name!r} is in the vocabulary (listed: "
-            f"{some(missing, 8)})",
-            where=source,
-            valid="words and stereotypes of at least two classes",
+        problem = (
+            f"expected words and stereotypes of two classes in the vocabulary, got no {what} of "
+            f"{name!r} ({some(missing, 8)})"
         )
+        raise InputError(problem, where=source)
     for name in dict.fromkeys((*wordless, *silent)):
         groups[0][name]["left_out"] = True
         what = "protected words" if name in wordless else "stereotypes"

@@ -7,6 +7,7 @@ these when the model is laid over them.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import check_file, guarded, path_of, sha256_file
-from bayesbias.core.formatting import some
+from bayesbias.core.formatting import join_words, some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.tables import pair_table
@@ -116,12 +117,12 @@ def load_distances(
     >>> len(table)
     2
     """
-    checks.choice(repeats, ("once", "keep"), "treatment of repeated rows")
+    checks.choice(repeats, ("once", "keep"), "repeats")
     if name is not None:
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
-        check_file(path, noun="table", valid="a .csv or .parquet file")
+        check_file(path, "a .csv or .parquet file")
         return _pair_table(_read_frame(path), Source(str(path), file=True), repeats, name, path)
     return _pair_table(_as_frame(source), Source(name or "data frame"), repeats, name)
 
@@ -133,35 +134,28 @@ def _read_frame(path: Path) -> pd.DataFrame:
         table = read_parquet(path, categories=_LABELS)
     else:
         table = read_csv(path, _LABELS, _NUMBERS, _LAYOUTS)
-    with guarded(path, "cannot be read as a table"):
+    with guarded(path, "a table"):
         # Each column is freed when it is turned.
         frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
     frame = frame.reset_index(drop=True)
     if not parquet:
         for column in frame.columns.difference([*_LABELS, *_NUMBERS]):
-            frame[column] = _numbers_of_texts(frame[column])
+            texts = frame[column]
+            # Texts that are all numbers are numbers; codes such as 007 are not.
+            if texts.str.strip().any() and not texts.str.match(r"0\d").any():
+                with contextlib.suppress(ValueError):
+                    frame[column] = pd.to_numeric(texts)
     return frame
-
-
-def _numbers_of_texts(column: pd.Series) -> pd.Series:
-    """Return texts as numbers if all of them are numbers; codes such as 007 are texts."""
-    if column.empty or column.str.fullmatch(r"\s*|0\d+").all() or column.str.match(r"0\d").any():
-        return column
-    try:
-        return pd.to_numeric(column)
-    except ValueError:
-        return column
 
 
 def _as_frame(source: Any) -> pd.DataFrame:
     """Return the rows of a frame, a mapping or records."""
     if isinstance(source, Embedding):
-        raise InputError(
-            "expected a table of pairs", where="table", found=source.name, hint=_OF_VECTORS
-        )
+        problem = f"expected a table of pairs, got the vectors {source.name!r}"
+        raise InputError(problem, where="table", hint=_OF_VECTORS)
     records = isinstance(source, list | tuple) and all(isinstance(row, Mapping) for row in source)
     if isinstance(source, Mapping) or (records and source):
-        with guarded("data frame", "cannot be read as a table"):  # columns of different lengths
+        with guarded("data frame", "columns of one length"):  # columns of different lengths
             source = pd.DataFrame(source)
     known = {*_LABELS, *_NUMBERS}
     return plain_frame(source, "data frame", known=known).reset_index(drop=True)
@@ -179,12 +173,12 @@ def _pair_table(
     """Make a table of pairs; `apart` tells observations of a pair apart."""
     where = source.name
     published = "word_to_compare" in raw.columns
-    checks.distinct([str(column) for column in raw.columns], "a column", where)
+    checks.distinct([str(column) for column in raw.columns], "column", where)
     for column in _PUBLISHED if published else NEEDED:
         if column not in raw.columns:
             raise _no_column(column, raw, where)
     if raw.empty:
-        raise InputError("expected rows, got a header alone", where=where, valid=_LAYOUTS)
+        raise InputError("expected rows, got a header alone", where=where)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
     named = [name for name in map(str, raw.columns) if name.strip() and "Unnamed: " not in name]
     own = [name for name in named if name not in ours]
@@ -247,8 +241,9 @@ def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
     names = [str(name) for name in frame.columns]
-    problem, hint = f"the column {column!r} is missing", nearest(column, names)
-    return InputError(problem, where=where, found=names, valid=_LAYOUTS, hint=hint)
+    problem, valid = f"expected the column {column!r}", f"the columns {_LAYOUTS}"
+    hint = nearest(column, names)
+    return InputError(problem, where=where, found=names, valid=valid, hint=hint)
 
 
 def holds_tables(source: Any) -> bool:
@@ -285,14 +280,13 @@ def rows_to_model(
     repeats = "keep" if frame.attrs.get(REPEATS) == "keep" else "once"
     columns = {str(column) for column in frame.columns}
     if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome}:
-        problem, found = "expected the columns that the model needs", list(columns)
-        valid = list(dict.fromkeys([*apart, outcome]))
-        raise InputError(problem, where="data frame", found=found, valid=valid, hint=_OF_VECTORS)
+        problem = f"expected the columns {join_words(dict.fromkeys([*apart, outcome]))}"
+        raise InputError(problem, where="data frame", found=list(columns), hint=_OF_VECTORS)
     if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
         return _pair_table(frame, source, repeats, "a data frame", apart=apart, hint=hint)
     if frame.empty:
         raise InputError("expected rows, got none", where="data frame")
-    checks.distinct(list(map(str, frame.columns)), "a column", source.name)
+    checks.distinct(list(map(str, frame.columns)), "column", source.name)
     if set(PAIR) <= columns:
         if outcome == "distance" and outcome in columns:
             frame["distance"] = _checked_numbers(frame[outcome], source, frame)
@@ -339,12 +333,10 @@ def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
     for place, word in enumerate(words.labels):
         classes = own.get(word, [])
         if len(classes) != 1:
-            at = _first_of(words.of_row == place)
-            raise InputError(
-                "the class of a protected word is the one it is associated with, and must be one",
-                where=f"{source.at(at)}, protected word {word!r}",
-                found=classes or "no associated attribute",
-            )
+            at = source.at(_first_of(words.of_row == place))
+            got = join_words(classes) if classes else "none"
+            problem = f"expected one class that {word!r} is associated with, got {got}"
+            raise InputError(problem, where=at)
     return words.categories(lambda word: own[word][0])
 
 
@@ -442,8 +434,8 @@ def _check_pairs(frame: pd.DataFrame, source: Source) -> None:
         own, other = classes[two][:2]
         rows = (frame["protected_word"] == two) & (frame["protected_class"] == other)
         place = source.at(_first_of(rows), "protected_class")
-        problem = f"the protected word {two!r} stands in another class"
-        raise InputError(problem, where=place, found=other, valid=own)
+        problem = f"expected one class of {two!r}, got {other!r} beside {own!r}"
+        raise InputError(problem, where=place)
     if "attribute_class" in codes:
         _check_derived(frame, source, by_name=not any(column in frame for column in TEMPLATES))
 
@@ -456,7 +448,7 @@ def _check_connections(
     if unknown.any():
         at = _first_of(unknown)
         where = source.at(at, "connection")
-        raise checks.unknown(connection.label(at), valid, "connection", where)
+        raise checks.unknown(connection.label(at), valid, where)
 
 
 def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:
@@ -479,8 +471,8 @@ def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:
             row = _first_of((frame[names] == list(labels)).all(axis=1))
             word, attribute = frame["protected_word"].iloc[row], frame["attribute"].iloc[row]
             both = f"{str(word)!r} ({of}) and {str(attribute)!r} ({kind})"
-            problem = f"{both} contradict the connection that their classes have"
-            raise InputError(problem, where=source.at(row), found=stated, valid=right)
+            problem = f"expected the connection {right} of {both}"
+            raise InputError(problem, where=source.at(row), found=stated)
 
 
 def _checked_numbers(
@@ -513,9 +505,7 @@ def _checked_numbers(
         similar = numbers.dropna().between(-1 - ROUNDING, 1 + ROUNDING).all()
         place, found = source.at(_first_of(out), name), float(numbers.iloc[_first_of(out)])
         what = "a similarity? distance = 1 - similarity" if similar else None
-        raise InputError(
-            "expected a distance from 0 to 2", where=place, found=found, valid="0 to 2", hint=what
-        )
+        raise InputError("expected a distance from 0 to 2", where=place, found=found, hint=what)
     return numbers.clip(0.0, 2.0)
 
 
@@ -557,11 +547,9 @@ def _counted_once(
         at = [source.row(int(frame.index[place])) for place in (before, later)]
         what = "the pair" if set(PAIR) <= set(key) else "the observation"
         labels = ", ".join(repr(str(frame[column].iloc[later])) for column in key)
-        problem = (
-            f"{what} {labels} is listed twice with different {outcome}s, in {at[0]} and {at[1]}"
-        )
-        found = (float(values.iloc[before]), float(values.iloc[later]))
-        raise InputError(problem, where=source.name, found=found, hint=hint)
+        two = f"{values.iloc[before]:g} in {at[0]} and {values.iloc[later]:g} in {at[1]}"
+        problem = f"expected one {outcome} of {what} {labels}, got {two}"
+        raise InputError(problem, where=source.name, hint=hint)
     count = int(again.sum())
     if repeats == "keep":
         return frame, 0, [f"repeated rows kept, as asked: {count} count more than once"]

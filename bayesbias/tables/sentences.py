@@ -81,7 +81,7 @@ def encode_test(
 ) -> EncodedTest:
     """Encode the examples of a test whose own word the encoder has."""
     frame = test.frame
-    with guarded(encoder.name, "cannot account for the sentences"):  # it may be anybody's code
+    with guarded(encoder.name, "an account of the sentences"):  # it may be anybody's code
         account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
     lacking = account.get("lacking", {})
     # An example whose own word has no vector would be nothing but its template.
@@ -96,11 +96,9 @@ def encode_test(
     empty = [name for name in SETS if not (kept["set"] == name).any()]
     if empty:
         words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
-        raise InputError(
-            f"expected words of {empty[0]} ({test.categories[empty[0]]}) that the encoder knows, "
-            f"got none of {some(words, 8)}",
-            where=f"{encoder.name}, test {test.name}",
-        )
+        named = f"{empty[0]} ({test.categories[empty[0]]})"
+        problem = f"expected words of {named} that the encoder knows, got none of {some(words, 8)}"
+        raise InputError(problem, where=f"{encoder.name}, test {test.name}")
     vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are
     # squared.
@@ -188,7 +186,7 @@ def sentence_table(
     >>> len(table), list(table.frame.columns[:3])
     (20448, ['protected_word', 'protected_class', 'protected_template'])
     """
-    checks.choice(duplicates, ("drop", "keep"), "treatment of sentences with one vector")
+    checks.choice(duplicates, ("drop", "keep"), "duplicates")
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress))

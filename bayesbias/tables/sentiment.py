@@ -73,20 +73,19 @@ def sentiment_table(
     >>> round(float(table["logit_difference"][0]), 4)
     0.9808
     """
-    clip = checks.between(clip, "clip", 0, 0.5)
+    clip = checks.probability(clip, "clip", 0.5)
     if not predictions:
-        raise InputError("expected predictions, got none")
+        raise InputError("expected predictions, got none", where="predictions")
     frames: list[pd.DataFrame] = []
     for x in predictions:
         frame = x.frame if isinstance(x, Predictions) else x
         needed = ["classifier", *SENTENCE_COLUMNS, "probability"]
-        checks.columns(
-            frame, needed, "predictions", "what score_sentences or load_predictions returns"
-        )
+        checks.columns(frame, needed, "predictions", "what score_sentences returns")
         both = {name for other in frames for name in other["classifier"]} & set(frame["classifier"])
         if both:
-            hint = "give score_sentences or load_predictions a name= (--name, once for each input)"
-            raise InputError("expected classifiers of different names", found=min(both), hint=hint)
+            problem = f"expected classifiers of different names, got {min(both)!r} twice"
+            hint = "give score_sentences or load_predictions a name (--name, once for each input)"
+            raise InputError(problem, where="predictions", hint=hint)
         checked_probabilities(frame["probability"], frame["sentence"].tolist(), "predictions")
         frames.append(frame)
     frame = pd.concat(frames, ignore_index=True)
@@ -94,14 +93,11 @@ def sentiment_table(
     twice = frame.duplicated([*_KEY[:3], "gender"])
     if twice.any():
         found = frame.loc[twice, "sentence"].iloc[0]
-        raise InputError("expected one prediction a sentence", found=found)
+        raise InputError("expected each sentence once", where="predictions", found=found)
     wide = frame.pivot(index=_KEY[:3], columns="gender", values="probability")
     if set(wide) != set(GENDERS) or wide.isna().any(axis=None):
-        raise InputError(
-            "expected a male and a female sentence in each pair",
-            where="predictions",
-            found=list(wide),
-        )
+        problem = "expected a male and a female sentence in each pair"
+        raise InputError(problem, where="predictions", found=list(wide))
     order = frame[frame["gender"] == GENDERS[0]][_KEY]
     wide = wide.reindex(pd.MultiIndex.from_frame(order[_KEY[:3]]))
     p_male, p_female = (wide[gender].to_numpy(dtype=float) for gender in GENDERS)
@@ -140,5 +136,5 @@ def classifiers_in(table: pd.DataFrame) -> list[str]:
     needed = [*_KEY, "p_male", "p_female", "difference"]
     checks.columns(table, needed, "table", "what sentiment_table returns")
     if table.empty:
-        raise InputError("has no rows", where="table", valid="what sentiment_table returns")
+        raise InputError("expected what sentiment_table returns, got no rows", where="table")
     return list(dict.fromkeys(table["classifier"]))

@@ -19,7 +19,7 @@ from typing import Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
-from bayesbias.core.files import guarded, parse_json, read_json, read_text
+from bayesbias.core.files import guarded, read_json, read_text
 from bayesbias.core.formatting import join_words, number_of, some
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -75,18 +75,17 @@ def foreign_file(path: Path, which: str) -> tuple[dict[str, Any], tuple[str, ...
         return _as_mapping(*_sets_of_table(path), str(path))
     data = read_json(path)
     if not isinstance(data, Mapping):
-        raise InputError("expected a word list", where=path, found=data, valid=_FORMS)
+        raise checks.wrong_kind(data, path, _FORMS)
     if sets := foreign_mapping(data, str(path)):
         return sets
     if _is_ours(data):
         return dict(data), ()
-    raise InputError(
-        "expected sets of targets and their attributes",
-        where=path,
-        found=some(map(str, data)),
-        valid="target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with "
-        "protected and attributes",
+    problem = f"expected sets of targets and their attributes, got the keys {some(data)}"
+    valid = (
+        "target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with protected "
+        "and attributes"
     )
+    raise InputError(problem, where=path, valid=valid)
 
 
 def foreign_mapping(
@@ -113,8 +112,8 @@ def foreign_mapping(
         if first in data or second in data:
             missing = second if first in data else first
             hint = nearest(missing, map(str, data))
-            problem = f"expected the key {missing!r} too"
-            raise InputError(problem, where=where, found=some(data), hint=hint)
+            problem = f"expected the key {missing!r}, got {some(data)}"
+            raise InputError(problem, where=where, hint=hint)
     return None
 
 
@@ -147,7 +146,7 @@ def _sets_of_test(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]:
     for key in sorted(map(str, data), key=_place):
         here, keys = f"{where}, {key}", ("category", "examples", "words", "templates")
         if not re.fullmatch(r"(targ|attr)\d+", key):
-            raise checks.unknown(key, _TEST, "key", where)
+            raise checks.unknown(key, _TEST, f"{where}, key")
         part = checks.table(data[key], here)
         checks.known_keys(part, keys, here, needed=keys[:2])
         words = list(dict.fromkeys(part["words"])) if "words" in part else part["examples"]
@@ -161,7 +160,7 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> tuple[str, _Sets]
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
     for key in sorted(map(str, {*data} - {"labels"}), key=_place):
         if not re.fullmatch(r"[TA]\d+", key):
-            raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), "key", where)
+            raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), f"{where}, key")
         words = data[key]
         if isinstance(words, str):
             words = [word.strip() for word in re.split("[,;\n]", words) if word.strip()]
@@ -189,7 +188,7 @@ def _sets_of_table(path: Path) -> tuple[str, _Sets]:
 
     text = read_text(path)
     mark = max(",;\t", key=text.partition("\n")[0].count)
-    with guarded(path, "expected a table"):
+    with guarded(path, "a table"):
         frame = pd.read_csv(
             io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
         ).fillna("")
@@ -199,7 +198,7 @@ def _sets_of_table(path: Path) -> tuple[str, _Sets]:
     if names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
         names, rows = names[1:], [(line, row[1:]) for line, row in rows]
     lower = [name.casefold() for name in names]
-    checks.distinct([name for name in lower if name], "a column", path)
+    checks.distinct([name for name in lower if name], "column", path)
     if {"target", "attrib", "t_word", "a_word"} <= set(lower):
         # Each word is there once a pair.
         places = (("target", "target", "t_word"), ("attribute", "attrib", "a_word"))
@@ -229,8 +228,8 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
     )
     assert word is not None
     if group is None:
-        problem = "expected a column of classes"
-        raise InputError(problem, where=path, found=names, valid="word, class, kind")
+        problem = "expected the columns word, class and kind"
+        raise InputError(problem, where=path, found=names)
     if "study" in names and len({row[names.index("study")] for _, row in rows}) > 1:
         problem = "expected the rows of one list, got several in the column study"
         raise InputError(problem, where=path)
@@ -238,13 +237,12 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
     for line, row in rows:
         here, name = f"{path}, line {line}", row[group]
         if kind is not None:
-            role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, "kind of word", here)]
+            role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, f"{here}, kind")]
         elif coded := _CODE.fullmatch(name.casefold()):
             role = "target" if coded[1] else "attribute"
         else:
-            valid = "a column kind with protected or attribute; or T1, T2, A1, A2 as classes"
-            problem = "expected to read whether the word is protected or an attribute"
-            raise InputError(problem, where=here, found=name, valid=valid)
+            problem = "expected T1, T2, A1 or A2 as class, or a column kind"
+            raise InputError(problem, where=here, found=name)
         name = role if role in ("human", "neutral") else name
         if not row[word] or not name:
             raise InputError("expected a word and a class", where=here, found=row)
@@ -267,13 +265,12 @@ def _sets_of_columns(
             roles.append((name.casefold(), name.casefold()))
     if len(roles) < len(names):
         if len(names) != 4 or not all(names):
-            raise InputError(
-                "expected headings that say which columns are protected words and which attributes",
-                where=path,
-                found=some(map(repr, names)),
-                valid="T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, "
-                "B; or columns word, class, kind",
+            problem = "expected headings that name protected words and attributes"
+            valid = (
+                "T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, B; or "
+                "columns word, class, kind"
             )
+            raise InputError(problem, where=path, found=names, valid=valid)
         form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
     columns = [[row[place] for _, row in rows if row[place]] for place in range(len(names))]
@@ -293,7 +290,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tup
             raise InputError("expected a list of words", where=f"{where}, {name}", found=words)
         into = by_role["control" if role in ("human", "neutral") else role]
         if name in into:
-            raise InputError("expected different names of sets", where=where, found=name)
+            raise InputError(f"expected each set once, got {name!r} twice", where=where)
         into[name] = list(dict.fromkeys(words))
         again += checks.repeated(words)
         every += words
@@ -306,7 +303,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tup
     long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
     if len(long) > len(every) / 2:
         hint = "a test of sentences is for `bayesbias seat`"
-        raise InputError("expected words", where=where, found=long[0], hint=hint)
+        raise InputError(f"expected words, got {long[0]!r}", where=where, hint=hint)
     if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
         targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
     if by_name := set(targets) == set(attributes):
@@ -342,28 +339,25 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
     import pandas as pd
 
     ending = path.suffix.lower()
-    with guarded(path, "expected a table"):
+    with guarded(path, "a table"):
         if ending == ".parquet":
             frame = pd.read_parquet(path)
         elif "targ1.examples" not in (text := read_text(path)):
             return None
         elif ending in (".csv", ".tsv"):
             frame = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
-        elif text.lstrip().startswith("["):
-            frame = pd.DataFrame(parse_json(text, path))
         else:
-            lines = [line for line in text.splitlines() if line.strip()]
-            frame = pd.DataFrame([parse_json(line, path) for line in lines])
+            frame = pd.read_json(io.StringIO(text), dtype=False, lines=text.lstrip()[0] == "{")
     needed = [f"{name}.{key}" for name in _TEST for key in ("category", "examples")]
     valid = "the columns of WEATHub: language, weat, targ1.examples ..."
     checks.columns(frame, ["language", "weat", *needed], path, valid)
     titles = frame["language"] + "/" + frame["weat"]
     names = titles.str.casefold()
     if not which and len(frame) > 1:
-        found = f"{number_of(len(frame), 'list')}, {some(titles, 3)}"
+        found = f"{number_of(len(frame), 'list')} ({some(titles, 3)})"
         hint = f"name one, as in {path.name}:{titles.iloc[0]}"
-        raise InputError("expected one word list", where=path, found=found, hint=hint)
-    chosen = checks.choice(which.casefold() or names.iloc[0], names, "list of WEATHub", path)
+        raise InputError(f"expected one word list, got {found}", where=path, hint=hint)
+    chosen = checks.choice(which.casefold() or names.iloc[0], names, f"{path}, list")
     row = frame[names == chosen].iloc[0]
     sets = {
         name: {"category": row[f"{name}.category"], "examples": _cell(row[f"{name}.examples"])}
@@ -384,14 +378,15 @@ def _cell(cell: Any) -> list[str]:
 
 def _list_of_manzini(data: Mapping[Any, Any], where: str) -> dict[str, Any]:
     """Return a vocabulary of Manzini et al. as a word list."""
-    with guarded(where, "expected a vocabulary of Manzini et al."):
+    with guarded(where, "a vocabulary of Manzini et al."):
         sets = [list(map(str, group)) for group in data["definite_sets"]]
         columns = [list(dict.fromkeys(column)) for column in zip(*sets, strict=True)]
         groups = {
             k: list(v) for each in data["analogy_templates"].values() for k, v in each.items()
         }
         if len(groups) != len(columns):
-            raise InputError("expected a list of attributes for each class", found=some(groups))
+            problem = f"expected a list of attributes for each class, got {some(groups)}"
+            raise InputError(problem, where=where)
         own = {name: column for name in groups for column in columns if name in column}
         free = (column for column in columns if column not in own.values())
         classes = [

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import AsWritten, InputError, nearest
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists import foreign
 from bayesbias.wordlists.wordlist import (
@@ -147,7 +147,7 @@ def load_wordlist(
     wordlist = _build(x, controls, problems)
     if len(problems) > 1:
         more = number_of(len(problems) - 1, "more problem")
-        raise InputError(f"{problems[0]}; and {more}, which `bayesbias wordlist check` lists")
+        raise InputError(f"{problems[0]} `bayesbias wordlist check` lists {more}.")
     if problems:
         raise problems[0]
     assert wordlist is not None  # nothing built means at least one problem
@@ -177,11 +177,11 @@ def check_wordlist(
     >>> young = {"protected": ["young", "young"], "atributes": ["reckless", "lively"]}
     >>> for problem in check_wordlist({"young": young}, controls="2022"):
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
-    mapping, class 'young': unknown key, got 'atributes'. Valid: protected, attribute_class, attributes.
+    mapping, class 'young', key: expected protected, attribute_class or attributes, got 'atributes'.
         Did you mean 'attributes'?
-    mapping, class 'young', protected: expected each word once, got 'young' 2 times
+    mapping, class 'young', protected: expected each word once, got 'young' 2 times.
     mapping, class 'young', attributes: expected a list of two words or more, got none.
-        To compare groups, add [attribute_sets]
+        To compare groups, add [attribute_sets].
     """
     return examined(x, controls)[0]
 
@@ -451,7 +451,7 @@ def _words(value: Any, where: str, problems: Problems, hint: str | None = None) 
         return ()
     good = []
     for number, word in enumerate(value, start=1):
-        if checks.is_text(word) and word == word.strip() and word.isprintable():
+        if isinstance(word, str) and word and word == word.strip() and word.isprintable():
             good.append(word)
         else:
             problem = "expected a text of visible characters, without blanks around it"
@@ -509,9 +509,8 @@ def _classes(
     tables, shared = data.get("class"), data.get("attribute_sets")
     listed = tables if isinstance(tables, list | tuple) else ()
     if not listed or not all(isinstance(table, Mapping) for table in listed):
-        problems.add(
-            "expected one class or more, each a table [[class]]", f"{where}, class", tables
-        )
+        problem = "expected one class or more, each a table [[class]]"
+        problems.add(problem, f"{where}, class", AsWritten(repr(tables)))
         return ()
     classes: list[WordClass] = []
     for number, table in enumerate(listed, start=1):

@@ -180,12 +180,12 @@ def load_occupations(
     frame = frame.astype(dict.fromkeys(_FACTS, "Float64"))
     about = (data.get("name", name), data.get("source", ""), where)
     out = Occupations(*about, nouns, frame, control)
-    checks.distinct(nouns["noun_pair"].tolist(), "a noun pair", where)
-    checks.distinct(frame["profession"].tolist(), "a profession", where)
+    checks.distinct(nouns["noun_pair"].tolist(), "noun pair", where)
+    checks.distinct(frame["profession"].tolist(), "profession", where)
     sentences = out.sentences(control=True)["sentence"]
     if sentences.duplicated().any():
         found = sentences[sentences.duplicated()].iloc[0]
-        raise InputError("expected each sentence to be made once", where=where, found=found)
+        raise InputError(f"expected each sentence once, got {found!r} twice", where=where)
     return out
 
 
@@ -229,9 +229,8 @@ def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Ma
         raise InputError("expected a list that is not empty", where=f"{where}, {key}", found=items)
     out = []
     for i, item in enumerate(items, start=1):
-        place, table = f"{where}, {key}, number {i}", item
-        table = {"name": item} if isinstance(item, str) else item
-        out.append((place, checks.table(table, place)))
+        place = f"{where}, {key}, number {i}"
+        out.append((place, {"name": item} if isinstance(item, str) else checks.table(item, place)))
     return out
 
 

@@ -162,7 +162,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         columns = {k: checks.texts(part[k], f"{where}, {k}", 1) for k in keys[1:] if k in part}
         if len(columns) == 2 or len(set(map(len, columns.values()))) > 1:
             problem = "expected a word and a template for each example, or neither"
-            raise InputError(problem, where=where, found=[*map(len, columns.values())])
+            raise InputError(problem, where=where, found=list(map(len, columns.values())))
         if len(columns) == 3:
             stated[name] = list(zip(*(columns[k] for k in (*keys[2:], "examples")), strict=True))
     rows: list[list[tuple[str, str, str]]] = []
@@ -170,7 +170,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     for side, names in SIDES.items():
         known = [stated[name] for name in names if name in stated]
         if len(known) == 1:
-            problem = f"expected words and templates for both sets of {side} or for neither"
+            problem = f"expected words and templates for both sets of {side}, or for neither"
             raise InputError(problem, where=path, found=list(stated))
         # Both sets or none: a template that only one of them has could not be told from the list.
         lists = [data[name]["examples"] for name in names]
@@ -179,7 +179,9 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
             known = [[(*published[sentence], sentence) for sentence in each] for each in lists]
         elif not known:
             known = [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
-            unstated += [side] * any(map(_is_sentence, every))
+            # Sentences rather than words.
+            if any(len(e.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(e) for e in every):
+                unstated.append(side)
         rows += known
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
@@ -215,7 +217,7 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
     if Path(path).suffix.lower() not in (".json", ".jsonl"):
-        raise InputError("expected a file that ends in .jsonl or .json", where=path)
+        raise InputError("expected a path that ends in .jsonl or .json", where="path", found=path)
     with files.whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)
@@ -342,13 +344,13 @@ def sentence_test(
         source = source.name
     if isinstance(source, str) and Path(source).suffix in (".json", ".jsonl"):
         if level is not None or kinds is not None or templates is not None:
-            problem = "expected a test as it stands in its file, got a level, kinds or templates"
+            problem = "expected no level, kinds or templates beside the file of a test, got some"
             raise InputError(problem, where=source, hint="leave them out")
         return read_test(source)
     base, implied = _published_name(source) if isinstance(source, str) else (None, None)
     if implied and level not in (None, implied):
-        problem = f"expected its level, {implied}, got {level}"
-        raise InputError(problem, where=source, hint="leave the level out")
+        problem = f"expected the level of {source}, {implied}, got {level!r}"
+        raise InputError(problem, where="level", hint="leave it out")
     level = level or implied or "word"
     if templates is not None and level != "unbleached":
         raise InputError(f"expected level='unbleached', got {level!r}", where="templates")
@@ -370,20 +372,26 @@ def sentence_test(
 
     name, changed = _level_name(base or words.name, level), False
     if level == "sentence":
-        known = {**published_kinds(), **own, **stated_kinds(kinds)}
+        known = {**published_kinds(), **own, **_stated_kinds(kinds)}
         needed = dict.fromkeys(word for each in sets for word in each)
         if unknown := [word for word in needed if word not in known]:
-            raise InputError(
-                f"expected the kind of each word, got none of {some(map(repr, unknown), 8)}",
-                where=words.origin,
-                valid=", ".join(seat_data("templates")["templates"]),
-                hint=f"state it in a table [kinds] of the word list, or as kinds={{'person': "
-                f"[{unknown[0]!r}]}}",
-            )
+            problem = f"expected the kind of each word, got none of {some(map(repr, unknown), 8)}"
+            valid = ", ".join(seat_data("templates")["templates"])
+            own_kinds = f"kinds={{'person': [{unknown[0]!r}]}}"
+            hint = f"state it in a table [kinds] of the word list, or as {own_kinds}"
+            raise InputError(problem, where=words.origin, valid=valid, hint=hint)
         changed = any(known[word] != published_kinds().get(word) for word in needed)
         rows = [[row for w in each for row in bleached_sentences(w, *known[w])] for each in sets]
     elif level == "unbleached":
-        target, attribute = _check_templates(templates or published, words.origin)
+        given = templates or published
+        if given is None:
+            valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
+            problem = "expected unbleached sentences, got none"
+            raise InputError(problem, where=words.origin, valid=valid)
+        if len(given) != 2 or any(fields_of(template) != {"word"} for template in given):
+            problem = "expected two sentences, each with {word} and no other field"
+            raise InputError(problem, where="templates", found=given)
+        target, attribute = given
         changed = [target, attribute] != published
         pairs = zip((target, target, attribute, attribute), sets, strict=True)
         rows = [[(w, t, fill_template(t, {"word": w})) for w in each] for t, each in pairs]
@@ -437,16 +445,6 @@ def _own_kinds(source: Any) -> KindsOfWords:
     return read_kinds(data["kinds"], f"{where}, kinds") if has_kinds else {}
 
 
-def _check_templates(templates: Any, where: str) -> tuple[str, str]:
-    if templates is None:
-        valid = "templates=(sentence of targets, sentence of attributes), each with {word}"
-        raise InputError("expected unbleached sentences, got none", where=where, valid=valid)
-    if len(templates) != 2 or any(fields_of(template) != {"word"} for template in templates):
-        problem = "expected two sentences, each with {word} and no other field"
-        raise InputError(problem, where="templates", found=templates)
-    return templates[0], templates[1]
-
-
 def fields_of(template: str) -> set[str | None]:
     """Return the names of the fields of a template."""
     try:
@@ -498,11 +496,6 @@ def _plural_of(singular: str) -> str:
     return f"{before}{blank}{noun}{of}{rest}"
 
 
-def _is_sentence(text: str) -> bool:
-    """Whether a text looks like a sentence rather than a word."""
-    return len(text.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(text) is not None
-
-
 @functools.cache
 def seat_data(name: str) -> dict[str, Any]:
     """Read one of the shipped files on sentence tests."""
@@ -527,7 +520,7 @@ def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
     return out
 
 
-def stated_kinds(kinds: Any) -> KindsOfWords:
+def _stated_kinds(kinds: Any) -> KindsOfWords:
     """Read the argument `kinds`."""
     if not isinstance(kinds, str | os.PathLike):
         return read_kinds(kinds or {}, "kinds")
@@ -541,14 +534,14 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
     known = seat_data("templates")["templates"]
     out: KindsOfWords = {}
     for kind, words in checks.table(table, where, "kinds, each with a list of words").items():
-        checks.choice(kind, known, "kind", where)
-        for i, item in enumerate(checks.several(words, "word", f"{where}, {kind}"), start=1):
+        checks.choice(kind, known, f"{where}, kind")
+        for i, item in enumerate(checks.several(words, f"{where}, {kind}"), start=1):
             here = f"{where}, {kind}, number {i}"
             forms = dict(item) if isinstance(item, Mapping) else {"word": item}
             known_forms = _FORMS if kind in _COUNT_NOUNS else _FORMS[:1]
             checks.known_keys(forms, known_forms, here, needed=_FORMS[:1])
             word = checks.text(forms.pop("word"), here)
             if word in out:
-                raise InputError("expected each word once", where=here, found=word)
+                raise InputError(f"expected each word once, got {word!r} twice", where=here)
             out[word] = (kind, forms)
     return out

@@ -126,7 +126,7 @@ def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
     stated = bb.load_predictions(swapped, positive=0)
     right = bb.load_predictions(gender / "predictions_bert.tsv", positive=1)
     assert stated.frame["probability"].equals(right.frame["probability"])
-    with pytest.raises(bb.InputError, match="positive: unknown column"):
+    with pytest.raises(bb.InputError, match="positive: expected 0 or 1"):
         bb.load_predictions(swapped, positive=2)
 
 

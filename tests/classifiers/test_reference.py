@@ -125,14 +125,14 @@ def test_bilstm_follows_its_equations(tmp_path):
         ("1\ta b\n0\tc\n", (["a b", "c"], [1, 0])),
         ("a b\t1\nc\t0\n", (["a b", "c"], [1, 0])),
         ('7\t1\ta\t"a b\n8\t0\ta\tc', (['"a b', "c"], [1, 0])),
-        ("sentence\tlabel\na b\t1\nc\n", "line 3: expected 0"),
-        ("sentence\tlabel\na b\t1\nc\t2\n", "line 3: expected 0"),
-        ("sentence\tlabel\na b\t1\n \t0\n", "line 3: expected 0"),
+        ("sentence\tlabel\na b\t1\nc\n", "line 3: expected the label 0"),
+        ("sentence\tlabel\na b\t1\nc\t2\n", "line 3: expected the label 0"),
+        ("sentence\tlabel\na b\t1\n \t0\n", "line 3: expected the label 0"),
         ("sentence\tlabl\na b\t1\n", "expected labels.*Did you mean 'labl'"),
         ("a\t1\nb\t1\n", "expected both labels"),
         ("a\tgood\nb\tbad\n", "expected labels and sentences"),
         ("a\nb\n", "expected labels and sentences"),
-        ("", "cannot be read"),
+        ("", "expected sentences with labels"),
     ],
 )
 def test_labelled_sentences(tmp_path, text, found):

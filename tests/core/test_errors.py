@@ -8,26 +8,26 @@ from bayesbias.core.errors import InputError, nearest
 def test_a_message_is_one_line_and_whole():
     where = "/folder/" + "w" * 400 + "/list.toml, class 'x', attributes"
     hint = nearest("crosed", ["crossed"])
-    message = str(InputError("unknown model", where=where, found="f\n\x1b[2J" * 400, hint=hint))
-    assert message.startswith(f"{where}: unknown model, got 'f")
+    message = str(InputError("expected a model", where=where, found="f\n\x1b[2J" * 400, hint=hint))
+    assert message.startswith(f"{where}: expected a model, got 'f")
     assert message.endswith(".... Did you mean 'crossed'?")
     assert message.isprintable()
     long = "must hold what " + "it must hold " * 40
-    assert str(InputError(long.strip())) == long.strip()
+    assert str(InputError(long.strip())) == f"{long.strip()}."
 
 
 def test_what_was_found_is_shown_by_its_beginning():
     assert len(str(InputError("wrong", found="f" * 900))) < 200
-    assert "Valid: valid0, valid1" in str(InputError("x", valid=[f"valid{i}" for i in range(99)]))
+    assert "Use valid0, valid1" in str(InputError("x", valid=[f"valid{i}" for i in range(99)]))
 
 
 def test_words_do_nothing_in_a_message():
     error = InputError(
         "no \x1b[1m", where="\u202eelif", found="a\0", valid=["\u200b"], hint="line\nbreak"
     )
-    assert str(error) == r"\u202eelif: no \x1b[1m, got 'a\x00'. Valid: \u200b. Line break"
+    assert str(error) == r"\u202eelif: no \x1b[1m, got 'a\x00'. Use \u200b. Line break."
 
 
 def test_a_message_is_retold_with_a_wider_place():
     error = InputError("wrong", where="here", found="f", valid=["a", "b"]).retold("list")
-    assert str(error) == "list, here: wrong, got 'f'. Valid: a, b"
+    assert str(error) == "list, here: wrong, got 'f'. Use a, b."

@@ -67,5 +67,5 @@ def test_parquet(tmp_path):
     assert frames.read_parquet(path).to_pandas()["d"].tolist() == [0.5, 1]
     assert frames.read_parquet(path, categories=["word"]).to_pandas()["word"].dtype == "category"
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match=r"t\.parquet: cannot be read as Parquet"):
+    with pytest.raises(InputError, match=r"t\.parquet: expected Parquet"):
         frames.read_parquet(path)

@@ -11,9 +11,8 @@ from gensim.models import KeyedVectors
 from helpers.vector_files import WORDS, binary_file
 
 from bayesbias.core.errors import InputError
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import Embedding, save_embedding
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.writing import save_embedding
 
 
 def test_embedding_value(vectors):
@@ -22,7 +21,7 @@ def test_embedding_value(vectors):
     assert "Imam" not in e
     assert len(e) == 6
     assert np.array_equal(e.vectors_of(["imam", "rabbi", "imam"]), vectors[[2, 0, 2]])
-    with pytest.raises(InputError, match=r"got 'imma, x'\. Did you mean 'imam'"):
+    with pytest.raises(InputError, match=r"got none for imma, x\. Did you mean 'imam'"):
         e.vectors_of(["imma", "rabbi", "x"])
     with pytest.raises(ValueError, match="read-only"):
         e.vectors[0, 0] = 1
@@ -30,7 +29,7 @@ def test_embedding_value(vectors):
     assert np.array_equal(again["imam"], vectors[2])
     with pytest.raises(InputError, match="row of floats for each word"):
         Embedding("mine", ("a",), vectors)
-    with pytest.raises(InputError, match="a word is listed twice, got 'imam'"):
+    with pytest.raises(InputError, match="expected each word once, got 'imam'"):
         Embedding("mine", ("imam", "imam"), vectors[:2])
 
 
@@ -80,7 +79,7 @@ def test_nothing_half_written(tmp_path, vectors):
     with pytest.raises(InputError, match="words without blanks, got 'new york'"):
         save_embedding(Embedding("mine", ("a", "new york"), vectors[:2]), path)
     assert path.read_text() == "old"
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="can be written"):
         save_embedding(Embedding("mine", tuple(WORDS), vectors), tmp_path / "out.txt" / "x.txt")
     assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
 

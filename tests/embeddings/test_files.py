@@ -257,7 +257,7 @@ def test_a_zip_of_several_files_needs_a_name(tmp_path):
         bb.load_embedding(path, ASKED)
     assert is_read(f"{path}:glove.50d.txt").name == "glove.50d"
     is_read(f"{path}:more/b.bin")
-    with pytest.raises(InputError, match="unknown member"):
+    with pytest.raises(InputError, match="member: expected"):
         bb.load_embedding(f"{path}:glove.300d.txt", ASKED)
 
 

@@ -283,11 +283,11 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
         (b"rabbi nan 2\nimam 0 0\n", "expected a vector for 'rabbi', got only zeros, NaN"),
         (b"word,a,b\nrabbi,1,2\nimam,1\nx,1\n", "line 3: expected a word and 3 cells"),
         (b"word,year,d0,d1\nrabbi,1,2,3\n", "a dimension in each column, got 'year'"),
-        (b'{"rabbi": 1}', "expected vectors, got other JSON"),
+        (b'{"rabbi": 1}', "or records such as"),
         (b"4 3\nrabbi \0\0\0\0\0\0\0\0\0\0\0\0imam \0", "whole records"),
         (struct.pack("<2i", 793712314, 12) + b"x" * 20, "damaged or truncated"),
-        (gzip.compress(LINES, mtime=0)[:-9], "cannot be read: Compressed file ended"),
-        (b"PK\3\4x", "cannot be read"),
+        (gzip.compress(LINES, mtime=0)[:-9], "got an error .Compressed file ended"),
+        (b"PK\3\4x", "can be read"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_line(tmp_path, content, message):
@@ -307,9 +307,12 @@ def test_faults_in_words_that_nobody_wants_do_not_matter(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("minilm-statik", r"unknown embedding.*Did you mean 'minilm-static'"),
-        ("nowhere/vectors.txt", "no such vector file.*There is no folder nowhere"),
-        (".", "expected a static model or one file of vectors"),
+        ("minilm-statik", r"embedding: expected .*Did you mean 'minilm-static'"),
+        (
+            "nowhere/vectors.txt",
+            "expected a file of vectors, got nothing.*There is no folder nowhere",
+        ),
+        (".", "expected a static model, or one file of vectors"),
     ],
 )
 def test_unknown_names_and_folders(name, message):
@@ -327,7 +330,7 @@ def test_gensim_data(tmp_path, monkeypatch, keyed, vectors, capsys):
         raise OSError("no route to host")
 
     monkeypatch.setattr(gensim.downloader, "load", offline)
-    with pytest.raises(InputError, match=r"could not be downloaded \(no route to host"):
+    with pytest.raises(InputError, match=r"vectors to download.*no route to host"):
         load_embedding("glove-twitter-25", ["rabbi"])
     assert capsys.readouterr().out == ""
     (tmp_path / "glove-twitter-25").mkdir()  # what gensim once downloaded needs no network

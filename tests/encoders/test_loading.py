@@ -18,11 +18,11 @@ from bayesbias.encoders.loading import load_encoder
         ("minilm-sttic", "got 'minilm-sttic'.*Did you mean 'minilm-static'"),
         ("transformer:bert", "expected an encoder.*Did you mean 'transformers'"),
         ("glove-wiki-gigaword-100", "The mean of its word vectors: cbow:glove-wiki-gigaword-100"),
-        ("transformers:x?poling=cls", r"encoder 'transformers:x\?poling=cls': unknown option, got 'poling'.*'pooling'"),
+        ("transformers:x?poling=cls", r"encoder 'transformers:x\?poling=cls', option: .*got 'poling'.*'pooling'"),
         ("transformers:x?layer=two", "expected a whole number, got 'two'"),
-        ("transformers:x?pooling=men", "unknown pooling, got 'men'.*Did you mean 'mean'"),
+        ("transformers:x?pooling=men", "pooling: expected .*got 'men'.*Did you mean 'mean'"),
         ("cbow:", "expected the name of a model"),
-        (3, "expected an encoder, got int"),
+        (3, "encoder: expected a callable.* got 3"),
     ],
 )  # fmt: skip
 def test_what_names_no_encoder(spec, said):

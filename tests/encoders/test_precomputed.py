@@ -65,7 +65,7 @@ def test_vectors_that_do_not_fit(tmp_path, suffix):
         encode(broken, ["a", "b"])
     damaged = tmp_path / f"damaged{suffix}"
     damaged.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match=rf"damaged\{suffix}: .*cannot be read"):
+    with pytest.raises(InputError, match=rf"damaged\{suffix}: expected .*got an error"):
         vectors_encoder(damaged)
 
 
@@ -78,7 +78,7 @@ def test_pickles_are_refused(tmp_path):
 
     path = tmp_path / "evil.npz"
     np.savez(path, sentences=np.array([Evil(), "a"], dtype=object), vectors=np.eye(2))
-    with pytest.raises(InputError, match=r"evil\.npz: .*cannot be read"):
+    with pytest.raises(InputError, match=r"evil\.npz: .*holds a pickle"):
         vectors_encoder(path)
     assert not witness.exists()
 

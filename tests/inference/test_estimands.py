@@ -55,7 +55,7 @@ def test_each_estimand_holds_what_it_says(opinions):
     wide = {name: mc.log_sd_of_row(opinions.summary(estimand=name).iloc[0]) for name in expected}
     assert wide["listed_words"].value < wide["new_professions"].value < wide["new_nouns"].value
     assert (wide["population"] - wide["new_nouns"]).may_reach(0)  # professions hardly vary
-    with pytest.raises(InputError, match=r"unknown estimand.*Did you mean 'new_nouns'"):
+    with pytest.raises(InputError, match=r"estimand: expected .*Did you mean 'new_nouns'"):
         opinions.summary(estimand="new_noun")
 
 
@@ -77,7 +77,7 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
         atol=1e-12,
     )
     assert row["n_pairs"] == 10
-    with pytest.raises(InputError, match=r"unknown level, got 'noun'.*Did you mean 'noun_pair'"):
+    with pytest.raises(InputError, match=r"level: expected .*got 'noun'.*Did you mean 'noun_pair'"):
         opinions.means("noun")
 
 
@@ -97,7 +97,7 @@ def test_shares_are_those_of_the_spreads(opinions, group):
     )
     assert frame["mean"].sum() == pytest.approx(1)
     assert frame["mean"].iloc[0] > 0.6
-    with pytest.raises(InputError, match=r"unknown classifier, got 'on'.*Did you mean 'one'"):
+    with pytest.raises(InputError, match=r"classifier: expected .*got 'on'.*Did you mean 'one'"):
         opinions.variance_partition(group="on")
 
 

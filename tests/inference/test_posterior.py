@@ -169,7 +169,7 @@ def test_probabilities_are_checked(crossed, prob):
 
 def test_other_arguments_are_checked(crossed):
     with pytest.raises(
-        InputError, match=r"unknown estimand, got 'both'\. Valid: population, listed_words"
+        InputError, match=r"estimand: expected population, listed_words.*got 'both'"
     ):
         crossed.summary(estimand="both")
     for rope in (0, -1, np.nan):

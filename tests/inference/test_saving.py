@@ -70,13 +70,13 @@ def refused(path, said: str) -> None:
 
 
 def test_what_is_no_fit_is_refused(saved, tmp_path):
-    refused(tmp_path / "none.nc", "no such file")
-    refused(tmp_path, "is a folder")
+    refused(tmp_path / "none.nc", "got nothing at this path")
+    refused(tmp_path, "got a folder")
     (tmp_path / "text.nc").write_text("hello")
-    refused(tmp_path / "text.nc", "cannot be read as netCDF")
+    refused(tmp_path / "text.nc", "got an error")
     (tmp_path / "noise.nc").write_bytes(np.random.default_rng(1).bytes(4000))
-    refused(tmp_path / "noise.nc", "cannot be read as netCDF")
+    refused(tmp_path / "noise.nc", "got an error")
     xr.Dataset({"x": ("a", [1.0, 2.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     refused(tmp_path / "other.nc", "expected a fit, got another netCDF file")
     (tmp_path / "short.nc").write_bytes(saved.read_bytes()[:500])
-    refused(tmp_path / "short.nc", "cannot be read as netCDF")
+    refused(tmp_path / "short.nc", "got an error")

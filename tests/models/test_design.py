@@ -265,7 +265,7 @@ def test_the_column_that_rows_are_told_by_is_needed():
     assert (
         not Design.of(of_some_rows(), nowhere).only["attribute_effect"].any()
     )  # as for a fit that is read back
-    said = r"unknown label of attribute_kind, got 'stereotypes'. Valid: human, neutral, stereotype"
+    said = r"attribute_kind: expected human, neutral.*got 'stereotypes'"
     with pytest.raises(InputError, match=said) as error:
         fit(grid(), of_some_rows(label="stereotypes"), progress=False)
     assert "Did you mean 'stereotype'" in str(error.value)

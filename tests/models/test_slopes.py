@@ -142,9 +142,9 @@ def test_slopes_of_a_command_fit_the_outcome():
 @pytest.mark.parametrize(
     ("covariate", "said"),
     [
-        ("ago", "unknown covariate.*Did you mean 'age'"),
-        ("attribute_class", "of numbers"),
-        ("distance", "unknown covariate"),
+        ("ago", "covariate: expected .*Did you mean 'age'"),
+        ("attribute_class", "covariate: expected"),
+        ("distance", "covariate: expected"),
         ("noise", "varies within each"),
     ],
 )

@@ -75,7 +75,7 @@ def test_order_of_terms_and_random_effects():
 BAD = {
     "missing argument": (
         [("lam = 2\n", "")],
-        ["[parameter.word_by_connection_sd]", "lacks the key 'lam'"],
+        ["[parameter.word_by_connection_sd]", "expected the key 'lam'"],
     ),
     "unknown distribution": (
         [('"Exponential"', '"Exponental"')],
@@ -121,7 +121,7 @@ BAD = {
     ),
     "a number as text": (
         [("sigma = 0.3", 'sigma = "0.3"')],
-        ["[parameter.connection_mean]", "unknown parameter", "'0.3'"],
+        ["[parameter.connection_mean]", "'0.3'"],
     ),
     "a dim of the draws": (
         [('["attribute"]', '["draw"]')],
@@ -142,13 +142,11 @@ def test_bad_models_are_refused_with_file_key_and_finding(case):
 
 
 def test_invalid_toml_and_text_are_refused_with_their_line():
-    with pytest.raises(InputError, match=r"own\.toml: is not valid TOML .*line 8"):
+    with pytest.raises(InputError, match=r"own\.toml: expected TOML, .*line 8"):
         own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
-    with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8, got b'\\xff"):
+    with pytest.raises(InputError, match=r"own\.toml, line 3: expected UTF-8, got b'\\xff"):
         parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
-    with pytest.raises(
-        InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"
-    ):
+    with pytest.raises(InputError, match=r"own\.toml: expected the keys 'schema', 'name'"):
         parse_model(b"", "own.toml")
 
 

@@ -48,8 +48,8 @@ def test_results_are_read_and_have_defaults():
             "group = 3",
             r"own.toml, \[results\], key group: expected a non-empty string",
         ),
-        ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
-        ("fixed", "fixd", r"unknown key.*'fixd'.*Did you mean 'fixed'"),
+        ('group = "kind"', "", r"own.toml, \[results\]: expected the key 'group'"),
+        ("fixed", "fixd", r"key: expected .*'fixd'.*Did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
         ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
         (

@@ -181,7 +181,7 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         ({"attributes": [4, 20]}, r"20 attributes of list men, got 9"),
         ({"human": 3}, r"pools with human words.*got 'human = 3'"),
         ({"words": [3, 3, 3]}, "one number, or one for each"),
-        ({"methods": ["momnets"]}, r"unknown method.*Did you mean 'moments'"),
+        ({"methods": ["momnets"]}, r"methods: expected .*Did you mean 'moments'"),
         ({"methods": ["sentence"]}, "with the column 'attribute_template'"),
         ({"tables": 0}, r"tables: expected"),
     ],

@@ -301,8 +301,8 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
     [
         (("sent-weat77",), "Did you mean 'sent-weat7'"),
         (("",), "tests: expected"),
-        ((["weat6", "weat6"],), "a test is listed twice"),
-        (("weat6", ["minilm-static", "minilm-static"]), "an encoder is listed twice"),
+        ((["weat6", "weat6"],), "expected each test once"),
+        (("weat6", ["minilm-static", "minilm-static"]), "expected each encoder once"),
         (("weat6", []), "encoders: expected"),
         (("weat6", "minilm-statik"), "Did you mean 'minilm-static'"),
     ],

@@ -195,7 +195,7 @@ def test_covariates_of_one_side_and_of_both_have_slopes():
     ("covariates", "slopes", "said"),
     [
         (YEARS, [], "expected covariates and slopes"),
-        (YEARS, ["yaer"], "unknown covariate.*Did you mean 'year'"),
+        (YEARS, ["yaer"], "expected .*got 'yaer'.*Did you mean 'year'"),
         ({"year": {"math": 1.0, "algebra": 2.0}}, ["year"], "three words of a test"),
         ({"kind": {"math": "a", "algebra": "b", "geometry": "a"}}, ["kind"], "expected numbers"),
     ],

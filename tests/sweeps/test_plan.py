@@ -28,7 +28,7 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
     [
         ({"embedings": ["minilm-static"]}, "embedings.*Did you mean 'embeddings'"),
         ({"models": ["crosed"]}, "models.*crosed.*Did you mean 'crossed'"),
-        ({"models": ["crossed", "crossed"]}, "models: an entry"),
+        ({"models": ["crossed", "crossed"]}, "models: expected each entry once"),
         ({"wordlists": None}, "expected embeddings and wordlists together"),
         ({"embeddings": None, "wordlists": None}, "nothing to fit"),
         ({"settings": {"draw": 5}}, "draw.*Did you mean 'draws'"),

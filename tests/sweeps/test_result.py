@@ -38,7 +38,7 @@ def test_the_first_contrast_that_there_is_is_compared():
     result = made_up_sweep(CELLS, contrast="human - neutral")
     assert set(result.compared()["contrast"]) == {"human - neutral"}
     for name, value in (("contrast", "associated - different"), ("level", "class")):
-        with pytest.raises(bb.InputError, match="of this sweep"):
+        with pytest.raises(bb.InputError, match="term: expected"):
             result.compared(**{name: value})
     assert made_up_sweep([{"embedding": "gone", "error": "e"}]).compared().empty
 

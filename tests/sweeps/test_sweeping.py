@@ -151,7 +151,7 @@ def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     ]
     errors = cells["error"]
     assert "'soup'" in errors["nan.npz", "meals.toml", "additive"]
-    assert "no such vector file" in errors["gone.npz", "pets.toml", "additive"]
+    assert "expected a file of vectors" in errors["gone.npz", "pets.toml", "additive"]
     assert "own.toml" in errors["e0.npz", "pets.toml", "own.toml"]
     assert first.frame.loc[first.frame["status"] == "failed", "mean"].isna().all()
 

@@ -244,7 +244,7 @@ def test_a_class_of_which_no_stereotype_has_the_covariate_goes_as_where_vectors_
     alone = join_covariates(whole, {"pay": {word: float(i) for i, word in enumerate(has[:3])}})
     with pytest.raises(
         InputError,
-        match="covariate 'pay': no stereotype of y and z has the covariate, and one class alone",
+        match="covariate 'pay': expected it of stereotypes of two classes, got none of y and z",
     ):
         with_covariates_known(alone, ["pay"])
 
@@ -270,7 +270,7 @@ def test_a_few_control_words_that_happen_to_have_a_covariate_do_not_cost_the_oth
             "word,f\na1,1\na2,2\na1,3\nb1,1\n",
             "line 4: expected one value of f for the word 'a1'",
         ),
-        ("word,f\na1,5\na2,5\nb1,5\n", "got one for all 3 attributes"),
+        ("word,f\na1,5\na2,5\nb1,5\n", "got 5.0 for all 3 attributes"),
         ("word,f\na1,5\na2,6\nb9,5\n", "got it of 2"),
         ("word,f\nq,5\nr,6\nt,7\n", "got it of 0. It is given of q, r, t"),
         ("word,distance\na1,5\na2,6\nb1,7\n", "no column of the table has, got 'distance'"),

@@ -66,16 +66,16 @@ def bad(good: pd.DataFrame, row: int, column: str, value: object) -> pd.DataFram
 @pytest.mark.parametrize(
     ("row", "column", "value", "said"),
     [
-        (3, "distance", 9.0, r"row 3, column distance: expected a distance.*9\.0. Valid: 0 to 2"),
+        (3, "distance", 9.0, r"row 3, column distance: expected a distance.*9\.0"),
         (3, "distance", "far", "row 3, column distance: expected a finite number, got 'far'"),
         (2, "attribute", " ", "row 2, column attribute: .*an empty cell"),
         (5, "connection", "diferent", "row 5, column connection: .*Did you mean 'different'"),
-        (10, "protected_class", "class1", "row 10, .*'w01' stands in another class"),
+        (10, "protected_class", "class1", "row 10, .*one class of 'w01'"),
         (
             1,
             "connection",
             "different",
-            r"'w00' \(class0\) and 'a01' \(class0\) contradict.*Valid: associated",
+            r"the connection associated of 'w00'.*'a01'",
         ),
     ],
 )
@@ -91,7 +91,7 @@ def test_bad_rows_are_refused_with_row_and_finding(good, tmp_path, row, column, 
 
 def test_connections_turned_round_and_similarities_are_refused(good):
     turned = good["connection"].replace({"associated": "different", "different": "associated"})
-    with pytest.raises(InputError, match=r"contradict.*got 'different'. Valid: associated"):
+    with pytest.raises(InputError, match=r"the connection associated.*got 'different'"):
         load_distances(good.assign(connection=turned))
     similarities = good.assign(distance=np.where(good.index == 3, -0.2, 0.5))
     with pytest.raises(InputError, match="A similarity"):
@@ -99,11 +99,11 @@ def test_connections_turned_round_and_similarities_are_refused(good):
 
 
 def test_what_is_no_table_is_refused(good, tmp_path):
-    with pytest.raises(InputError, match=r"column 'attribute' is missing.*Did you mean 'atribute'"):
+    with pytest.raises(InputError, match=r"the column 'attribute', got.*Did you mean 'atribute'"):
         load_distances(good.rename(columns={"attribute": "atribute"}))
     with pytest.raises(InputError, match="expected rows"):
         load_distances(good.iloc[:0])
-    with pytest.raises(InputError, match="no such table"):
+    with pytest.raises(InputError, match="got nothing at this path"):
         load_distances(tmp_path / "absent.csv")
     vectors = pd.DataFrame({"d1": [1.0, 2.0], "d2": [2.0, 1.0]}, ["he", "she"])
     for given in (vectors, bb.load_embedding(vectors)):
@@ -134,7 +134,7 @@ def test_a_repeated_row_is_one_observation(good):
     again = pd.concat([good, good.iloc[[3]].assign(distance=0.5)], ignore_index=True)
     with pytest.raises(
         InputError,
-        match="'w00', 'a11' is listed twice with different distances, in row 3 and row 32",
+        match=r"one distance of the pair 'w00', 'a11', got .* in row 3 and .* in row 32",
     ):
         load_distances(again)
 
@@ -218,7 +218,8 @@ def test_a_model_of_ones_own_takes_columns_of_its_own(good):
     assert len(bb.fit(corpora, own("distance", "connection", 'units = ["protected_word", "attribute", "corpus"]'),
                       **QUICK).table) == 2 * len(good)  # fmt: skip
     with pytest.raises(
-        InputError, match=r"is listed twice .* name the column .* \[likelihood\], key units"
+        InputError,
+        match=r"expected one distance of .* name the column .* \[likelihood\], key units",
     ):
         bb.fit(corpora, "crossed", **QUICK)
     # A column called distance that is none of words.
@@ -424,15 +425,15 @@ def test_single_missing_pairs_are_said(tmp_path):
 BAD_PUBLISHED = {
     "no column": (
         [line.replace("connection", "conection") for line in PUBLISHED_GOOD],
-        r"column 'connection' is missing.*Did you mean 'conection'\?",
+        r"the column 'connection', got.*Did you mean 'conection'\?",
     ),
     "two classes": (
         published_with(line3="1,a1,late,b_stereotype,0.6,0.4,associated"),
-        r"line 2, protected word 'a1': .*got \['a', 'b'\]",
+        r"line 2: .*'a1'.*got a and b",
     ),
     "contradiction": (
         published_with(line8="6,b2,kind,a_stereotype,1.2,-0.2,human"),
-        r"line 8: 'b2' \(b\) and 'kind' \(a\) contradict.*got 'human'. Valid: different",
+        r"line 8: .*connection different of 'b2'.*got 'human'",
     ),
 }
 

@@ -67,9 +67,9 @@ def test_what_is_no_table_of_predictions():
     frame = toy().frame
     with pytest.raises(bb.InputError, match="classifiers of different names, got 'toy'"):
         bb.sentiment_table(frame, frame)
-    with pytest.raises(bb.InputError, match=r"one prediction a sentence, got 'He is a doctor.'"):
+    with pytest.raises(bb.InputError, match=r"each sentence once, got 'He is a doctor.'"):
         bb.sentiment_table(pd.concat([frame, frame[:1]]))
-    with pytest.raises(bb.InputError, match="lacks the column 'gender'"):
+    with pytest.raises(bb.InputError, match="expected the column 'gender'"):
         bb.sentiment_table(frame.drop(columns="gender"))
 
 

@@ -53,7 +53,7 @@ def test_controls_by_a_path_relative_to_the_list(
     path = write(folder, text)
     monkeypatch.chdir(tmp_path)  # not the folder of the list
     assert load_wordlist(path).control_words == ("clock", "grass")
-    with pytest.raises(InputError, match="no such control list file") as error:
+    with pytest.raises(InputError, match="expected a control list") as error:
         load_wordlist(write(folder, text.replace("more/plain", "more/plane")))
     assert "age.toml, controls" in str(error.value)
     # As an argument a path is relative to where one is.
@@ -64,7 +64,7 @@ def test_controls_by_a_path_relative_to_the_list(
     ("controls", "expected"),
     [
         ("2020", "Did you mean '2022'?"),
-        ("no/such.toml", "no such control list file"),
+        ("no/such.toml", "expected a control list"),
         ({"humans": ["a", "b"]}, "Did you mean 'human'?"),
     ],
 )

@@ -144,13 +144,13 @@ def test_a_word_listed_twice_counts_once_and_is_noted() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.json", "[1, 2]", "expected a word list"),
+        ("x.json", "[1, 2]", "a WEFE query"),
         ("x.json", '{"flowers": ["aster"]}', "expected sets of targets"),
         ("x.json", json.dumps({**TEST, "targ3": 1}), "targ3"),
         ("x.csv", "", "expected a table"),
         ("x.csv", "a,b,c\n1,2,3\n", "expected headings"),
         ("x.csv", "T1,T2\nmath,art\nsums,poetry\n", "sets of targets and of attributes"),
-        ("x.csv", "word,class\na,flowers\n", "whether the word is protected"),
+        ("x.csv", "word,class\na,flowers\n", "T1, T2, A1 or A2"),
         ("x.csv", "word,class,kind\na,flowers,tagret\n", "Did you mean 'target'"),
     ],
 )

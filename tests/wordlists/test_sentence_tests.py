@@ -246,9 +246,9 @@ def test_articles_and_plurals(singular, article, plural):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("sent-weat11",), r"unknown test.*'sent-weat11'.*Did you mean 'sent-weat1"),
-        (("weat6", "sentences"), r"unknown level.*'sentences'.*Did you mean 'sentence'"),
-        (("sent-weat6", "word"), "expected its level, sentence, got word"),
+        (("sent-weat11",), r"test: expected .*'sent-weat11'.*Did you mean 'sent-weat1"),
+        (("weat6", "sentences"), r"level: expected word.*'sentences'.*Did you mean 'sentence'"),
+        (("sent-weat6", "word"), "expected the level of .*sentence, got 'word'"),
         (("religion", "word"), "two classes.*'judaism', 'christianity', 'islam'"),
     ],
 )
@@ -261,7 +261,7 @@ def test_an_unknown_test_or_level_is_named(arguments, message):
     ("kinds", "message"),
     [
         (None, r"the kind of each word, got none of 'nurse', 'cook', 'warm', 'Zen'.*\[kinds\]"),
-        ({"persons": ["nurse"]}, "unknown kind.*'persons'.*Did you mean 'person'"),
+        ({"persons": ["nurse"]}, "kind: expected .*'persons'.*Did you mean 'person'"),
     ],
 )
 def test_a_kind_is_never_guessed_and_a_wrong_one_named(kinds, message):
@@ -283,7 +283,7 @@ def test_an_own_test_runs_by_path_with_its_words_and_templates(tmp_path):
     assert set(plain.frame["template"]) == {"{word}"}
     full = sentence_test(str(write_test(own, tmp_path / "full.json", parts=True)))
     assert full.frame.equals(own.frame)
-    with pytest.raises(InputError, match="as it stands in its file"):
+    with pytest.raises(InputError, match="no level, kinds or templates"):
         sentence_test(tmp_path / "plain.jsonl", level="sentence")
 
 
@@ -334,7 +334,7 @@ def test_words_are_stated_for_both_sets_that_are_compared(tmp_path):
     test = read_again(mixed(targ1=stated("Wilhelmina"), targ2=stated("Zebedee")), tmp_path)
     assert test.unstated == ("attributes",)
     assert test.frame["word"].tolist()[:4] == ["Wilhelmina", "Wilhelmina", "Zebedee", "Zebedee"]
-    with pytest.raises(InputError, match="both sets of targets or for neither"):
+    with pytest.raises(InputError, match="both sets of targets, or for neither"):
         read_again(mixed(targ1=stated("Wilhelmina")), tmp_path)
 
 

@@ -62,7 +62,7 @@ def short_name(path: str | os.PathLike[str]) -> str:
 
 def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, bool]:
     """Return the format of a file, its layout, and whether it is compressed."""
-    with opened(path, unpack=True, noun="vector file", buffering=0) as stream:
+    with opened(path, unpack=True, kind="a file of vectors", buffering=0) as stream:
         packed = not isinstance(stream, io.RawIOBase)
         start = stream.read(_HEAD_BYTES)
     head = Head(path, start.removeprefix(b"\xef\xbb\xbf"), packed, vocab)

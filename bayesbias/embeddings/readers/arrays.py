@@ -53,7 +53,7 @@ class _Slices:
 
 def read_npy(reading: Reading) -> Rows:
     """Read a matrix of numpy, whose words lie in a file beside it."""
-    with guarded(reading.path, valid="a matrix of numbers"):
+    with guarded(reading.path, "a matrix of numbers"):
         try:
             matrix = np.load(reading.path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
@@ -65,7 +65,7 @@ def read_npy(reading: Reading) -> Rows:
 
 def read_npz(reading: Reading) -> Rows:
     """Read a matrix and its words from the arrays of an .npz file."""
-    with guarded(reading.path, valid=_ARRAYS), np.load(reading.path, allow_pickle=False) as file:
+    with guarded(reading.path, _ARRAYS), np.load(reading.path, allow_pickle=False) as file:
         held = {name: file[name] for name in file.files}
         if {array.ndim for array in held.values()} == {1} and "words" not in held:
             return rows_of_matrix(reading, list(held), np.stack(list(held.values())))
@@ -76,7 +76,7 @@ def read_hdf5(reading: Reading) -> Rows:
     """Read a matrix and its words from the datasets of an HDF5 file."""
     import h5py
 
-    with guarded(reading.path, valid=_ARRAYS), h5py.File(reading.path) as file:
+    with guarded(reading.path, _ARRAYS), h5py.File(reading.path) as file:
         held = {}
         for name, part in file.items():
             text = h5py.check_string_dtype(part.dtype)
@@ -97,8 +97,8 @@ def read_safetensors(reading: Reading) -> Rows:
     """Read the matrix among the tensors, and its words."""
     from safetensors import safe_open
 
-    valid = "one tensor of two dimensions, or one named 'vectors'"
-    with guarded(reading.path, valid=valid), safe_open(reading.path, framework="numpy") as file:
+    expected = "one tensor of two dimensions, or one named 'vectors'"
+    with guarded(reading.path, expected), safe_open(reading.path, framework="numpy") as file:
         parts = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
         matrices = [name for name, part in parts.items() if len(part.get_shape()) == 2]
         named = [name for name in _TENSORS if name in matrices] or matrices
@@ -115,7 +115,7 @@ def read_numbers(reading: Reading) -> Rows:
     """Read text of numbers alone, whose words lie in a file beside it."""
     with (
         opened(reading.path, unpack=True) as stream,
-        guarded(reading.path, valid="as many numbers in each line"),
+        guarded(reading.path, "as many numbers in each line"),
     ):
         matrix = np.loadtxt(stream, delimiter=reading.layout.separator.strip() or None, ndmin=2)
     return _with_words(reading, matrix)
@@ -150,11 +150,11 @@ def _vocabulary_of(path: Path) -> Path | None:
 
 
 def _words_in(file: Path) -> list[Any]:
-    content = read_bytes(file, noun="file of words")
+    content = read_bytes(file, kind="a file of words")
     if re.match(rb"\x80[\2-\5]|\(l|\(d|[\]}]", content) and file.suffix not in (".txt", ".tsv"):
         raise pickled(file, "words")
     if content.startswith(b"\x93NUMPY"):
-        with guarded(file, valid="an array of texts"):
+        with guarded(file, "an array of texts"):
             return np.load(file, allow_pickle=False).tolist()
     if content.lstrip()[:1] in (b"{", b"[") and file.suffix == ".json":
         return _words_of_json(parse_json(content, file), file)
@@ -168,7 +168,7 @@ def _words_in(file: Path) -> list[Any]:
 
 def _words_of_json(data: Any, file: Path) -> list[Any]:
     """Return the words of a list, of a table of places, or of a tokenizer."""
-    with guarded(file, "expected a list of words, or a table word -> row"):
+    with guarded(file, "a list of words, or a table word -> row"):
         if isinstance(data, dict) and isinstance(data.get("model"), dict):
             data = data["model"]["vocab"]
         if isinstance(data, list):

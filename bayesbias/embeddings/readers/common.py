@@ -62,8 +62,8 @@ class Reading:
         Whether a line that cannot be read is an error; by default it is skipped and counted.
     tick : callable
         Takes the number of bytes of the file read so far.
-    unmatched : callable
-        Takes the wanted words that the file holds; returns those to build from subwords.
+    asked : list of str
+        The words themselves, to build from subwords where no key is there.
     skipped : list of str
         The places of the lines that were skipped.
     first : list of InputError
@@ -76,14 +76,14 @@ class Reading:
     vocab: Path | None = None
     strict: bool = False
     tick: Callable[[int], None] = lambda _: None
-    unmatched: Callable[[Collection[str]], list[str]] = lambda _: []
+    asked: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     first: list[InputError] = field(default_factory=list)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[BinaryIO]:
         """Open the file behind its header, unpacked if it is compressed."""
-        with files.opened(self.path, unpack=True, noun="vector file", buffering=0) as stream:
+        with files.opened(self.path, unpack=True, kind="a file of vectors", buffering=0) as stream:
             stream.read(self.layout.start)
             yield stream
 
@@ -231,7 +231,8 @@ def gather(
     if reading.layout.count not in (None, count):
         stated = f"its header states {reading.layout.count:,} words, and the file has {count:,}"
         if reading.strict:
-            raise InputError("the header does not fit the file", where=reading.path, found=stated)
+            problem = f"expected as many words as its header states, got others: {stated}"
+            raise InputError(problem, where=reading.path)
         notes.append(f"{reading.path.name}: {stated}")
     keys_of_file = [] if found else [_decoded(word) for word in sample if word]
     return Rows(found, vectors, places, count, notes=notes, sample=keys_of_file)

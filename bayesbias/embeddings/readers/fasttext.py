@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.readers import common
 from bayesbias.embeddings.readers.common import Format, Reading, Rows, gather, starting_with
+from bayesbias.embeddings.spelling import unmatched_words
 
 _LONGEST = 1 << 24  # bytes of one entry
 _MAGIC = struct.pack("<i", 793712314)
@@ -25,8 +26,7 @@ def read_fasttext(reading: Reading) -> Rows:
     """Read a full fastText model.
 
     A word's vector is the mean of its own row and the rows of its character n-grams. A word that
-    is not in the dictionary is built from its n-grams alone. `reading.unmatched` takes the wanted
-    words of the dictionary and returns the words to build.
+    is not in the dictionary is built from its n-grams alone.
     """
     from gensim.models.fasttext import ft_ngram_hashes
 
@@ -58,8 +58,8 @@ def read_fasttext(reading: Reading) -> Rows:
         rows = gather(reading, blocks, "u1", "dictionary entry", dim=1)
         (quantized,) = take("<?")
         if pruned >= 0 or quantized:
-            problem = "expected a full fastText model (.bin), or its vectors (.vec)"
-            raise InputError(f"{problem}, got a quantized one", where=reading.path)
+            problem = "expected a full fastText model (.bin), got a quantized one (.ftz)"
+            raise InputError(problem, where=reading.path, hint="use its vectors (.vec)")
         height, width = take("<2q")
         if (rows.count, width, height) != (nwords, dim, nwords + bucket):
             raise damaged
@@ -72,8 +72,8 @@ def read_fasttext(reading: Reading) -> Rows:
 
         places = dict(zip(rows.words, rows.places, strict=True))
         parts = {word: [place - 1, *subwords(word)] for word, place in places.items()}
-        unmatched = reading.unmatched(parts) if reading.wanted is not None and maxn else []
-        built = {word: found for word in unmatched if (found := subwords(word))}
+        lacking = unmatched_words(reading.asked, parts) if maxn else []
+        built = {word: found for word in lacking if (found := subwords(word))}
         parts |= built
         matrix = {}
         for row in sorted({row for each in parts.values() for row in each}):

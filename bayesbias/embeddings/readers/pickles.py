@@ -55,7 +55,7 @@ def load_trusted(reading: Reading) -> Any:
         of_gensim = b"gensim" in stream.read(1 << 16)
     if not of_gensim:
         refuse_pickle(reading)
-    with guarded(reading.path, "gensim cannot load it"):  # a pickle can raise anything
+    with guarded(reading.path, "vectors that gensim can load"):  # a pickle can raise anything
         return KeyedVectors.load(str(reading.path), mmap="r")
 
 

@@ -60,7 +60,7 @@ def word_and_dimensions(
     >>> word_and_dimensions(["word", "year", "d1", "d2"], ["he", 1990, 0.5, 0.1], "v.csv")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'. Drop or rename them
+    bayesbias.InputError: v.csv: expected a dimension in each column, got 'year'. Drop or rename them.
     """
     places = range(len(names))
     known = [c for c in places if is_word_column(names[c])]
@@ -157,7 +157,10 @@ def _blocks(reading: Reading) -> Iterator[common.Block]:
         reading.skip(f"line {number}", f"{layout.dim} numbers", bad)
         return None
 
-    with reading.opened() as stream, guarded(reading.path, hint="is a quotation mark left open?"):
+    with (
+        reading.opened() as stream,
+        guarded(reading.path, "a table", hint="is a quotation mark left open?"),
+    ):
         lines = (
             line.decode("utf-8", "surrogateescape") + "\n"  # a word that is not UTF-8 is met later
             for block in blocks_of_lines(stream, reading.path)
@@ -225,7 +228,7 @@ def read_columnar(reading: Reading) -> Rows:
     import pyarrow as pa
     from pyarrow import parquet
 
-    with guarded(reading.path, valid="Parquet or Arrow"), pa.OSFile(str(reading.path)) as file:
+    with guarded(reading.path, "Parquet or Arrow"), pa.OSFile(str(reading.path)) as file:
         start = file.read(6)
         file.seek(0)
         table: Any
@@ -251,10 +254,10 @@ def read_json(reading: Reading) -> Rows:
     """Read a table word -> vector, or records with a word and a vector, also one a line."""
     import pandas as pd
 
-    valid = '{"he": [0.1, ...], ...}, or records such as {"word": "he", "vector": [0.1, ...]}'
+    expected = '{"he": [0.1, ...], ...}, or records such as {"word": "he", "vector": [0.1, ...]}'
     with (
         reading.opened() as stream,
-        guarded(reading.path, "expected vectors, got other JSON", valid=valid),
+        guarded(reading.path, expected),
     ):
         text = stream.read()
         try:

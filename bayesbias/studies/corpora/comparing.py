@@ -168,7 +168,7 @@ class CorpusComparison(ManyFits):
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of `contrasts`, as `BiasFit.draws_of` does."""
-        checks.choice(table, ["contrasts"], "table of draws")
+        checks.choice(table, ["contrasts"], "table")
         parts = []
         for name, change in self.changes.items():
             own = change.fit.draws_of("contrasts", **arguments)

@@ -332,7 +332,7 @@ class Comparison(ManyFits):
             estimand``).
         """
         makers = {"changes": self._changes_draws, "contrasts": self._contrasts_draws}
-        draws = makers[checks.choice(table, makers, "table of draws")](**arguments)
+        draws = makers[checks.choice(table, makers, "table")](**arguments)
         draws.name = table
         return draws
 
@@ -371,7 +371,7 @@ class Comparison(ManyFits):
         """Return the names of all methods, or the one asked for."""
         if method is None:
             return list(self.methods)
-        return [checks.choice(method, self.methods, "method", "method")]
+        return [checks.choice(method, self.methods, "method")]
 
     # -- draws ------------------------------------------------------------------------------------
 
@@ -380,7 +380,7 @@ class Comparison(ManyFits):
     ) -> xr.DataArray:
         asked = ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)
         if level is not None:
-            checks.choice(level, ["overall", *self.original.spec.results.levels], "level", "level")
+            checks.choice(level, ["overall", *self.original.spec.results.levels], "level")
         chosen = [self.methods[name] for name in self.chosen_methods(method)]
         return rows.joined_rows([item.draws(which, level) for item in chosen for which in asked])
 

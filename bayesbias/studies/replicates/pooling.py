@@ -270,7 +270,7 @@ def pool_replicates(
     >>> pooled.contrasts(level="overall")["change"].unique().tolist()
     ['1930s to 1980s']
     """
-    checks.choice(kind, KINDS, "kind of replicates", "kind")
+    checks.choice(kind, KINDS, "kind")
     if kind == "seeds" and center is not None:
         raise InputError(
             "center: expected none, since the target of seeds is their mean", hint="leave it out"
@@ -359,7 +359,7 @@ def fit_replicates(
     >>> bool(row["sd_between"] > 0), bool(row["sd"] > row["sd_within"])
     (True, True)
     """
-    checks.choice(kind, KINDS, "kind of replicates", "kind")
+    checks.choice(kind, KINDS, "kind")
     names = checks.names(sets, "set of vectors") if isinstance(sets, Mapping) else []
     if len(names) < 2 or CENTER in names:
         raise InputError(

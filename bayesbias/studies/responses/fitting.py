@@ -495,7 +495,7 @@ def fit_responses(
     try:
         return replace(result, fit=fit(frame, spec, **sampling))
     except FitError as error:
-        return replace(result, notes=(*notes, f"No model was fitted: {error}."))
+        return replace(result, notes=(*notes, f"No model was fitted: {error}"))
 
 
 def _sampler(design: Any) -> str:

@@ -166,9 +166,7 @@ def responses_table(
     }  # fmt: skip
     for ours, theirs in named.items():
         if theirs is not None and theirs not in raw.columns:
-            raise checks.unknown(
-                theirs, map(str, raw.columns), "column", f"the column of the {ours}"
-            )
+            raise checks.unknown(theirs, map(str, raw.columns), f"the column of the {ours}")
     out = pd.DataFrame({"outcome": raw[outcome].to_numpy()})
     for ours, theirs in list(named.items())[1:]:
         column = theirs or ours

@@ -15,6 +15,7 @@ import dataclasses
 import json
 import math
 import os
+import platform
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,7 +27,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import BayesbiasError, FitError, InputError
 from bayesbias.core.files import sha256_of
-from bayesbias.core.packages import with_python
+from bayesbias.core.packages import versions_of
 from bayesbias.core.progress import ticking
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -358,7 +359,10 @@ def seat(
         "encoders": [describe_encoder(encoder) for encoder in models],
         "seed": seed,
         "samples": samples,
-        "versions": with_python("bayesbias", "numpy", "pandas"),
+        "versions": {
+            **versions_of("bayesbias", "numpy", "pandas"),
+            "python": platform.python_version(),
+        },
     }
     if spec is not None:
         provenance |= {
@@ -465,7 +469,7 @@ def _chosen_encoders(encoders: Any) -> list[Any]:
         raise InputError("encoders: expected one encoder or more, got none")
     described = map(describe_encoder, out)
     labels = [encoder_label(about["name"], about["options"]) for about in described]
-    checks.distinct(labels, "an encoder", "encoders")
+    checks.distinct(labels, "encoder", "encoders")
     return out
 
 
@@ -493,7 +497,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     elif isinstance(tests, str | SentenceTest | os.PathLike):
         tests = [tests]
     named: list[Any] = []
-    for name in checks.several(tests, "test", "tests"):
+    for name in checks.several(tests, "tests"):
         named += list_tests() if isinstance(name, str) and name == "all" else [name]
     if not named:
         raise InputError("tests: expected all, or names of tests, got none")
@@ -502,7 +506,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
         for each in named
     ]
     out = [_own_name(test) for test in out]
-    checks.distinct([test.name for test in out], "a test", "tests")
+    checks.distinct([test.name for test in out], "test", "tests")
     return out
 
 
@@ -572,13 +576,13 @@ def slopes_of_tests(
     names = (
         [slopes]
         if isinstance(slopes, str)
-        else checks.distinct(list(slopes), "a covariate", "slopes")
+        else checks.distinct(list(slopes), "covariate", "slopes")
     )
     asked = dict(slopes) if isinstance(slopes, Mapping) else dict.fromkeys(names)
     named = {one.name: one for one in read}
     named |= {f"{side}_{one.name}": one for side in _SIDES for one in read}
     for name in asked:
-        given = named[checks.choice(name, named, "covariate", "slopes")]
+        given = named[checks.choice(name, named, "slopes")]
         if not given.numeric:
             raise InputError(f"expected numbers, got texts as {name}", where="slopes")
         words = [

@@ -137,10 +137,10 @@ def _reader(name: str) -> Any:
 
 def rows_of(path: Path) -> pd.DataFrame:
     """Read a file into rows: a table, JSON lines with nested keys joined by dots, or a zipped log."""
-    from bayesbias.core.files import guarded, lines_of
+    from bayesbias.core.files import guarded
 
     ending = path.suffix.lower()
-    with guarded(path, "cannot be read as a table"):
+    with guarded(path, "a table"):
         if ending == ".eval":
             from bayesbias.studies.responses.readers.inspect_log import samples
 
@@ -158,7 +158,7 @@ def rows_of(path: Path) -> pd.DataFrame:
                 else [json.loads(line) for line in text.splitlines() if line.strip()]
             )
             return pd.json_normalize(rows)
-        lines = lines_of(path.read_text(encoding="utf-8-sig", errors="replace"))
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
         first = next((line for line in lines if not line.startswith("#")), "")
         mark = "\t" if ending in (".tsv", ".txt") else max(",;", key=first.count)
         frame = pd.read_csv(
