@@ -58,7 +58,7 @@ def _corpora(given: dict[str, Any]) -> dict[str, PairTable]:
             "expected a word list, got none", where="--corpora", hint="add --wordlist W"
         )
     named = [each.partition("=") for each in given["files"]]
-    paths = [(name if file else _name(name), file or name) for name, _, file in named]
+    paths = [(name if file else shared.stem(name), file or name) for name, _, file in named]
     if len(dict(paths)) < len(paths):
         names = ", ".join(name for name, _ in paths)
         raise InputError(
@@ -84,8 +84,8 @@ def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
         raise InputError("expected --original and --wordlist, or --original-distances, got less")
     else:
         before = _table(given, given["original"])
-    after = {_name(path): bb.load_distances(path) for path in given["debiased_distances"]}
-    after |= {_name(path): _table(given, path) for path in given["debiased"]}
+    after = {shared.stem(path): bb.load_distances(path) for path in given["debiased_distances"]}
+    after |= {shared.stem(path): _table(given, path) for path in given["debiased"]}
     after |= {way: _table(given, given["original"], way) for way in given["postprocess"]}
     if not after:
         raise InputError(
@@ -103,11 +103,6 @@ def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
 def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -> PairTable:
     changed = {"embedding": source, "distances": None, "postprocess": postprocess, "covariates": ()}
     return shared.table_of({**given, **changed})
-
-
-def _name(path: str) -> str:
-    """Return the name of a file without its endings."""
-    return Path(path).name.split(".")[0]
 
 
 @click.command(cls=shared.Command)
@@ -131,6 +126,6 @@ def debias(method: str, out: Path, **given: Any) -> None:
     else:
         result = bb.soft_debias(vectors, listed, lam=given["lam"], **settings)
     bb.save_embedding(result.embedding, out)
-    notes = [f"Note     {note}" for note in result.notes]
+    notes = shared.noted(result.notes)
     answer = {**result.as_dict(), "written": str(out)}
     shared.tell(answer, repr(result), *notes, f"Written  {out}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -81,7 +80,7 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
         sources = {given["embedding"]: given["embedding"], **sources}
         if len(sources) <= len(given["replicate"]):
             raise InputError("expected different files, got one twice", where="--replicate")
-        names = [Path(path).name.split(".")[0] for path in sources]
+        names = [shared.stem(path) for path in sources]
         if len(set(names)) == len(names):
             sources = dict(zip(names, sources.values(), strict=True))
 

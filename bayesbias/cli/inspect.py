@@ -69,8 +69,9 @@ def describe(out: Path | None, **given: Any) -> None:
     if abs(shape.mean_cosine) < NEAR_ZERO:
         said = "Cosines have no offset: unrelated words have a cosine near 0."
     notes.append(
-        "Top dimensions: share of the mean that 3 dimensions carry. Hubness: skewness of how many "
-        "words have a word among their 10 nearest; near none: words that none has."
+        "Top dimensions: share of the mean vector in its 3 largest dimensions. Hubness: above 1, a "
+        "few words are among the 10 nearest neighbors of many. Near none: words that are a "
+        "neighbor of no other word."
     )
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
     shared.tell(
@@ -95,7 +96,7 @@ def list_(**given: Any) -> None:
 
     items = {name: bb.load_model(name).description for name in bb.models.list_models()}
     listed = [{"name": name, "title": text} for name, text in items.items()]
-    shared.tell({"items": listed}, *(f"{name:<18}{text}" for name, text in items.items()))
+    shared.tell({"items": listed}, shared.described(items))
 
 
 @model.command()

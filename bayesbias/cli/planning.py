@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import records
-from bayesbias.core.sections import Column
+from bayesbias.core.formatting import join_words
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIZES = (
     Column("words", "words", "count"),
     Column("attributes", "attributes", "count"),
     Column("pairs", "pairs", "count"),
     Column("mean", "reliability", "number", digits=2),
-    Column("hpdi_low", "{prob} HPDI", "interval", digits=2, upper="hpdi_high"),
+    Column("hpdi_low", "{prob} HPDI", "range", digits=2, upper="hpdi_high"),
     Column("known_width", "if SDs are known", "number", digits=3),
     Column("simulated_width", "mean width", "number", digits=3),
     Column("simulated_80", "80% are below", "number", digits=3),
@@ -60,11 +65,13 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
     import bayesbias as bb
+    from bayesbias.output.terminal import interpretation_text
 
     if (given["width"] is None) == (given["reliability"] is None):
         got = "neither" if given["width"] is None else "both"
         raise InputError(f"expected --width or --reliability, got {got}")
     fitted, each = None if fit is None else bb.load_run(fit).result, "per class"
+    notes: list[str] = []
     if given["reliability"] is not None:
         if fitted is None:
             problem, hint = "expected a fit of your own table, got none", "add --fit RUN"
@@ -86,19 +93,23 @@ def sample_size(fit: Path | None, **given: Any) -> None:
         whose = "of religion on Reddit; --fit RUN takes yours" if fit is None else f"of {fit}"
         wanted = (
             f"{given['prob']:.0%} intervals of width {given['width']:g}\n"
-            f"Contrast: {goal['contrast']}\nSDs: {whose}\n"
-            "Intervals are wider than if SDs are known: 'mean width' and '80% are below'\n"
-            "are of simulated tables, which estimate them."
+            f"Contrast: {goal['contrast']}\nSDs: {whose}"
+        )
+        notes.append(
+            "Mean width and '80% are below' are of fits to simulated tables. A fit has to estimate "
+            "the SDs, so its intervals are wider than if the SDs are known."
         )
     enough = frame[frame["enough"].fillna(False).astype(bool)]
+    shown = frame.head(10).assign(enough=frame["enough"].map({True: "yes", False: "no"}))
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():
         said = f"{row.words} words and {row.attributes} attributes {each} are enough."
     shared.tell(
         {**goal, "rows": records(frame)},
+        f"bayesbias {own_version()} | sample size | seed {given['seed']}\n",
         f"Words and attributes {each} for {wanted}\n",
-        *shared.lines_of(frame.head(20), SIZES, given["prob"]),
-        f"\nResult   {said}",
+        *shared.lines_of(shown, SIZES, given["prob"]),
+        "\n" + interpretation_text(Interpretation("", said, (), tuple(notes))),
     )
 
 
@@ -108,6 +119,7 @@ def sample_size(fit: Path | None, **given: Any) -> None:
 def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
     import bayesbias as bb
+    from bayesbias.output.terminal import interpretation_text
 
     how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask")
     if methods is not None:
@@ -139,10 +151,10 @@ def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
         }
         frame = bb.coverage_on_pools(vectors, listed, controls=controls, **one, **how)
         title = "Coverage of the value of the whole pool"
-    about = [f"{given['prob']:.0%} intervals", f"seed {given['seed']}"]
     alike = [
         name for name in ("level", "name", "tables") if name in frame and frame[name].nunique() == 1
     ]
+    about = [f"{given['prob']:.0%} intervals", f"seed {given['seed']}"]
     if "tables" in alike:
         about.insert(0, f"{frame['tables'].iloc[0]:,} tables")
     head, *lines = shared.lines_of(frame.drop(columns=alike), COVERED, given["prob"])
@@ -151,9 +163,27 @@ def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
         rows = zip(frame["method"], new, lines, strict=True)
         lines = [line for name, first, row in rows for line in [name] * first + [f"  {row}"]]
         head = f"  {head}"
+    notes = ["Called: share of tables whose interval excludes 0."]
+    if "wrong_sign" in frame:
+        notes[0] += " Wrong: with the wrong sign."
     shared.tell(
         {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")},
-        f"{title}\n{', '.join(about)}\n",
+        f"bayesbias {own_version()} | coverage | {', '.join(about)}\n\n{title}\n",
         head,
         *lines,
+        "\n" + interpretation_text(Interpretation("", _covered(frame), (), tuple(notes))),
     )
+
+
+def _covered(frame: pd.DataFrame) -> str:
+    """Say in which share of tables intervals include the truth, or a difference is called."""
+    known, said = "coverage", "Intervals include the truth in"
+    if "coverage" not in frame:
+        known, said = "called", "A difference is called in"
+    by = "method" if "method" in frame else "kind"
+    rows = frame.dropna(subset=known).groupby(by, sort=False)[known].agg(["min", "max"])
+    shares = (
+        f"{low:.0%}{f' to {high:.0%}' if high > low else ''} of tables ({name})"
+        for name, low, high in rows.itertuples()
+    )
+    return f"{said} {join_words(shares)}."

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -352,6 +353,25 @@ def show(
         click.echo(check.line, err=True)
     if failed or not all(check.met for check in checks):
         context.exit(1)
+
+
+def stem(path: str) -> str:
+    """Return the name of a file without its ending, also of a compressed one."""
+    return re.sub(r"\.[A-Za-z]\w*(\.(gz|bz2|xz|zip))?$", "", Path(path).name)
+
+
+def noted(notes: Iterable[str]) -> list[str]:
+    """Return the lines of notes."""
+    from bayesbias.output.terminal import wrapped
+
+    return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
+
+
+def described(items: Mapping[str, str]) -> str:
+    """Return names with what they are, in lines of 80 columns."""
+    formatter = click.HelpFormatter(width=80)
+    formatter.write_dl(list(items.items()))
+    return formatter.getvalue().rstrip()
 
 
 def lines_of(

@@ -40,7 +40,7 @@ def list_(**given: Any) -> None:
     items = [{"name": name, "title": title} for name, title in lists.items()]
     shared.tell(
         {"items": items, "controls": controls, "for_sentiment": ["occupations"]},
-        *(f"{name:<24}{title}" for name, title in lists.items()),
+        shared.described(lists),
         f"\nControls: {', '.join(controls)}\nFor `bayesbias sentiment`: occupations",
     )
 
@@ -67,7 +67,7 @@ def show(name: str, **given: Any) -> None:
         for group in words.classes:
             lines.append("\n" + _set_line(group.name, group.protected))
             if group.attributes:
-                lines.append("  " + _set_line(group.attribute_class, group.attributes))
+                lines.append(_set_line(group.attribute_class, group.attributes, "  "))
         for name, held in words.attribute_sets.items():
             lines.append("\n" + _set_line(f"Attribute set {name}", held))
         lines.append("\nControls: none")
@@ -75,19 +75,15 @@ def show(name: str, **given: Any) -> None:
             sizes = f"{len(controls.human)} human and {len(controls.neutral)} neutral words"
             lines[-1] = f"\nControls {controls.name}: {sizes}"
         notes = (*words.edits, *words.disagreements, *words.notes, *words.thin)
-        lines += _noted(notes)
+        lines += shared.noted(notes)
     kind = "controls" if is_controls else "wordlist"
     shared.tell({"kind": kind, **dataclasses.asdict(words)}, *lines)
 
 
-def _noted(notes: Sequence[str]) -> list[str]:
+def _set_line(name: str, words: Sequence[str], first: str = "") -> str:
     from bayesbias.output.terminal import wrapped
 
-    return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
-
-
-def _set_line(name: str, words: Sequence[str]) -> str:
-    return f"{name} ({len(words)}): {', '.join(words)}"
+    return "\n".join(wrapped(f"{name} ({len(words)}): {', '.join(words)}", first, f"{first}  "))
 
 
 @wordlist.command()
@@ -159,7 +155,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
         "vectors": found,
     }
     if lines or given["as_json"]:
-        shared.tell(answer, *lines, *_noted(told))
+        shared.tell(answer, *lines, *shared.noted(told))
     ctx.exit(2 if problems else 0)
 
 

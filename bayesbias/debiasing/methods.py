@@ -238,9 +238,9 @@ def soft_debias(
     out = out / length
     was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
     share = left / was if was else 1.0
-    note = f"the neutralized words keep {share:.2%} of their length in the subspace"
+    note = f"The neutralized words keep {share:.2%} of their length in the subspace"
     if share > _HARDLY:
-        note += ": hardly anything was removed; try a larger lam"
+        note += ": hardly anything was removed. Raise lam"
     settings = {"lam": float(lam), **solved, "kept_in_subspace": share}
     return with_account(job, out, "soft", (), [*job.notes, note], settings)
 

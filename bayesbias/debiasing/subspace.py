@@ -83,12 +83,13 @@ class Debiased:
         components = number_of(len(self.subspace), "component")
         words, sets = number_of(len(self.neutralized), "word"), number_of(len(self.sets), "set")
         total, composed = len(self.changed) + len(self.unchanged), len(self.embedding.composed)
-        pieces = f" ({composed:,} listed words were built from subwords)" if composed else ""
+        pieces = f"\n  {composed:,} listed words built from subwords" if composed else ""
         return (
-            f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
-            f"{components} ({self.explained.sum():.0%} of the variance within {sets})\n"
+            f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiasing\n"
             f"  {words} neutralized, {number_of(len(self.equalized), 'set')} equalized; "
-            f"{len(self.changed):,} of {total:,} vectors changed{pieces}"
+            f"{len(self.changed):,} of {total:,} vectors changed\n"
+            f"  subspace: {components}, {self.explained.sum():.0%} of the variance within {sets}"
+            f"{pieces}"
         )
 
     def as_dict(self) -> dict[str, Any]:

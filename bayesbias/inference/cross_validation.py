@@ -75,7 +75,7 @@ def replicated(fit: BiasFit, most: int) -> np.ndarray:
 def misfit(fit: BiasFit) -> dict[str, float]:
     """Return the posterior predictive check.
 
-    The share of rows that lie elsewhere than the model puts them.
+    The share of rows that would have to move for the data to look like replicated data.
 
     Rows of each group of the results are counted between the deciles of the replicated rows. The
     share is the total variation distance from the replicated counts, minus what is usual for a

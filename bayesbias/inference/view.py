@@ -89,7 +89,7 @@ class Verdict(enum.Enum):
     ABOVE = "above"
 
 
-TOO_CLOSE = "too close to call"
+TOO_CLOSE = "inconclusive, raise draws"
 """The verdict where an end lies within two Monte Carlo errors of a line that decides."""
 VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import as_percent, join_words, number_of
 from bayesbias.core.sections import printed
 from bayesbias.inference.view import View
+from bayesbias.models.spec import load_model
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import Run, load_run
 from bayesbias.wordlists.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.models.spec import ModelSpec
 
 __all__ = ["latex_table", "methods_paragraph"]
 
@@ -21,7 +26,24 @@ PAPER = (
     "Dobrzeniecka and Urbaniak (2024, A Bayesian approach to uncertainty in word embedding bias "
     "estimation, Computational Linguistics 50(2), 563-617, doi:10.1162/coli_a_00507)"
 )
-OUTCOMES = {"distance": "cosine distance", "change": "change in cosine distance"}
+OUTCOMES = {
+    "distance": "cosine distance",
+    "change": "change in cosine distance",
+    "difference": "difference in sentiment (female minus male)",
+    "logit_difference": "difference in log odds of positive sentiment (female minus male)",
+}
+ROWS = {
+    "distance": "pairs",
+    "change": "pairs",
+    "difference": "sentence pairs",
+    "logit_difference": "sentence pairs",
+}
+LIKELIHOODS = {
+    "Binomial": "binomial, with a logit link",
+    "StudentT": "Student-t",
+    "Normal": "normal",
+}
+MOST_NAMED = 6  # tests, or fits of one model
 SPECIAL = str.maketrans(
     {
         **{c: f"\\{c}" for c in "&%$#_{}"},
@@ -40,8 +62,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     Parameters
     ----------
     result : BiasFit, another result with a fit, Run, or path
-        Also what `load_run` returned, or the folder of a run. Of a comparison its first fit is
-        described.
+        Also what `load_run` returned, or the folder of a run.
     view : View, optional
         Probability of the intervals and region of practical equivalence that you report. By
         default those of the run. Responses keep the region that they were fitted with.
@@ -67,7 +88,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     ... )
     >>> text = bb.methods_paragraph(fit)
     >>> text[:100]
-    'We modeled the cosine distance of 165 rows (15 protected words, 11 attributes) of "religion" in mini'
+    'We modeled the cosine distance of 165 pairs (15 protected words, 11 attributes) of "religion" in min'
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
@@ -75,64 +96,149 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         result = load_run(result)
     if isinstance(result, Run):
         view, result = view or result.view, result.result
-    view, fits = view or View(), list(study_of(result).fits(result).values())
-    if not fits:
+    view, study = view or View(), study_of(result)
+    fits = dict(study.fits(result))
+    if not fits and study.kind != "sentences":
         raise InputError("expected a result with a fit", where="result")
-    fit = fits[0]
-    spec, about, state = fit.spec, fit.provenance, fit.diagnostics()
-    counts = [
-        number_of(fit.table[column].nunique(), column.replace("_", " "))
-        for column in spec.units
-        if column in fit.table and fit.table[column].nunique() < len(fit.table)
-    ]
+    if study.kind == "sentences":
+        about, said = result.provenance, _of_tests(result)
+        specs = [load_model(about["model"]["name"])] if "model" in about else []
+        if specs:
+            said += (
+                f" We also fitted a Bayesian hierarchical model to each test: {_named(specs[0])}. "
+                f"{int(result.frame['converged'].fillna(False).sum())} of "
+                f"{number_of(len(result.frame), 'fit')} converged."
+            )
+    else:
+        first = next(iter(fits.values()))
+        about = first.provenance
+        specs = list({fit.spec.name: fit.spec for fit in fits.values()}.values())
+        name = about.get("table", {}).get("name", "a table")
+        name = getattr(result, "provenance", {}).get("name", name)
+        lists = (each.provenance.get("table", {}).get("wordlist") or {} for each in fits.values())
+        words = next((each["name"] for each in lists if each), "")
+        if words and name.startswith(words):
+            name = f'"{words}"{name.removeprefix(words)}'
+        of = f"of {name}"
+        if study.kind == "responses":
+            of = result.subject.removeprefix("responses ")
+        said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
+        said += _missing(about.get("coverage") or {})
+    said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
+    if specs:
+        said += " Normal priors are given by mean and SD, exponential priors by rate."
+        said += f" {_sampling(fits, about)}. We report {_reported(result, study.kind, view)}."
+    said += getattr(result, "pooling", "")  # of replicates
+    versions = about["versions"]
+    used = join_words(
+        f"{n} {versions[n]}" for n in ("bayesbias", "python", "numpy") if n in versions
+    )
+    return f"{said} We used {used}. bayesbias extends the model of {PAPER}.".replace("  ", " ")
+
+
+def _rows(fit: BiasFit, result: Any) -> str:
+    """Name the rows of a table: how many there are, of which outcome, and how many of each unit."""
+    table, spec = fit.table, fit.spec
+    n = f"{len(table):,}"
+    kind = getattr(result, "kind", "")
+    if spec.trials:
+        what = f"{int(table[spec.trials].sum()):,} answers (0 or 1) to {n} questions"
+    elif spec.name == "responses_paired":
+        what = (
+            f"{len(result.responses.frame):,} answers, as differences between groups in the answer "
+            f"to the same question"
+        )
+    elif kind == "number":
+        what = f"the {result.responses.outcome} of {n} answers"
+    else:
+        noun = ROWS.get(spec.outcome, "rows")
+        what = f"the {OUTCOMES.get(spec.outcome, spec.outcome.replace('_', ' '))} of {n} {noun}"
+    sizes = {c: table[c].nunique() for c in spec.units if c in table and c != "series"}
+    counts = [number_of(k, c.replace("_", " ")) for c, k in sizes.items() if 1 < k < len(table)]
+    return f"{what} ({', '.join(counts)})" if counts else what
+
+
+def _named(spec: ModelSpec, fitted: str = "") -> str:
+    """Name a model, with what it describes and what it was fitted to."""
+    description = spec.description[:1].lower() + spec.description[1:].rstrip(".")
+    return f"{spec.name} ({description}{fitted})"
+
+
+def _models(fits: Mapping[str, BiasFit], specs: Sequence[ModelSpec]) -> str:
+    """Name each model, what it describes, and which fits are of it."""
+    said = []
+    for spec in specs:
+        own = [name.replace(", ", " ") for name, fit in fits.items() if fit.spec.name == spec.name]
+        of = f"{len(own)} tables" if len(own) > MOST_NAMED else join_words(own)
+        said.append(_named(spec, f"; fitted to: {of}" if len(fits) > 1 else ""))
+    kind = "Bayesian hierarchical models" if len(specs) > 1 else "a Bayesian hierarchical model"
+    return f"{kind}: {join_words(said)}"
+
+
+def _priors(spec: ModelSpec, *, several: bool) -> str:
+    """Name the likelihood and the priors of a model."""
     priors: dict[str, list[str]] = {}
     for parameter in spec.parameters.values():
         if not spec.is_random(parameter.name):
-            values = ", ".join(f"{value:g}" for value in parameter.args.values())
+            values = ", ".join(f"{value:.3g}" for value in parameter.args.values())
             prior = f"{parameter.distribution}({values})"
-            priors.setdefault(prior, []).append(parameter.name.replace("_", " "))
-    said = [f"{prior} for {join_words(names)}" for prior, names in priors.items()]
+            name = parameter.name.replace("_", " ")
+            priors.setdefault(prior, []).append(f"{name[:-2]}SD" if name.endswith(" sd") else name)
+    said = "; ".join(f"{prior} for {join_words(names)}" for prior, names in priors.items())
+    of = f" of {spec.name}" if several else ""
+    likelihood = LIKELIHOODS.get(spec.likelihood, spec.likelihood)
+    return f"The likelihood{of} was {likelihood}. Its priors were {said}."
+
+
+def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
+    """Say how the posterior was sampled, and the worst diagnostics of all fits."""
     sampler, versions = about["sampler"], about["versions"]
+    states = [fit.diagnostics() for fit in fits.values()]
     size, thin = f"{sampler['chains']} chains of {sampler['draws']:,} draws", sampler.get("thin", 1)
-    if fit.engine.name == "quick":
+    engine = next((fit.engine for fit in fits.values()), None)
+    if engine is not None and engine.name == "quick":
         how = (
             f"The posterior was approximated by importance sampling around its mode ({size}, "
-            f"Pareto k {fit.engine.pareto_k:.2f})"
+            f"Pareto k {engine.pareto_k:.2f})"
         )
     else:
         how = (
             f"The posterior was sampled with NUTS (nutpie {versions.get('nutpie', '')}), {size} "
             f"{f'(one of {thin} kept) ' if thin > 1 else ''}after {thin * sampler['tune']:,} tuning "
             f"steps"
-        )
-    if sampler["method"] == "collapsed":
+        ).replace(" (nutpie )", "")
+    if sampler.get("method") == "collapsed":
         how += "; all effects but the standard deviations were marginalized analytically"
-    checked = [f"{state['divergences']} divergences"]
-    if state["min_ess_bulk"] is not None:
-        checked.insert(0, f"min bulk ESS {state['min_ess_bulk']:,.0f}")
-    if state["max_r_hat"] is not None:
-        checked.insert(0, f"max R-hat {state['max_r_hat']:.3f}")
-    used = join_words(
-        f"{name} {versions[name]}" for name in ("bayesbias", "python", "numpy") if name in versions
-    )
-    name = getattr(result, "subject", None) or about.get("table", {}).get("name", "a table")
-    lists = (each.provenance.get("table", {}).get("wordlist") or {} for each in fits)
-    words = next((each["name"] for each in lists if each), "")
-    if words and name.startswith(words):
-        name = f'"{words}"{name.removeprefix(words)}'
-    outcome = OUTCOMES.get(spec.outcome, spec.outcome.replace("_", " "))
-    description = spec.description[:1].lower() + spec.description[1:].rstrip(".")
+    checked = [f"seed {sampler.get('seed', about.get('seed'))}"]
+    if rhat := [state["max_r_hat"] for state in states if state["max_r_hat"] is not None]:
+        checked.append(f"max R-hat {max(rhat):.3f}")
+    if ess := [state["min_ess_bulk"] for state in states if state["min_ess_bulk"] is not None]:
+        checked.append(f"min bulk ESS {min(ess):,.0f}")
+    if states:
+        checked.append(f"{sum(state['divergences'] for state in states)} divergences")
+    return f"{how} ({', '.join(checked)})"
+
+
+def _reported(result: Any, kind: str, view: View) -> str:
+    said = f"posterior means and {as_percent(view.prob)} highest posterior density intervals"
+    if kind in ("wefat", "sentiment", "sentences"):
+        return said
     rope = getattr(result, "rope", view.rope)  # responses have their own
-    pooled = getattr(result, "pooling", "")  # of replicates
+    said = said.replace(" and ", ", ")
+    return f"{said}, and the probability of lying in a region of practical equivalence of ±{rope:g}"
+
+
+def _of_tests(result: Any) -> str:
+    """Describe sentence tests, as published."""
+    about, frame = result.provenance, result.frame
+    names = list(dict.fromkeys(frame["test"]))
+    of = join_words(names) if len(names) <= MOST_NAMED else f"{names[0]} to {names[-1]}"
+    encoders = join_words(dict.fromkeys(frame["model"]))
     return (
-        f"We modeled the {outcome} of {len(fit.table):,} rows "
-        f"({', '.join(counts)}) of {name} with a Bayesian hierarchical model (model {spec.name}). "
-        f"{_missing(about.get('coverage') or {})}It describes {description}. "
-        f"The likelihood was {spec.likelihood}. Priors were {'; '.join(said)}. "
-        f"{how} (seed {sampler['seed']}; {', '.join(checked)}). We report posterior means, "
-        f"{as_percent(view.prob)} highest posterior density intervals, and the probability of "
-        f"lying in a region of practical equivalence of ±{rope:g}. {pooled}We used {used}. "
-        f"The model extends {PAPER}."
+        f"We ran {number_of(len(names), 'sentence encoder association test')} (SEAT: {of}) on "
+        f"{encoders}. p is one-sided: of permuted sentences, and of permuted words. It is exact or "
+        f"bounded where possible, and otherwise from {about['samples']:,} random partitions (seed "
+        f"{about['seed']}). p over sentences was corrected for the number of tests by Holm's method."
     )
 
 
@@ -145,7 +251,7 @@ def _missing(coverage: Mapping[str, Any]) -> str:
             count[0] += len(group["missing"])
             count[1] += group["listed"]
     said = [f"{n:,} of {of:,} {noun}" for noun, (n, of) in counts.items() if n]
-    return f"The vectors lack {join_words(said)}, which were left out. " if said else ""
+    return f"The vectors lack {join_words(said)}, which were left out." if said else ""
 
 
 def latex_table(result: Any, table: str | None = None, *, view: View | None = None) -> str:

@@ -301,7 +301,9 @@ def percentile_interval(
     notes = []
     if few := sorted({n for n in sizes if n < 8}):
         groups = ", ".join(map(str, few))
-        notes.append(f"groups of {groups} are small for a bootstrap: the interval is too narrow")
+        notes.append(
+            f"the bootstrap interval is too narrow, because groups of {groups} words are small"
+        )
     ends: list[float | None] = [None, None]
     if (lost := resamples - len(values)) > resamples / 20:
         notes.append(f"{lost} of {resamples} bootstrap draws have no value")

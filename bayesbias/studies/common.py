@@ -153,7 +153,7 @@ def not_converged(
 
 
 def verdict_of(row: Any) -> Verdict:
-    """Return the verdict of a row of estimates; inconclusive where it is too close to call."""
+    """Return the verdict of a row of estimates; inconclusive where more draws are needed."""
     return Verdict.INCONCLUSIVE if row.verdict == TOO_CLOSE else Verdict(row.verdict)
 
 
@@ -164,7 +164,7 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     """
     rope = f"the ROPE (±{row.rope:g})"
     if row.verdict == TOO_CLOSE:
-        return "too close to call: raise --draws"
+        return "inconclusive with so few draws: raise --draws"
     where = verdict_of(row)
     if where is Verdict.NEGLIGIBLE:
         return f"practically equal: the interval lies within {rope}"
@@ -179,7 +179,7 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
 def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
     """Warn of failed posterior predictive checks.
 
-    A tenth of the rows lie elsewhere than the model puts them.
+    A tenth of the rows would have to move to match data of the model.
     """
     found, robust = [], True
     for name, fit in fits.items():
@@ -195,8 +195,8 @@ def misfit_warnings(fits: Mapping[str, BiasFit]) -> list[str]:
         return []
     what = "Fit --model robust too" if robust else "Look at the figure (plot_ppc)"
     return [
-        f"Posterior predictive check failed: the model puts rows elsewhere than they lie "
-        f"({'; '.join(found)}). {what}, and report it."
+        f"Posterior predictive check failed: the model does not reproduce the distribution of the "
+        f"data (off: {'; '.join(found)}). {what}, and report it."
     ]
 
 

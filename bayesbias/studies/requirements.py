@@ -232,7 +232,7 @@ def _judge(
     elif met and by_construction != "no":
         why = "by construction: no evidence"
     elif not met and passes(value, 0.0, wanted):
-        why = "too close to call: raise --draws"
+        why = "inconclusive with so few draws: raise --draws"
     return Check(method, wanted, value, met, why, *ends[:2], by_construction, ends.protected_class)
 
 

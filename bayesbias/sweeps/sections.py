@@ -71,8 +71,8 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     lambda: apart.drop(columns=same),
                     (text("vectors"), text("minus"), *labels, *CONTRAST_COLUMNS),
                     note=(
-                        "Vectors count as independent. For the same words the intervals are too "
-                        "wide: see compare."
+                        "These intervals treat the vectors as independent, and are too wide for the "
+                        "same words. `bayesbias compare` gives narrower ones."
                     ),
                     show_on=("terminal", "page", "files"),
                 )
@@ -115,8 +115,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     frame = result.compared()
     known = frame[frame["verdict"].notna()]
     counts = known["verdict"].value_counts(sort=False)
-    said = listing([f"{verdict} in {count}" for verdict, count in counts.items()])
-    headline = f"{frame['contrast'].iloc[0]}: {said} of {number_of(len(frame), 'cell')}."
+    said = "; ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    headline = f"{frame['contrast'].iloc[0]} in {number_of(len(frame), 'cell')}: {said}."
     if known["unit"].nunique() > 1:
         units = ", ".join(known["unit"].unique())
         warnings.append(f"Cells have several units ({units}): compare those of one unit only.")
@@ -124,8 +124,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     if len(known) > 2:
         chance = len(known) * (1 - known["prob"].iloc[0])
         notes.append(
-            f"If nothing differed from 0, about {chance:.1f} of {number_of(len(known), 'interval')} "
-            f"would exclude it."
+            f"If all differences were 0, about {chance:.1f} of {number_of(len(known), 'interval')} "
+            f"would exclude 0 by chance."
         )
     if lacking := len(cells) - len(result.failures) - frame["cell"].nunique():
         notes.append(f"{number_of(lacking, 'cell')} without this contrast.")

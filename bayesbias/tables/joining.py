@@ -103,7 +103,7 @@ def join_pairs(
         account[f"words_only_in_{side}"] = words
         if lost:
             notes.append(
-                f"pairs of {of} that are not in {other_name}, left out: {lost:,} of {len(frame):,}"
+                f"{lost:,} of {len(frame):,} pairs of {of} left out: they are not in {other_name}"
             )
         if words:
             notes.append(f"only in {of}: {some(words, 12)}")
@@ -142,7 +142,7 @@ def common_pairs(
         kept["connection"] = kept["connection"].cat.remove_unused_categories()
         notes = list(account["notes"])
         if n := len(frame) - len(kept):
-            notes.append(f"pairs that another table lacks, left out: {n:,}")
+            notes.append(f"{n:,} pairs left out: another table lacks them")
         lost = account["only_in_original"] + n
         frames[name] = kept
         accounts[name] = {**account, "pairs": len(kept), "only_in_original": lost, "notes": notes}

@@ -16,7 +16,7 @@ CONNECTIONS = ("associated", "different", *CONTROLS)
 SHARED = "shared"
 """Connection and kind of attributes that belong to no class."""
 NOT_STATED = "not stated"
-# Below this many words a class still counts, but it is noted that its own spread is weakly known.
+# Below this many words a class still counts, but a note says that its SD is uncertain.
 # Two words is the hard limit; the shortest published stereotype list has three.
 FEW_WORDS = 4
 
@@ -171,11 +171,11 @@ class WordList:
             sets = ((c.protected, "protected word"), (c.attributes, "attribute"))
             if few := [number_of(len(w), noun) for w, noun in sets if 0 < len(w) < FEW_WORDS]:
                 said = f"The class {c.name!r} has {join_words(few)}"
-                out.append(f"{said}: how far its words vary is weakly known.")
+                out.append(f"{said}: too few to tell well how much they vary.")
         for name, words in self.attribute_sets.items():
             if len(words) < FEW_WORDS:
                 said = f"The attribute set {name!r} has {number_of(len(words), 'word')}"
-                out.append(f"{said}: how far they vary is weakly known.")
+                out.append(f"{said}: too few to tell well how much they vary.")
         return tuple(out)
 
     def __repr__(self) -> str:

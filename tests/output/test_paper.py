@@ -15,8 +15,8 @@ def fit():
 def test_methods_name_data_priors_sampler_seed_and_versions(fit):
     text = bb.methods_paragraph(fit, view=bb.View(prob=0.95, rope=0.03))
     for part in (
-        f"cosine distance of {len(fit.table):,} rows",
-        '"gender" in minilm-static', "describes class by", "model default", "Normal(1, 0.2) for intercept",
+        f"cosine distance of {len(fit.table):,} pairs",
+        '"gender" in minilm-static', "by attribute-set means", "default (class", "Normal(1, 0.2) for intercept",
         "Exponential(10)", "seed 7", "95%", "±0.03", f"bayesbias {bb.__version__}", "Dobrzeniecka",
     ):  # fmt: skip
         assert part in text
@@ -42,6 +42,19 @@ def test_methods_of_a_run_and_of_its_folder(fit, tmp_path):
     assert "±0.03" in text
     assert bb.methods_paragraph(tmp_path / "run") == text
     assert bb.methods_paragraph(str(tmp_path / "run"), view=bb.View(rope=0.04)) != text
+
+
+def test_methods_of_a_comparison_name_the_models_of_levels_and_of_changes():
+    text = bb.methods_paragraph(MAKERS["comparison"]())
+    assert "fitted to: original and hard after" in text
+    assert "The likelihood of change was normal" in text
+
+
+def test_methods_of_sentence_tests_need_no_fit():
+    text = bb.methods_paragraph(MAKERS["seat"]())
+    assert "3 sentence encoder association tests" in text
+    assert "Holm" in text
+    assert "Prior" not in text
 
 
 def test_methods_need_a_fit():

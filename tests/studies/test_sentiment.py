@@ -167,7 +167,7 @@ def test_what_does_not_vary_has_no_test():
     assert top["sentiment"] == pytest.approx(0.6, rel=1e-12)
     assert len(top["professions"]) == 20
     assert any("do not vary" in note for note in result.notes)
-    assert "there is no test" in repr(result)
+    assert "no test" in repr(result)
 
 
 def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_one():
@@ -177,7 +177,7 @@ def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_on
     apart.loc[0, "probability"] += 0.002
     found = bb.sentiment_analysis(one, nearly.sample(frac=1, random_state=1), apart)
     (note,) = [note for note in found.notes if "alike" in note]
-    assert note.startswith("one and two rate all sentences alike")
+    assert note.startswith("one and two rate all sentences equally")
     assert found.classifiers == ("one", "two", "three")  # nothing is dropped
     assert found.provenance["hypotheses"] == 3
     assert not any("alike" in note for note in bb.sentiment_analysis(one, apart).notes)

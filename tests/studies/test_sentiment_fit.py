@@ -50,7 +50,7 @@ def test_classifiers_are_compared_on_the_same_sentences():
     means = found.table.groupby("classifier")["difference"].mean()
     assert rows.loc["m1 - other", "mean"] == pytest.approx(means["m1"] - means["other"], abs=0.001)
     assert "m1 - same" not in rows.index  # nothing varies, and a note says so
-    assert any(note.startswith("m1 and same rate all sentences alike") for note in found.notes)
+    assert any(note.startswith("m1 and same rate all sentences equally") for note in found.notes)
     alone = found.fit.summary(estimand="population")["sd"]
     both = found.classifier_contrasts().query("estimand == 'population'").set_index("contrast")
     assert both.loc["m1 - other", "sd"] < alone.max() / 2  # what they share cancels

@@ -134,9 +134,9 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
     ]
     if ratio := _variance_ratio(fit):
         out.append(
-            f"Words of a class share their distances to single attributes (variance ratio "
-            f"{ratio:.1f}, expected 1), and the model {fit.spec.name} has no term for it: "
-            f"intervals of classes are too narrow. Use the model default."
+            f"Intervals of classes are too narrow: words of a class have similar distances to the "
+            f"same attribute (variance ratio {ratio:.1f}, expected 1), and the model "
+            f"{fit.spec.name} has no term for it. Use --model default."
         )
     out += [*prior_warning(fit), *_interval_warning(fit, view)]
     out += frequency_warnings(fit, view)
@@ -148,8 +148,8 @@ def _warnings(fit: BiasFit, view: View) -> list[str]:
         sd = raw.mean / first["mean"] if first["mean"] else np.inf
         if view.rope > LARGE_ROPE * abs(sd):
             out.append(
-                f"The ROPE (±{view.rope:g}) is {view.rope / abs(sd):.1f} SDs of single pairs here: "
-                f"set a smaller one with --rope, or read d."
+                f"The ROPE (±{view.rope:g}) is large for these vectors: {view.rope / abs(sd):.1f} SDs of "
+                f"single pairs. Set a smaller one with --rope, or report the column d."
             )
     return out
 
@@ -201,8 +201,8 @@ def data_warnings(fit: BiasFit) -> list[str]:
     if {"protected_class", "protected_word"} <= set(fit.table.columns):
         words = fit.table.groupby("protected_class", observed=True)["protected_word"].nunique()
         out += [
-            f"{name} has one word: how far its words vary is unknown. Add words that the vectors "
-            f"have."
+            f"{name} has one word, so nothing is known about how much its words vary. Add words "
+            f"that the vectors have."
             for name in words[words == 1].index
         ]
     return out
@@ -228,9 +228,9 @@ def prior_warning(fit: BiasFit) -> list[str]:
     if abs(mean) < PRIOR_MEAN and abs(sd) < PRIOR_SD:
         return []
     return [
-        f"The result rests on the priors of the model: with twice their weight its mean would move "
-        f"by {abs(mean):.1f} SDs and its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. "
-        f"Add words, or state the priors beside it."
+        f"The result depends on the priors. With priors of twice the weight, its mean would move by "
+        f"{abs(mean):.1f} SDs and its SD would {'fall' if sd < 0 else 'rise'} by {abs(sd):.0%}. "
+        f"Add words, or report the priors with the result."
     ]
 
 
@@ -245,9 +245,9 @@ def _interval_warning(fit: BiasFit, view: View) -> list[str]:
     if stats.binom.sf(outside - 1, len(words), 1 - view.prob) > RARE:
         return []
     return [
-        f"The model {fit.spec.name} does not fit single words: the observed difference of "
-        f"{outside} of {len(words)} lies outside its interval, about "
-        f"{len(words) * (1 - view.prob):.1f} expected. Compare other models (--compare-models)."
+        f"The model {fit.spec.name} does not fit single words: for {outside} of {len(words)} the "
+        f"observed difference lies outside the interval (expected: about "
+        f"{len(words) * (1 - view.prob):.1f}). Compare other models (--compare-models)."
     ]
 
 

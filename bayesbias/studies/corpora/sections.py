@@ -196,7 +196,7 @@ def _sentence(result: CorpusComparison, names: Mapping[tuple[str, str], str], ro
     )
     rope = f"the ROPE (±{row.rope:.2g}{step})"
     if row.verdict == TOO_CLOSE:
-        return f"Too close to call: {moved}. Raise --draws."
+        return f"Inconclusive with so few draws: {moved}. Raise --draws."
     verdict = Verdict(row.verdict)
     if verdict is Verdict.NEGLIGIBLE:
         return f"No change by more than {rope}: {moved}."

@@ -196,7 +196,7 @@ def _sentence(result: Comparison, row: Any) -> str:
     elif row.verdict == Verdict.INCONCLUSIVE.value:
         changed = f"inconclusive: the change {interval(row)} includes 0 and exceeds the ROPE"
     elif row.verdict == TOO_CLOSE:
-        changed = "too close to call: raise --draws"
+        changed = "inconclusive with so few draws: raise --draws"
     else:
         changed = f"moved {'toward' if abs(row.after) < abs(row.before) else 'away from'} 0"
     return f"{said} ({changed}){'; the method forces a part of it to zero' if forced else ''}."
@@ -207,17 +207,17 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
     out = []
     turned = item.pairs.rename(columns={"original": "debiased", "debiased": "original"})
     if find_construction(turned.assign(change=-turned["change"])).found:
-        out.append("the original looks debiased and the other does not. Are the two exchanged?")
+        out.append("the original looks debiased and the other does not. Check their order.")
     if geometry.left is Left.IDENTICAL:
-        out.append("no distance changed. Is it the same file?")
+        out.append("no distance changed. Check that the two files differ.")
     elif geometry.largest <= ROUNDING:
         out.append(
-            f"no distance changed by more than {geometry.largest:.1g}, as by rounding. "
-            "Is the weight too small?"
+            f"no distance changed by more than {geometry.largest:.1g}, which is rounding. "
+            "Choose stronger settings, such as a larger --lam."
         )
     elif geometry.left is Left.NO_CONTROLS:
         out.append(
-            "no control words, so that destroyed vectors would look like success. Add controls."
+            "without control words, destroyed vectors would look like success. Add controls."
         )
     elif geometry.left is Left.TOO_FEW:
         out.append("too few control words to see whether the vectors are destroyed. Add controls.")
@@ -232,7 +232,7 @@ def _warnings(result: Comparison, name: str, view: View) -> list[str]:
         words = "all" if made.forced is Forced.WHOLLY else f"{made.share:.0%} of the"
         out.append(
             f"the method makes associated and different distances of {words} words equal. Test it "
-            "with a list that it was not given: `bayesbias compare --wordlist OTHER`, all else alike."
+            "with a word list that the method did not get: `bayesbias compare --wordlist OTHER`."
         )
     return [f"{name}: {text}" for text in out]
 

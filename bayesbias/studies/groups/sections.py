@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bayesbias.core.formatting import join_words
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimands import sides_of
 from bayesbias.inference.spreads import has_variance
@@ -226,8 +227,8 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
     n = between["name"].nunique()
     if n > 1:
         notes.append(
-            f"{n} pairs of groups: read each difference by itself. Intervals do not allow for "
-            f"their number."
+            f"{n} pairs of groups are compared on each set. Intervals are not corrected for this "
+            f"number: some may exclude zero by chance."
         )
     warnings = [*data_warnings(fit), *prior_warning(fit)]
     warnings += frequency_warnings(fit, view)
@@ -240,6 +241,7 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     By one contrast of sets or on one set.
     """
     found: dict[str, list[str]] = {word: [] for word in ("closer", "farther", *_WORDS.values())}
+    closer: dict[str, list[str]] = {}
     contrast = rows["contrast"].iloc[0].replace(" - ", " rather than ")
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples(index=False):
@@ -247,27 +249,26 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
         where = None if row.verdict == TOO_CLOSE else verdict_of(row)
         below = where in (Verdict.BELOW, Verdict.SLIGHTLY_BELOW)
         if where in _WORDS:
-            found[_WORDS[where]].append(first if others else f"{first} and {second}")
+            found[_WORDS[where]].append(first if others else row.name)
         elif others:
             found["closer" if below else "farther"].append(first)
         else:
-            found["closer"].append(f"{first} than {second}" if below else f"{second} than {first}")
-    parts = [
+            near, far = (first, second) if below else (second, first)
+            closer.setdefault(near, []).append(far)
+    parts = [f"{near} is closer than {join_words(far)}" for near, far in closer.items()]
+    parts += [
         f"{kind}: {'all' if 1 < len(rows) == len(names) else listing(names)}"
         for kind, names in found.items()
-        if names and (others or kind != "closer")
+        if names
     ]
-    if others:
-        return f"To {contrast}, compared with the other groups, {'; '.join(parts)}."
-    if not found["closer"]:
-        return f"No group is clearly closer to {contrast} ({'; '.join(parts)})."
-    return f"Closer to {contrast}: {'; '.join([listing(found['closer']), *parts])}."
+    of = ", compared with the other groups" if others else ""
+    return f"To {contrast}{of}: {'; '.join(parts)}."
 
 
 _WORDS = {
     Verdict.NEGLIGIBLE: "practically equal",
     Verdict.INCONCLUSIVE: "inconclusive",
-    None: "too close to call (raise --draws)",
+    None: "inconclusive with so few draws (raise --draws)",
 }
 
 STUDY = Study(

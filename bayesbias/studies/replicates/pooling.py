@@ -80,10 +80,10 @@ class Replicates(ManyFits):
     @property
     def pooling(self) -> str:
         """How the results were pooled, as a methods section says it."""
-        around = "" if self.center is None else ", around those of the full text"
+        around = "" if self.center is None else ", centered on the estimates from all text"
         return (
-            f"We fitted {len(self.results)} sets of vectors ({self.kind}) in this way, and pooled the "
-            f"estimates by Rubin's rules with Student's t{around}. "
+            f" We fitted {len(self.results)} sets of vectors ({self.kind}), and pooled the estimates "
+            f"by Rubin's rules with Student's t{around}."
         )
 
     def contrasts(

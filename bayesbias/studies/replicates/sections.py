@@ -97,7 +97,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     fit = first_fit(result)
     changes = "change" in result.contrasts(prob, rope)
-    note = "within, between: SD within and between sets; share: between, of the variance."
+    note = "within, between: SD within and between sets. share: variance between sets."
     what = "change of a difference" if changes else "difference"
     sign = "came closer" if changes else "is closer"
     out = [
@@ -162,13 +162,13 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
         alone = sets.contrasts(view.prob, view.rope, row["estimand"], row["level"])["mean"].iloc[0]
         if (nearer := 1 - alone / row["mean"]) >= 0.01:
             notes.append(
-                f"In the sets, the first difference is {nearer:.0%} nearer to zero than in the "
-                f"full text."
+                f"In the resampled sets the first difference is {nearer:.0%} closer to zero than in the "
+                f"vectors of all text, on which the result is centered."
             )
     if contexts := result.provenance.get("contexts"):
         notes.append(
-            f"Words have several vectors: they were resampled {contexts} times within words, "
-            f"around the means of all. With --contexts 0 the means are fitted alone."
+            f"Words have several vectors. Those of each word were resampled {contexts} times. "
+            f"--contexts 0 fits their means instead."
         )
     m = len(result.results)
     warnings = data_warnings(first_fit(result))
@@ -177,7 +177,9 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     if len(words) > 1:
         warnings.append("The sets have different words. Fit the words that all of them have.")
     if m < ADVISED:
-        warnings.insert(0, f"Only {m} sets: the SD between them is uncertain. Use five or more.")
+        warnings.insert(
+            0, f"{m} sets are too few to estimate the SD between sets. Use five or more."
+        )
     return Interpretation(subject, " ".join(said), tuple(warnings), tuple(notes), lambda: details)
 
 

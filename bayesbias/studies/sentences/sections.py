@@ -239,8 +239,8 @@ def _warnings(result: SeatResult) -> list[str]:
     if "contrast" in frame:
         unsure["Not converged: {}. Raise --draws."] = frame["contrast"].notna() & ~_converged(frame)
         unsure[
-            "Posterior predictive check failed: {}. The model puts pairs elsewhere than they lie; "
-            "report it."
+            "Posterior predictive check failed: {}. The model does not reproduce the distribution "
+            "of these distances. Report it."
         ] = frame["misfit"] > MISFIT
     for said, which in unsure.items():
         named = {

@@ -421,13 +421,15 @@ def _published(table: pd.DataFrame, about: Mapping[str, Any]) -> dict[str, Any]:
     ).swaplevel(0, 1, axis=1)
     for a, b in itertools.combinations(names, 2):
         if np.abs(grid[a] - grid[b]).to_numpy().max() < _ALIKE:
-            notes.append(f"{a} and {b} rate all sentences alike: are they the same classifier?")
+            notes.append(
+                f"{a} and {b} rate all sentences equally. Check that they are different classifiers."
+            )
     for name in (name for name in names if name not in labels):
         rated = grid[name].dropna().round(12)
         for _, alike in rated.groupby(list(rated.columns), sort=False):
             if len(alike) > 1:  # as words that it does not know
                 which = "all professions" if len(alike) == len(rated) else some(sorted(alike.index))
-                notes.append(f"{name} does not tell these professions apart: {which}.")
+                notes.append(f"{name} gives the same ratings to these professions: {which}.")
     return {
         "table": table, "tests": tests, "professions": professions, "noun_pairs": pairs,
         "extremes": _extremes(professions, about["n"]), "earnings": earnings, "notes": notes,

@@ -237,12 +237,10 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
         if whole["p_value"] < ALPHA <= nouns["p_value"]:
             warnings.append(
                 f"{name}: the t-test over sentence pairs ({p_text(whole['p_value'])}) treats pairs as independent. "
-                f"Over noun pairs {p_text(nouns['p_value'])}: the difference may be that of these nouns."
+                f"Over noun pairs, {p_text(nouns['p_value'])}: the difference may be due to these nouns. Report both."
             )
         if name in only_labels(result.table):
-            warnings.append(
-                f"{name} gives labels instead of probabilities: use probabilities where it has them."
-            )
+            warnings.append(f"{name} gives labels. Use probabilities if it has them.")
     return Interpretation(
         subject,
         " ".join(said),
@@ -255,7 +253,7 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
 def _test(name: str, row: Any) -> str:
     """Say what the t-test over noun pairs says: over sentence pairs it counts each noun many times."""
     if math.isnan(row["p_value"]):
-        return f"{name}: the differences do not vary, so that there is no test."
+        return f"{name}: no test, because all differences are equal."
     way = "higher" if row["f_minus_m"] > 0 else "lower"
     if row["p_value"] >= ALPHA:
         return f"{name}: inconclusive over noun pairs ({p_text(row['p_value'])})."
@@ -272,7 +270,7 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     frame = fit.describe(rows, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
     if rope is not None and row.verdict == TOO_CLOSE:
-        return f"{name}: too close to call: raise --draws."
+        return f"{name}: inconclusive with so few draws. Raise --draws."
     where = Verdict.INCONCLUSIVE if rope is None else verdict_of(row)
     if where is Verdict.INCONCLUSIVE:
         return f"{name}: inconclusive for new nouns and professions ([{row.hpdi_low:+.4f}, {row.hpdi_high:+.4f}] includes 0)."
@@ -305,7 +303,7 @@ def about(result: SentimentAnalysis) -> dict[str, Any]:
 
 STUDY = Study(
     kind="sentiment",
-    question="Does a classifier rate sentences about women and men alike, for these words and for new ones?",
+    question="Does a classifier rate sentences about women and men differently, for these words and for new ones?",
     header=header,
     sections=sections,
     interpret=interpret_sentiment,

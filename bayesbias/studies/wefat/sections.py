@@ -113,7 +113,7 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
         return not_converged(known.data, state["problems"], notes)
     where = sure_side(result.slope)
     if where is None:
-        said = "Too close to call: raise --draws."
+        said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
         slope = result.slope
         said = (
