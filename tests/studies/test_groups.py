@@ -14,7 +14,9 @@ from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.core.errors import FitError, InputError
+from bayesbias.inference.view import verdict
 from bayesbias.output import to_json, to_text
+from bayesbias.studies.groups.sections import compared
 from bayesbias.wordlists.listfile import check_wordlist
 
 GROUPS = {
@@ -325,6 +327,17 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     assert "career rather than family" in said.headline
     assert any("read each difference by itself" in note for note in said.notes)
     assert any(line.startswith("women: career minus family") for line in said.details)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(-0.2, -0.019, "warm: A than B."), (-0.2, -0.001, "too close"), (-0.1, 0.1, "inconclusive")],
+)
+def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
+    row = {"level": "between", "name": "A - B", "contrast": "warm", "mean": (low + high) / 2}
+    row |= {"hpdi_low": low, "hpdi_high": high, "mcse_low": 0.001, "mcse_high": 0.001}
+    row |= {"p_in_rope": 0.05, "verdict": verdict(low, high, 0.02, (0.001, 0.001))}
+    assert said in compared(pd.DataFrame([row]), {"A", "B"})
 
 
 def test_many_groups_are_each_compared_with_the_others():
