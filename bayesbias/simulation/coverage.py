@@ -60,13 +60,10 @@ def coverage_simulated(
     methods: Sequence[str] = (DEFAULT_MODEL, "crossed", "hierarchical", *AVERAGED, MOMENTS),
     seed: int = 0,
     prob: float = PROB,
-    draws: int = 500,
-    tune: int = 500,
-    chains: int = 2,
-    engine: str = "quick",
     workers: int | None = None,
     dask: str | None = None,
     progress: bool | None = None,
+    **sampling: Any,
 ) -> pd.DataFrame:
     """Simulate tables, analyse each by every method, and hold the answers to the truth.
 
@@ -80,15 +77,16 @@ def coverage_simulated(
     prob : float in (0, 1)
         Probability of the intervals. A difference is called where its interval leaves out zero; a
         test calls at ``p < 1 - prob``.
-    draws, tune, chains : int
-        Of each fit.
-    engine : {"quick", "nuts"}
-        What samples the fits, as of `fit`.
     workers : int, optional
         Processes; by default one per core. With 1 this process does the work itself.
     dask : str, optional
         The address of a Dask scheduler that does the work instead (extra ``dask``), as of
         `run_sweep`.
+    progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+    **sampling
+        Of each fit, as of `fit`: ``draws`` and ``tune`` (500), ``chains`` (2), ``engine``
+        (``"quick"``).
 
     Returns
     -------
@@ -113,7 +111,7 @@ def coverage_simulated(
     (['weat'], 4)
     """
     methods = checked_methods(methods)
-    settings = settings_of(prob, draws, tune, chains, engine)
+    settings = settings_of(prob, **sampling)
     with Hands(workers, dask) as hands:
         rows = analyse_tables(
             functools.partial(simulated, scenario, seed), tables, methods, settings, hands,
@@ -133,7 +131,9 @@ def simulated(scenario: Scenario, seed: int, number: int) -> tuple[pd.DataFrame,
     return simulate_table(scenario, own), own
 
 
-def settings_of(prob: float, draws: int, tune: int, chains: int, engine: str) -> dict[str, Any]:
+def settings_of(
+    prob: float, draws: int = 500, tune: int = 500, chains: int = 2, engine: str = "quick"
+) -> dict[str, Any]:
     """Return the settings of every fit of a simulation, checked."""
     checks.sampling(draws, tune, chains)
     checks.choice(engine, ENGINES, "engine")

@@ -61,13 +61,10 @@ def coverage_on_pools(
     controls: Any = None,
     seed: int = 0,
     prob: float = PROB,
-    draws: int = 500,
-    tune: int = 500,
-    chains: int = 2,
-    engine: str = "quick",
     workers: int | None = None,
     dask: str | None = None,
     progress: bool | None = None,
+    **sampling: Any,
 ) -> pd.DataFrame:
     """Draw small tables from large pools of real words, and analyse each.
 
@@ -110,16 +107,16 @@ def coverage_on_pools(
     seed : int
     prob : float in (0, 1)
         Probability of the intervals. A difference is called where its interval leaves out zero.
-    draws, tune, chains : int
-        Of each fit.
-    engine : {"quick", "nuts"}
-        What samples the fits, as of `fit`.
     workers : int, optional
         Processes; by default one per core. With 1 this process does the work itself.
     dask : str, optional
         The address of a Dask scheduler that does the work instead (extra ``dask``), as of
         `run_sweep`.
     progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+    **sampling
+        Of each fit, as of `fit`: ``draws`` and ``tune`` (500), ``chains`` (2), ``engine``
+        (``"quick"``).
 
     Returns
     -------
@@ -151,7 +148,7 @@ def coverage_on_pools(
     ['associated - different', 'associated - human']
     """
     methods = coverage.checked_methods(methods)
-    settings = coverage.settings_of(prob, draws, tune, chains, engine)
+    settings = coverage.settings_of(prob, **sampling)
     pool = drawn_pool(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral,
         controls=controls,
@@ -313,14 +310,11 @@ def negative_controls(
     tables: int = 100,
     seed: int = 0,
     prob: float = PROB,
-    draws: int = 500,
-    tune: int = 500,
-    chains: int = 2,
-    engine: str = "quick",
     controls: Any = None,
     workers: int | None = None,
     dask: str | None = None,
     progress: bool | None = None,
+    **sampling: Any,
 ) -> pd.DataFrame:
     """Take the meaning out of real vectors and see what the model still calls.
 
@@ -336,8 +330,8 @@ def negative_controls(
     ones. And words that go together still do after they were dealt: a model that takes pairs for
     independent, given their words, is too sure.
 
-    Fits are sampled by `engine`, as of `fit`; by this process alone, by as many as `workers` says,
-    or by the Dask scheduler at the address `dask` (extra ``dask``), as of `run_sweep`.
+    Fits take `sampling`, as of `coverage_on_pools`. This process does them alone, or as many as
+    `workers` says, or the Dask scheduler at the address `dask` (extra ``dask``), as of `run_sweep`.
 
     Returns
     -------
@@ -373,7 +367,7 @@ def negative_controls(
     from bayesbias.embeddings.loading import load_embedding
     from bayesbias.wordlists.listfile import load_wordlist
 
-    settings = coverage.settings_of(prob, draws, tune, chains, engine)
+    settings = coverage.settings_of(prob, **sampling)
     if model in coverage.WITHOUT_MODEL:
         raise InputError("expected a model", found=model, valid=list_models())
     for kind in kinds:

@@ -246,7 +246,8 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples(index=False):
         first, second = sides_of(row.name, {*groups, "others"})
-        where, below = verdict_of(row), row.mean < 0
+        where: Verdict | None = verdict_of(row)
+        below = row.mean < 0
         if row.verdict == TOO_CLOSE:
             # Close to the end of the ROPE the side is certain, close to zero it is not.
             far = row.hpdi_low > 2 * row.mcse_low or row.hpdi_high < -2 * row.mcse_high
