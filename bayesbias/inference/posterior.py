@@ -760,7 +760,8 @@ class BiasFit(sections.Result):
 
         return self.once((level, estimand, column, view, standardized), make).copy()
 
-    def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
+    def _in_sd(self, rows: Rows, estimand: str) -> tuple[Answer, Answer]:
+        """Return the answer of contrasts, and the same in SDs of pairs with each row's unit."""
         spec = self.spec
         if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
             # The standard deviation of pairs depends on a slope, so that given the scales the ratio
@@ -770,7 +771,26 @@ class BiasFit(sections.Result):
         else:
             answer = self.answer(rows, estimand, "contrast")
         found = spreads.standardized(self.design, answer.scales, *answer[:3])
-        frame = estimates.estimates(found[0], view.prob, view.standard_rope, *found[1:])
+        return answer, Answer(*found, answer.scales)
+
+    def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
+        """Return the means of `standardized` alone, by name and contrast."""
+        rows = self.rows_of(level, estimand, "contrast")
+        found = self._in_sd(rows, estimand)[1]
+        if found.known is not None:
+            means = found.known
+        elif (mixtures := found.mixtures) is not None:
+            of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))
+            means = np.bincount(mixtures.row, of_parts, minlength=len(rows.keys))
+        else:
+            means = found.draws.to_numpy().mean(axis=(0, 1))
+        return {
+            (name, label): float(m) for (_, name, label), m in zip(rows.keys, means, strict=True)
+        }
+
+    def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
+        answer, found = self._in_sd(rows, estimand)
+        frame = estimates.estimates(found.draws, view.prob, view.standard_rope, *found[1:3])
         name = "probability_of_superiority"
         if estimand in PREDICTIVE or rows.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)

@@ -87,19 +87,20 @@ def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
 
 def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") -> pd.DataFrame:
     """Return the rows of one level and estimand, of the first contrast."""
-    overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
-    first = overall["contrast"].iloc[0]
-    if level == "overall":
-        return overall[overall["contrast"] == first]
-    if level in fit.spec.results.levels:
-        rows = fit.rows_of(level, estimand, "contrast")
-        chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == first])
-        if chosen.keys:
-            return fit.once(
-                ("rows_of", level, estimand, view),
-                lambda: fit.describe(chosen, estimand, "contrast", view.prob, view.rope),
-            )
-    return overall.iloc[:0]
+
+    def make() -> pd.DataFrame:
+        overall = fit.contrasts(view.prob, view.rope, estimand, "overall")
+        first = overall["contrast"].iloc[0]
+        if level == "overall":
+            return overall[overall["contrast"] == first]
+        if level in fit.spec.results.levels:
+            rows = fit.rows_of(level, estimand, "contrast")
+            chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == first])
+            if chosen.keys:
+                return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
+        return overall.iloc[:0]
+
+    return fit.once(("rows_of", level, estimand, view), make)
 
 
 def _headline(fit: BiasFit, view: View) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -85,7 +86,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         rows = rows_of(fit, view, level, estimand)
         if level == "overall" and estimand == "population":
             rows = fit.contrasts(view.prob, view.rope, estimand, level)
-        return with_d(fit, view, rows, rows["level"] == level) if len(rows) else rows
+        return with_d(fit, rows, rows["level"] == level) if len(rows) else rows
 
     overall = block("overall")
     first, parts = overall["contrast"].iloc[0], [overall.assign(label=overall["contrast"])]
@@ -105,23 +106,22 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def with_d(fit: BiasFit, view: View, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
+def with_d(fit: BiasFit, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
     """Add to contrasts ``d``, the mean in SDs of single pairs.
 
     At the levels of the rows that are shown.
     """
-    import pandas as pd
-
     if not has_variance(fit.spec):
         return frame
-    keys = ["level", "name", "contrast", "estimand"]
-    parts = [
-        fit.standardized(view.prob, view.standard_rope, *block)[[*keys, "mean"]]
-        for block in frame.loc[shown, ["estimand", "level"]]
-        .drop_duplicates()
-        .itertuples(index=False)
-    ]
-    return frame.merge(pd.concat(parts).rename(columns={"mean": "d"}), on=keys, how="left")
+    d = {
+        (estimand, level, *key): mean
+        for estimand, level in set(
+            zip(frame["estimand"][shown], frame["level"][shown], strict=True)
+        )
+        for key, mean in fit.means_in_sd(level, estimand).items()
+    }
+    keys = zip(*(frame[name] for name in ("estimand", "level", "name", "contrast")), strict=True)
+    return frame.assign(d=[d.get(key, math.nan) for key in keys])
 
 
 def sections(fit: BiasFit, view: View) -> list[Section]:

@@ -87,7 +87,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
     several = fit.table["protected_class"].nunique() > MOST_PAIRED
     levels = ["class", "others" if several else "between"]
     shown = frame["level"].isin(levels) & (frame["estimand"] == "population")
-    frame = with_d(fit, view, frame, shown)[shown.to_numpy()]
+    frame = with_d(fit, frame, shown)[shown.to_numpy()]
     parts: list[pd.DataFrame] = []
     for contrast in labels(fit, frame):
         rows = frame[frame["contrast"] == contrast]
