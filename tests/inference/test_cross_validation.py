@@ -13,6 +13,8 @@ from bayesbias.inference.cross_validation import (
     answers_by_model,
     compare_models,
     loo,
+    misfit,
+    replicated,
     with_pointwise,
 )
 from bayesbias.inference.fitting import fit
@@ -43,6 +45,23 @@ def test_pointwise_values_and_predictions(result):
     assert np.abs(error / (new.std(axis=0) / np.sqrt(200))).max() < mc.limit(55)
     prior = idata["prior_predictive"][outcome].values.reshape(-1, 55)
     assert prior.std() > 2 * new.std()  # the priors expect variances of 1 and more
+
+
+def test_misfit_is_the_distance_from_the_counts_of_replicated_tables():
+    """Total variation between deciles, minus that of a replicated table; rows in two lumps fit no normal."""
+    table = grid((3, 3), (4, 4), human=20, neutral=20)
+    lumps = table["distance"].mean() + np.where(np.arange(len(table)) % 2, 0.5, -0.5)
+    table["distance"] = np.where(table["connection"] == "neutral", lumps, table["distance"])
+    result = fit(table, "hierarchical", **QUICK)
+    found, tables = misfit(result), replicated(result, 50)
+    assert "neutral" in found
+    for name, rows in table.groupby("connection"):
+        drawn, own = tables[:, rows.index], rows["distance"].to_numpy()
+        cuts = [-np.inf, *np.quantile(drawn, np.arange(1, 10) / 10), np.inf]
+        shares = np.array([np.histogram(x, cuts)[0] / len(rows) for x in (own, *drawn)])
+        away = np.abs(shares - shares[1:].mean(axis=0)).sum(axis=1) / 2
+        beyond = away[0] > away[1:].max()
+        assert found.get(name) == (pytest.approx(away[0] - away[1:].mean()) if beyond else None)
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)

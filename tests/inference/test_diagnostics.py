@@ -12,7 +12,13 @@ from helpers.seeds import shifted
 from scipy.signal import lfilter
 
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.estimates import describe_draws, shortest_interval
+from bayesbias.inference.estimates import (
+    describe_draws,
+    end_to_mean,
+    estimates,
+    labelled_draws,
+    shortest_interval,
+)
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 
@@ -101,6 +107,22 @@ def test_the_error_of_an_sd_is_no_smaller_than_how_far_it_moves(kept, draws):
     frame = describe_draws(chains, 0.89)
     moves, error = frame["sd"].std(), np.sqrt((frame["mcse_sd"] ** 2).mean())
     assert 0.45 < moves / error < 1.25
+
+
+def test_errors_of_estimates_are_how_far_these_move():
+    """Of 400 sets of independent draws of one normal; a quantile's error is that of its asymptotics."""
+    rng = np.random.default_rng(shifted(10))
+    names = {"name": [str(k) for k in range(400)]}
+    draws = labelled_draws(rng.normal(0.01, 0.03, (4, 250, 400)), names)
+    frame = estimates(draws, 0.89, 0.02)
+    for name in ("mean", "sd", "p_below_zero", "p_in_rope"):
+        error = np.sqrt((frame[f"mcse_{name}"] ** 2).mean())
+        assert frame[name].std() / error == pytest.approx(1, abs=0.15), name
+    for end in ("low", "high"):
+        error = np.sqrt((frame[f"mcse_{end}"] ** 2).mean())
+        assert 0.5 < frame[f"hpdi_{end}"].std() / error < 1.3
+    ends = np.quantile(rng.standard_normal((1000, 3000)), 0.055, axis=0)
+    assert ends.std() * np.sqrt(1000) == pytest.approx(end_to_mean(0.89), rel=0.06)
 
 
 def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():

@@ -55,6 +55,24 @@ def test_equal_to_arviz_on_densities_by_hand(small):
     assert set(frame["level"]) == {"overall"}
 
 
+def test_priors_of_twice_the_weight_shift_a_contrast_by_their_derivative(small):
+    """Of weighted draws, whose priors are raised to a power just above one."""
+    draws = small.draws_for({"connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"})
+    log_prior = stats.norm(1, 0.3).logpdf(draws["connection_mean"]).sum(axis=1)
+    for name in ("word_by_connection_sd", "attribute_sd", "sigma"):
+        log_prior += stats.expon(scale=0.5).logpdf(draws[name]).reshape(len(log_prior), -1).sum(1)
+    labels = small.design.coords["connection"]
+    near, far = (labels.index(name) for name in ("associated", "different"))
+    value = draws["connection_mean"][:, near] - draws["connection_mean"][:, far]
+    step = 1e-5
+    weights = np.exp(step * (log_prior - log_prior.mean()))
+    mean = np.average(value, weights=weights)
+    sd = np.sqrt(np.average((value - mean) ** 2, weights=weights))
+    expected = [(mean - value.mean()) / value.std(), sd / value.std() - 1]
+    found = sensitivity.prior_shift(small)
+    np.testing.assert_allclose(found, np.array(expected) / step * np.log(2), rtol=1e-3, atol=1e-4)
+
+
 def test_few_words_depend_on_the_prior_and_many_do_not():
     table = grid((2, 1), (1, 1), human=0, neutral=0, seed=2)
     table = table.assign(distance=table["distance"] + 0.8 * (table["connection"] == "different"))

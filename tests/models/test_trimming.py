@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.models import OWN, own
 
 from bayesbias.core.errors import InputError
+from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model, parse_model
-from bayesbias.models.variants import trimmed, without_terms
+from bayesbias.models.variants import scaled, trimmed, without_terms
 
 RESULTS = """
 [results]
@@ -139,3 +141,18 @@ def test_a_term_that_a_fixed_mean_determines_is_left_out():
     assert "group_by_template" not in found.mu
     assert "group_by_template (from arm_mean)" in found.notes[-1]
     assert {"word_effect", "group_by_item", "model_by_item"} <= set(found.mu)
+
+
+def test_scaled_priors_are_those_of_the_outcome_in_other_units():
+    """Draws from them are draws from the given ones, times the SD and around the center."""
+    labels = ("word", "template", "item", "model", "group", "arm")
+    rows = [dict(zip(labels, (w, t, i, "m", w[0], f"m {w[0]}"), strict=True))
+            for w in ("a1", "a2", "b1") for t in "tu" for i in "ij"]  # fmt: skip
+    frame = pd.DataFrame(rows).assign(outcome=0.0)
+    spec = load_model("responses")
+    given, other = (
+        Design.of(each, frame).prior_draws(50, 3) for each in (spec, scaled(spec, 40.0, 2.5))
+    )
+    for name, values in given.items():
+        center = 40.0 if name == "arm_mean" else 0.0
+        np.testing.assert_allclose(other[name], center + 2.5 * values, rtol=1e-9)
