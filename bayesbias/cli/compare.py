@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
-
-if TYPE_CHECKING:
-    from bayesbias.tables.pair_table import PairTable
 
 
 @click.command(cls=shared.Command)
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
 @shared.options(*shared.READING, *shared.SAMPLING[:-1], "prob", "rope", "require", *shared.OUTPUT)
 def compare(model: str, **given: Any) -> None:
     """Compare debiased vectors with the original, or corpora."""
-    import bayesbias as bb
-
     shared.check_out(given, "corpora" if given["corpora"] else "debiasing")
     if given["corpora"]:
         apart = ("original", "debiased", "original_distances", "debiased_distances", "covariates")
@@ -51,7 +47,7 @@ def compare(model: str, **given: Any) -> None:
     shared.show(bb.compare(before, after, spec, **shared.sampling_of(given)), given)
 
 
-def _corpora(given: dict[str, Any]) -> dict[str, PairTable]:
+def _corpora(given: dict[str, Any]) -> dict[str, bb.PairTable]:
     """Read the table of each corpus, by the name before ``=`` or that of its file."""
     if given["wordlist"] is None:
         raise InputError(
@@ -69,10 +65,8 @@ def _corpora(given: dict[str, Any]) -> dict[str, PairTable]:
     return {name: _table(given, path, *given["postprocess"]) for name, path in paths}
 
 
-def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
+def _tables(given: dict[str, Any]) -> tuple[bb.PairTable, dict[str, bb.PairTable]]:
     """Read or make the table before and the tables after, by name."""
-    import bayesbias as bb
-
     if given["original_distances"] is not None:
         if given["original"] or given["wordlist"]:
             raise InputError(
@@ -100,7 +94,7 @@ def _tables(given: dict[str, Any]) -> tuple[PairTable, dict[str, PairTable]]:
     return before, after
 
 
-def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -> PairTable:
+def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -> bb.PairTable:
     changed = {"embedding": source, "distances": None, "postprocess": postprocess, "covariates": ()}
     return shared.table_of({**given, **changed})
 
@@ -109,8 +103,6 @@ def _table(given: dict[str, Any], source: str, postprocess: str | None = None) -
 @shared.options("embedding", "wordlist", "controls", "own.debias", *shared.READING, "as_json")
 def debias(method: str, out: Path, **given: Any) -> None:
     """Debias word vectors and write them."""
-    import bayesbias as bb
-
     if given["embedding"] is None or given["wordlist"] is None:
         raise InputError("expected --embedding and --wordlist, got less")
     listed = bb.load_wordlist(given["wordlist"], controls=given["controls"])

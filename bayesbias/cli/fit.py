@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
@@ -20,7 +21,6 @@ SINGLE = ("distances", "slope", "counts", "covariates", "common_words")
 @shared.options(*shared.SAMPLING, *shared.VIEW, "require", *shared.OUTPUT)
 def fit(model: str | None, compare_models: bool, **given: Any) -> None:
     """Fit a model to distances of words and attributes."""
-    import bayesbias as bb
     from bayesbias.inference.fitting import model_for
     from bayesbias.studies.association.sections import models_section
 
@@ -56,8 +56,6 @@ def fit(model: str | None, compare_models: bool, **given: Any) -> None:
 
 def _replicates(model: str | None, given: dict[str, Any]) -> Any:
     """Fit several sets of vectors, or resamples of the contexts of one file, and pool them."""
-    import bayesbias as bb
-
     sources: dict[str, Any] = {path: path for path in given["replicate"]}
     apart = list(SINGLE)
     if given["contexts"]:
@@ -104,8 +102,6 @@ def _replicates(model: str | None, given: dict[str, Any]) -> Any:
 @shared.options("seed", *shared.OUTPUT, seed=1)
 def demo(seed: int, **given: Any) -> None:
     """Fit shipped vectors to a shipped word list."""
-    import bayesbias as bb
-
     if not given["as_json"]:
         click.echo(
             f"Fitting {DEMO[1]} in {DEMO[0]}: the first time takes about 20 seconds.", err=True

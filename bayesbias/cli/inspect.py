@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.sections import Column
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation
 
 COLUMNS = (
     Column("version", "vectors"),
@@ -31,9 +33,6 @@ def describe(out: Path | None, **given: Any) -> None:
     """Describe vectors: mean cosine, dimensions, hubs."""
     import pandas as pd
 
-    import bayesbias as bb
-    from bayesbias.core.packages import own_version
-    from bayesbias.core.sections import Interpretation
     from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
     from bayesbias.output.terminal import interpretation_text
 
@@ -92,8 +91,6 @@ def model() -> None:
 @shared.options("as_json")
 def list_(**given: Any) -> None:
     """List shipped models."""
-    import bayesbias as bb
-
     items = {name: bb.load_model(name).description for name in bb.models.list_models()}
     listed = [{"name": name, "title": text} for name, text in items.items()]
     shared.tell({"items": listed}, shared.described(items))
@@ -104,8 +101,6 @@ def list_(**given: Any) -> None:
 @shared.options("as_json")
 def show(name: str, **given: Any) -> None:
     """Show the file of a model, to copy and edit."""
-    import bayesbias as bb
-
     spec = bb.load_model(name)
     answer = {"name": spec.name, "description": spec.description, "text": spec.text}
     shared.tell(answer, spec.text.rstrip("\n"))
@@ -119,10 +114,8 @@ def report(run: Path, out: Path | None, **changed: Any) -> None:
 
     RUN is a folder that a command wrote with --out. Its settings hold unless you change them.
     """
-    import bayesbias as bb
-
     opened = bb.load_run(run)
-    asked = {name: changed[name] for name in shared.VIEW if changed[name] is not None}
+    asked = shared.chosen(changed, *shared.VIEW)
     view = dataclasses.replace(opened.view, **asked)
     if "rope" in asked and hasattr(opened.result, "rope"):  # of responses
         result = dataclasses.replace(opened.result, rope=asked["rope"])

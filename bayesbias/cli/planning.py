@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import records
@@ -48,8 +49,6 @@ COVERED = (
 @click.pass_context
 def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
     """Fit every embedding, word list and model of a plan."""
-    import bayesbias as bb
-
     asked = bb.sweeps.load_plan(plan)
     if common_words:
         asked = dataclasses.replace(asked, common_words=True)
@@ -64,7 +63,6 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
 @shared.options("prob", "as_json")
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
-    import bayesbias as bb
     from bayesbias.output.terminal import interpretation_text
 
     if (given["width"] is None) == (given["reliability"] is None):
@@ -77,8 +75,7 @@ def sample_size(fit: Path | None, **given: Any) -> None:
             problem, hint = "expected a fit of your own table, got none", "add --fit RUN"
             raise InputError(problem, where="--reliability", hint=hint)
         target, prob = given["reliability"], given["prob"]
-        goal = {"measure": given["score"], **shared.chosen(given, "coefficient")}
-        goal = {name: value for name, value in goal.items() if value is not None}
+        goal = shared.chosen(given, "measure", "coefficient")
         frame = bb.simulation.plan_reliability(fitted, target, prob=prob, **goal)
         goal["reliability"] = target
         wanted = f"a reliability of {target:g}"
@@ -116,14 +113,11 @@ def sample_size(fit: Path | None, **given: Any) -> None:
 @click.command(cls=shared.Command)
 @shared.options("own.coverage", "seed", "engine", "workers", "dask", seed=0, engine="quick")
 @shared.options(*shared.READING, "prob", "as_json")
-def coverage(fit: Path | None, methods: str | None, **given: Any) -> None:
+def coverage(fit: Path | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
-    import bayesbias as bb
     from bayesbias.output.terminal import interpretation_text
 
-    how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask")
-    if methods is not None:
-        how["methods"] = methods.split(",")
+    how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask", "methods")
     sizes = shared.chosen(given, "words", "attributes", "human", "neutral")
     controls, listed = given["controls"], given["pools"] or given["wordlist"]
     vectors: Any = None

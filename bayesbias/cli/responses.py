@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.files import data_dir, list_names
@@ -30,8 +31,6 @@ def responses() -> None:
 )
 def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
     """Fit crossed effects of words, prompts and items."""
-    import bayesbias as bb
-
     shared.check_out(given, "responses")
     named = {}
     for part in filter(None, columns.split(",")):
@@ -53,8 +52,6 @@ def fit(files: tuple[str, ...], columns: str, **given: Any) -> None:
 @shared.options("own.responses-sentences", "as_json")
 def response_sentences(words: str, out: Path, **given: Any) -> None:
     """Write balanced sentences to rate."""
-    import bayesbias as bb
-
     _write(bb.studies.response_sentences(words), out)
 
 
@@ -80,8 +77,6 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
     """Compare how classifiers rate women and men."""
     if ctx.invoked_subcommand is not None:
         return
-    import bayesbias as bb
-
     if given["logit"] and given["model"]:
         raise InputError("expected --logit or --model, got both")
     shared.check_out(given, "sentiment")
@@ -109,8 +104,6 @@ def sentiment(ctx: click.Context, words: str, **given: Any) -> None:
 
 def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
     """Read files of predictions, and have classifiers predict."""
-    import bayesbias as bb
-
     files, classifiers, out = given["predictions"], given["classifier"], given["out"]
     if not files and not classifiers:
         raise InputError("expected --predictions or --classifier, got neither")
@@ -145,7 +138,6 @@ def _predictions(given: dict[str, Any], listed: Any) -> list[Predictions]:
 
 def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> tuple[Any, Any]:
     """Add covariates about professions to the table, and slopes on them to the model."""
-    from bayesbias.models.variants import slopes_for
     from bayesbias.tables.covariates import covariates_given
     from bayesbias.tables.sentiment import with_profession_covariates
 
@@ -160,7 +152,7 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
         if name not in table:
             valid = ", ".join([*named, *listed.covariates])
             raise InputError(f"expected a covariate, got {name!r}", where="--slope", valid=valid)
-        spec = slopes_for(spec, table, name, by)
+        spec = bb.models.slopes_for(spec, table, name, by)
     return table, spec
 
 
@@ -168,8 +160,6 @@ def _with_slopes(table: Any, spec: Any, given: dict[str, Any], listed: Any) -> t
 @shared.options("own.sentences", "as_json")
 def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
     """Write the sentences to rate."""
-    import bayesbias as bb
-
     try:
         frame = bb.wordlists.load_occupations(words).sentences(control=control)
     except InputError:  # of other groups than women and men, or without professions
@@ -183,12 +173,9 @@ def sentences(words: str, control: bool, out: Path, **given: Any) -> None:
 @shared.options("own.train", "seed", "as_json", seed=0)
 def train(model: str, out: Path, **given: Any) -> None:
     """Train a reference classifier of the paper."""
-    import bayesbias as bb
-    from bayesbias.classifiers import train_bilstm, train_bow
-
     common = {"dev": given["dev"], "out": out, "name": given["name"] or model}
     if model == "bow":
-        trained = train_bow(given["data"], **common)
+        trained = bb.classifiers.train_bow(given["data"], **common)
     else:
         if given["vectors"] is None:
             raise InputError("expected word vectors for bilstm, got none", hint="add --vectors E")
@@ -196,7 +183,7 @@ def train(model: str, out: Path, **given: Any) -> None:
         if given["words"] is not None:
             listed = bb.wordlists.load_occupations(given["words"])
             texts = listed.sentences(control=True)["sentence"].tolist()
-        trained = train_bilstm(
+        trained = bb.classifiers.train_bilstm(
             given["data"],
             given["vectors"],
             **common,

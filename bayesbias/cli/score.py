@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.sections import Column
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation
 from bayesbias.scores.score import SCORES
 
 COLUMNS = (
@@ -20,16 +22,15 @@ COLUMNS = (
     Column("p_value", "p", "p_value"),
     Column("reads", "reading"),
 )
-OPTIONS = ("sides", "against", "samples", "resamples", "seed", "prob")
+OPTIONS = ("classes", "sides", "against", "samples", "resamples", "seed", "prob")
 ALPHA = 0.05
 
 
 @click.command(cls=shared.Command)
 @shared.options("embedding", "wordlist", "distances", "postprocess", "own.score")
 @shared.options("seed", "samples", "prob", *shared.READING, "detail", "as_json")
-def score(scores: str | None, classes: str | None, **given: Any) -> None:
+def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
-    import bayesbias as bb
     from bayesbias.output.terminal import wrapped
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
@@ -45,7 +46,6 @@ def score(scores: str | None, classes: str | None, **given: Any) -> None:
     results: list[Any] = []
     left_out: dict[str, InputError] = {}
     options = {name: given[name] for name in OPTIONS}
-    options["classes"] = None if classes is None else classes.split(",")
     for name in asked or SCORES:
         own = {"words": "evaluation"} if name == "mac" else {}
         try:
@@ -77,8 +77,6 @@ def _screen(
     """Return the lines of one table of all scores, and notes."""
     import pandas as pd
 
-    from bayesbias.core.packages import own_version
-    from bayesbias.core.sections import Interpretation
     from bayesbias.output.terminal import interpretation_text
     from bayesbias.studies.common import listing, number_of
 
@@ -126,11 +124,8 @@ def _screen(
 @click.command(cls=shared.Command)
 @shared.options("embedding", "own.wefat", "postprocess", *shared.READING, *shared.SAMPLING)
 @shared.options("samples", "prob", "require", *shared.OUTPUT)
-def wefat(
-    sets: str, classes: str | None, covariates: Path, covariate: str | None, **given: Any
-) -> None:
+def wefat(sets: str, covariates: Path, covariate: str | None, **given: Any) -> None:
     """Relate associations to a number about words."""
-    import bayesbias as bb
     from bayesbias.tables.covariates import covariates_given
 
     if given["embedding"] is None:
@@ -147,9 +142,6 @@ def wefat(
         words,
         known,
         covariate,
-        classes=None if classes is None else classes.split(","),
-        prob=given["prob"],
-        samples=given["samples"],
-        **{name: given[name] for name in shared.SAMPLING},
+        **{name: given[name] for name in ("classes", "prob", "samples", *shared.SAMPLING)},
     )
     shared.show(result, given)

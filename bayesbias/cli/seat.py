@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 
@@ -22,8 +23,6 @@ def seat(
     """Run sentence tests (SEAT) on sentence encoders."""
     if ctx.invoked_subcommand is not None:
         return
-    import bayesbias as bb
-
     if bool(given["covariates"]) != bool(given["slope"]):
         one = "--covariates" if given["covariates"] else "--slope"
         raise InputError(f"expected --covariates and --slope together, got {one} alone")
@@ -51,7 +50,6 @@ def seat(
 @shared.options("own.seat-sentences", "as_json")
 def sentences(test: str | None, parts: bool, out: Path | None, **given: Any) -> None:
     """List the shipped tests, or write the sentences of one."""
-    import bayesbias as bb
     from bayesbias.wordlists.sentence_tests import list_tests, published_json, write_test
 
     if test is None:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.core.errors import InputError
+from bayesbias.core.files import plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.core.sections import Column
-    from bayesbias.embeddings.embedding import Embedding
-    from bayesbias.inference.view import View
-    from bayesbias.tables.pair_table import PairTable
-    from bayesbias.wordlists.wordlist import WordList
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
@@ -53,6 +51,7 @@ TYPES: dict[str, Any] = {
     "seed": click.IntRange(0, 2**32 - 1),
     "path": PATH,
     "numbers": _numbers,
+    "names": lambda text: tuple(text.split(",")),
 }
 
 GROUPS: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(
@@ -173,16 +172,13 @@ def sampling_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**sampling, "progress": False if given["as_json"] else None}
 
 
-def view_of(given: Mapping[str, Any]) -> View:
+def view_of(given: Mapping[str, Any]) -> bb.View:
     """Return how results are looked at."""
-    from bayesbias.inference.view import View
-
-    return View(**{name: given[name] for name in VIEW if name in given})
+    return bb.View(**{name: given[name] for name in VIEW if name in given})
 
 
-def table_of(given: Mapping[str, Any]) -> PairTable:
+def table_of(given: Mapping[str, Any]) -> bb.PairTable:
     """Read the table of distances, or the vectors and the word list that it is made of."""
-    import bayesbias as bb
     from bayesbias.tables.joining import keep_common
 
     if given["distances"] is not None:
@@ -196,18 +192,16 @@ def table_of(given: Mapping[str, Any]) -> PairTable:
     else:
         table = _table_of_vectors(given)
     if given.get("common_words"):
-        plain = {**given, "distances": None, "common_words": (), "covariates": ()}
-        others = [table_of({**plain, "embedding": file}) for file in given["common_words"]]
+        bare = {**given, "distances": None, "common_words": (), "covariates": ()}
+        others = [table_of({**bare, "embedding": file}) for file in given["common_words"]]
         table = keep_common([table, *others])[0]
     if given.get("covariates"):
         table = bb.tables.join_covariates(table, list(given["covariates"]))
     return table
 
 
-def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> Embedding:
+def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> bb.Embedding:
     """Read the vectors of some words, or of all, as the options say."""
-    import bayesbias as bb
-
     return bb.load_embedding(
         given["embedding"],
         words,
@@ -219,13 +213,12 @@ def vectors_of(given: Mapping[str, Any], words: Sequence[str] | None) -> Embeddi
     )
 
 
-def every_word(listed: WordList) -> list[str]:
+def every_word(listed: bb.WordList) -> list[str]:
     """Return the words of a list, with those of its definitional sets."""
     return list(dict.fromkeys([*listed.words, *sum(listed.definitional_sets, ())]))
 
 
-def _table_of_vectors(given: Mapping[str, Any]) -> PairTable:
-    import bayesbias as bb
+def _table_of_vectors(given: Mapping[str, Any]) -> bb.PairTable:
     from bayesbias.tables.counts import pool_of
 
     matched, more = given.get("controls") == "matched", dict[str, Any]()
@@ -251,14 +244,13 @@ def counts_of(given: Mapping[str, Any], words: list[str]) -> Any:
     return load_counts(given["counts"], words, embedding=source, language=given["language"])
 
 
-def with_slopes(spec: Any, table: PairTable, asked: Sequence[str]) -> Any:
+def with_slopes(spec: Any, table: bb.PairTable, asked: Sequence[str]) -> Any:
     """Return the model with the slopes that ``--slope NAME[:BY,...]`` asks for."""
-    from bayesbias.models.variants import slopes_for
     from bayesbias.tables.covariates import columns_of_covariate
 
     for name, groups in slopes_of(asked, set(map(str, table.frame.columns))).items():
         for column in columns_of_covariate(table, name):
-            spec = slopes_for(spec, table.frame, column, groups)
+            spec = bb.models.slopes_for(spec, table.frame, column, groups)
     return spec
 
 
@@ -310,8 +302,6 @@ def show(
 
     `more` are further sections, and `extra` further keys of JSON.
     """
-    import bayesbias as bb
-    from bayesbias.output import to_json, to_text
     from bayesbias.output.registry import study_of
     from bayesbias.plots.style import figure_style
 
@@ -334,11 +324,11 @@ def show(
                 more=more,
             )
     if given["as_json"]:
-        answer = to_json(result, view, more=more, brief=given["as_json"] == "brief")
+        answer = bb.output.to_json(result, view, more=more, brief=given["as_json"] == "brief")
         met = {"requirements": [check.as_dict() for check in checks]} if limits is not None else {}
         tell({**answer, **met, **(extra or {}), **written})
     else:
-        click.echo(to_text(result, view, detail=given["detail"], more=more))
+        click.echo(bb.output.to_text(result, view, detail=given["detail"], more=more))
         if out is not None:
             click.echo(f"Written  {out}: {len(files) - 1} files and run.json{replaced}")
     failed = [
@@ -378,16 +368,13 @@ def lines_of(
     frame: pd.DataFrame, columns: Sequence[Column], prob: float | None = None
 ) -> list[str]:
     """Return the lines of a table."""
-    from bayesbias.inference.view import View
     from bayesbias.output.terminal import table_lines
 
-    return table_lines(frame, columns, View() if prob is None else View(prob))
+    return table_lines(frame, columns, bb.View() if prob is None else bb.View(prob))
 
 
 def tell(answer: Mapping[str, Any], *lines: str) -> None:
     """Print an answer as one JSON object where that was asked for, else these lines."""
-    from bayesbias.core.files import plain
-
     context = click.get_current_context()
     if not (kind := context.params.get("as_json")):
         click.echo("\n".join(lines))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    from bayesbias.wordlists.wordlist import WordList
 
 _MOSTLY_MISSING = (
     "Where more than half of a set is missing, the words left may not stand for it: results hold "
@@ -32,7 +30,6 @@ def wordlist() -> None:
 @shared.options("as_json")
 def list_(**given: Any) -> None:
     """List shipped word lists and controls."""
-    import bayesbias as bb
     from bayesbias.wordlists.listfile import list_controls
 
     lists = {name: bb.load_wordlist(name).title for name in bb.wordlists.list_wordlists()}
@@ -50,7 +47,6 @@ def list_(**given: Any) -> None:
 @shared.options("as_json")
 def show(name: str, **given: Any) -> None:
     """Show the words of a list."""
-    import bayesbias as bb
     from bayesbias.wordlists.listfile import list_controls, load_controls
 
     if name == "occupations":
@@ -159,7 +155,7 @@ def check(ctx: click.Context, file: str, embedding: str | None, **given: Any) ->
     ctx.exit(2 if problems else 0)
 
 
-def _found(words: WordList, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _found(words: bb.WordList, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return which words of a list the vectors have, and the notes of the vectors."""
     vectors = shared.vectors_of(given, words.words)
     sets = {}

@@ -300,7 +300,11 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
     lists = [
         c for c in used if c != _ATTRIBUTE and determined(attribute, design.codes[c]) is not None
     ]
-    kind, which_list = _joint(design, kinds), _joint(design, lists if single else [])
+    one = np.zeros(len(design.y), dtype=np.int64)
+    kind, which_list = (
+        combinations([one, *(design.labels(column)[1] for column in columns)])[1]
+        for columns in (kinds, lists if single else [])
+    )
     keys: list[tuple[str, str, str]] = []
     tables: list[Linear] = []
     row: list[int] = []
@@ -405,15 +409,6 @@ def _with_new(
         entries = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(group), dtype=int)
         apart.append(fresh(sigma, [entries], 1.0))
     return replace(linear, shared=tuple(shared), apart=tuple(apart))
-
-
-def _joint(design: Design, columns: Sequence[str]) -> np.ndarray:
-    """Return one code for the labels of some columns together."""
-    out = np.zeros(len(design.y), dtype=np.int64)
-    for column in columns:
-        labels, codes = design.labels(column)
-        out = out * len(labels) + codes
-    return out
 
 
 _OF_LEVEL = {

@@ -160,7 +160,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     if batches > 1:
         length = len(flat) // batches
         parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
-        in_batches = parts.std(axis=0, ddof=1).std(axis=0, ddof=1) / np.sqrt(batches)
+        in_batches = _error_of_mean(parts.std(axis=0, ddof=1), batches)
         # Batches of few effective draws all look narrow.
         few = ess < _LEAST_EFFECTIVE * batches
         error_sd = np.where(few, np.fmax(in_batches, error_sd), in_batches)

@@ -42,17 +42,14 @@ _PAIRS = 20_000
 _MOST_DRAWS = 1000
 
 
-def fits_usual_pairs(spec: ModelSpec) -> bool:
-    """Say whether a model names no column beyond those of pairs of words."""
-    return spec.label_columns() | {spec.results.group} <= set(pairs(USUAL_LIST))
+def usual_pairs(spec: ModelSpec) -> pd.DataFrame | None:
+    """Return the pairs of a usual list, for a model without data; nobody reads their outcome.
 
-
-def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
-    """Return the pairs of a usual list, for a model without data.
-
-    Nobody reads their outcome.
+    None where the model names a column beyond those of pairs of words.
     """
-    return pd.DataFrame(pairs(USUAL_LIST)).assign(**{spec.outcome: 1.0})
+    frame = pd.DataFrame(pairs(USUAL_LIST))
+    known = spec.label_columns() | {spec.results.group} <= set(frame)
+    return frame.assign(**{spec.outcome: 1.0}) if known else None
 
 
 def prior_answers(

@@ -20,9 +20,9 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.inference.estimands import asked_rows, check_asked, no_contrasts, sides_of
-from bayesbias.inference.estimates import beside, joined_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.estimates import beside, joined_rows, relabelled
 from bayesbias.inference.linear import Rows, joined, weights_of
-from bayesbias.inference.view import PROB, ROPE, View
+from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def contrasts_at(
     covariates: Mapping[str, float],
     *,
     prob: float = PROB,
-    rope: float = ROPE,
     estimand: str = "population",
     level: str | None = None,
 ) -> pd.DataFrame:
@@ -52,7 +51,7 @@ def contrasts_at(
         Covariates of the model and their value on all rows, in the units of the table's column: of
         a centered one, 0 is the mean over the words. Covariates that are not named stay as they
         are.
-    prob, rope, level
+    prob, level
         As in `BiasFit.contrasts`.
     estimand : {"population", "listed_words"}
         Or one that the model declares.
@@ -84,7 +83,6 @@ def contrasts_at(
     >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
     ('associated - different', True)
     """
-    view = View(prob=prob, rope=rope)
     known = fit.spec.covariates()
     if not known or not covariates:
         raise InputError(
@@ -106,7 +104,7 @@ def contrasts_at(
         rows = rows.at(level)
     if not rows.keys:
         raise no_contrasts(fit.spec)
-    return fit.describe(rows, estimand, "contrast", view.prob, view.rope)
+    return fit.describe(rows, estimand, "contrast", prob, ROPE)
 
 
 def slope_draws(fit: BiasFit) -> xr.DataArray:
@@ -114,10 +112,8 @@ def slope_draws(fit: BiasFit) -> xr.DataArray:
     parts = []
     for covariate, column, rows in _slopes(fit):
         draws = fit.answer(rows, "population", column).draws.isel(row=fit.order_of(rows))
-        own = {"of" if name == column else name: x for name, x in labels_of_rows(draws).items()}
-        del own["estimand"]
-        labels = {"covariate": [covariate] * len(rows.keys), **own}
-        parts.append(labelled_draws(draws.to_numpy(), labels))
+        names = [covariate] * len(rows.keys)
+        parts.append(relabelled(draws.rename({column: "of"}), covariate=names, estimand=None))
     return joined_rows(parts)
 
 

@@ -14,7 +14,6 @@ from bayesbias.core.formatting import number_of, percent
 from bayesbias.inference.cross_validation import replicated
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.priors import (
-    fits_usual_pairs,
     predictive_of_pairs,
     prior_answers,
     usual_pairs,
@@ -206,10 +205,9 @@ def plot_priors(
 
 def _contrast(spec: ModelSpec, fit: BiasFit | None) -> tuple[str, Any, Any]:
     """Return the first overall contrast and its draws before and after the data, if any."""
-    if fit is None and not fits_usual_pairs(spec):
-        return "", None, None
-    drawn = _overall_prior(spec, usual_pairs(spec) if fit is None else fit.table, contrasted=True)
-    if not drawn:  # a table of one connection
+    table = usual_pairs(spec) if fit is None else fit.table
+    drawn = {} if table is None else _overall_prior(spec, table, contrasted=True)
+    if not drawn:  # also of a table of one connection
         return "", None, None
     name, prior = next(iter(drawn.items()))
     if fit is None:

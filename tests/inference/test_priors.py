@@ -10,7 +10,6 @@ from helpers.seeds import shifted
 from scipy import integrate, stats
 
 from bayesbias.inference.priors import (
-    fits_usual_pairs,
     predictive_of_pairs,
     prior_answers,
     usual_pairs,
@@ -67,4 +66,4 @@ def test_the_share_of_impossible_pairs_by_quadrature():
 def test_a_table_of_one_connection_has_no_contrasts():
     one = pairs()[lambda frame: frame["connection"] == "neutral"]
     assert prior_answers(load_model("crossed"), one, True, 10, 1) == {}
-    assert not fits_usual_pairs(load_model("sentence"))
+    assert usual_pairs(load_model("sentence")) is None

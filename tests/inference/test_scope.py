@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
 
@@ -17,7 +16,7 @@ from bayesbias.inference.estimands import (
     same_for_all_words,
     words_scatter,
 )
-from bayesbias.inference.priors import fits_usual_pairs, usual_pairs
+from bayesbias.inference.priors import usual_pairs
 from bayesbias.inference.view import sure_ends
 from bayesbias.models.design import Design
 from bayesbias.models.variants import with_slopes
@@ -26,7 +25,7 @@ MODELS = [
     name
     for name in bb.models.list_models()
     if bb.load_model(name).outcome == "distance"
-    and fits_usual_pairs(bb.load_model(name))
+    and usual_pairs(bb.load_model(name)) is not None
     and bb.load_model(name).results.group == "connection"
     and bb.load_model(name).results.levels["class"].population
 ]
@@ -36,7 +35,7 @@ MODELS = [
 def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     """Contrasts of the classes, from draws of the parameters: equal in every draw or not."""
     spec = bb.load_model(name)
-    table = pd.DataFrame(usual_pairs(spec))
+    table = usual_pairs(spec)
     design = Design.of(spec, table)
     rows = asked_rows(design, "population", contrasted=True)
     rng = np.random.default_rng(1)
