@@ -1,5 +1,6 @@
 """Tables: frames and arrays from memory made plain, CSV and Parquet read and written."""
 
+import io
 import numbers
 from collections.abc import Collection
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import guarded, opened
+from bayesbias.core.files import guarded, opened, read_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,12 +88,30 @@ def _plain_column(column: "pd.Series", where: str, strict: bool) -> "pd.Series":
 # Files
 
 
+def read_cells(path: Path) -> tuple["pd.DataFrame", str]:
+    """Read a small table of texts; return it without columns that have no name, and its separator.
+
+    Commas, semicolons or tabs separate; the index counts lines.
+    """
+    import pandas as pd
+
+    text = read_text(path)
+    mark = max(",;\t", key=text.partition("\n")[0].count)
+    with guarded(path, "a table"):
+        frame = pd.read_csv(
+            io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
+        )
+    frame.index += 2
+    # R and pandas write the numbers of rows without a name.
+    unnamed = frame.columns.str.startswith("Unnamed: ")
+    return frame.loc[:, ~unnamed].fillna(""), mark
+
+
 def read_csv(
     path: Path,
     labels: Collection[str],
     numbers: Collection[str],
     layouts: str,
-    called: object = None,
 ) -> "pa.Table":
     """Read CSV in UTF-8, perhaps packed, as an Arrow table; "nan", "null" and "NA" are words.
 
@@ -106,14 +125,12 @@ def read_csv(
         others.
     layouts : str
         What columns are wanted, for messages.
-    called : object, optional
-        What messages call the file.
     """
     import numpy as np
     import pyarrow as pa
     from pyarrow import csv
 
-    called, texts = called or path, dict[str, Any]()
+    texts: dict[str, Any] = {}
 
     def read(types: dict[str, Any], threads: bool = True) -> Any:
         with opened(path, unpack=True) as stream:
@@ -124,7 +141,7 @@ def read_csv(
                 csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
 
-    with guarded(called, f"the columns {layouts}"):
+    with guarded(path, f"the columns {layouts}"):
         try:
             with opened(path, unpack=True) as stream:
                 names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names

@@ -6,7 +6,6 @@ it (``times = "percent_women"``). Numbers are centered and divided by their stan
 the words, and both are recorded, so that a slope is per standard deviation.
 """
 
-import io
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +17,9 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import guarded, path_of, read_text, sha256_file
+from bayesbias.core.files import path_of, sha256_file
 from bayesbias.core.formatting import join_words, some
-from bayesbias.core.frames import plain_frame
+from bayesbias.core.frames import plain_frame, read_cells
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.wordlists.wordlist import CONTROLS
 
@@ -80,14 +79,8 @@ def covariates_given(
             path = path_of(each, "covariates")
             if not path.exists() and path.suffix.lower() not in (".csv", ".tsv"):
                 raise checks.unknown(str(each), [*own, "a .csv file"], "covariates")
-            text = read_text(path)
-            mark = max(",;\t", key=text.partition("\n")[0].count)
-            with guarded(path, "a table"):
-                frame = pd.read_csv(
-                    io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
-                )
-            frame = frame.loc[:, ~frame.columns.str.startswith("Unnamed: ")]
-            frame.index = [f"line {row + 2}" for row in range(len(frame))]
+            frame, mark = read_cells(path)
+            frame = frame.rename(index="line {}".format)
             out += _of_frame(frame, columns, str(path), sha256_file(path), mark)
         elif hasattr(each, "columns") or isinstance(each, pd.Series):
             held = each.to_frame() if isinstance(each, pd.Series) else each

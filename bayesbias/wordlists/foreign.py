@@ -15,12 +15,16 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.files import guarded, read_json, read_text
 from bayesbias.core.formatting import join_words, number_of, some
+from bayesbias.core.frames import read_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 _FORMS = (
@@ -184,33 +188,23 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def _sets_of_table(path: Path) -> tuple[str, _Sets]:
-    import pandas as pd
-
-    text = read_text(path)
-    mark = max(",;\t", key=text.partition("\n")[0].count)
-    with guarded(path, "a table"):
-        frame = pd.read_csv(
-            io.StringIO(text), sep=mark, dtype=str, keep_default_na=False, index_col=False
-        ).fillna("")
-    names = ["" if name.startswith("Unnamed: ") else name.strip() for name in frame.columns]
-    cells = [[cell.strip() for cell in row] for row in frame.to_numpy(str).tolist()]
-    rows = [(line, row) for line, row in enumerate(cells, start=2) if any(row)]
-    if names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
-        names, rows = names[1:], [(line, row[1:]) for line, row in rows]
-    lower = [name.casefold() for name in names]
-    checks.distinct([name for name in lower if name], "column", path)
-    if {"target", "attrib", "t_word", "a_word"} <= set(lower):
+    cells, _ = read_cells(path)
+    frame = cells.rename(columns=str.strip).map(str.strip)
+    frame = frame[(frame != "").any(axis=1)]
+    named = frame.rename(columns=str.casefold)
+    checks.distinct(list(named), "column", path)
+    if {"target", "attrib", "t_word", "a_word"} <= set(named):
         # Each word is there once a pair.
-        places = (("target", "target", "t_word"), ("attribute", "attrib", "a_word"))
-        words = dict.fromkeys(
-            (role, row[lower.index(name)], row[lower.index(word)])
-            for role, name, word in places
-            for _, row in rows
-        )
+        sides = (("target", ["target", "t_word"]), ("attribute", ["attrib", "a_word"]))
+        words = [
+            (role, *row)
+            for role, columns in sides
+            for row in named[columns].drop_duplicates().itertuples(index=False)
+        ]
         return "a table of PsychWordVec", _grouped(words)
-    if any(name in _WORD for name in lower):
-        return "a table with one row a word", _sets_of_rows(lower, rows, path)
-    return _sets_of_columns(names, rows, path)
+    if any(name in _WORD for name in named):
+        return "a table with one row a word", _sets_of_rows(named, path)
+    return _sets_of_columns(frame, path)
 
 
 def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
@@ -221,22 +215,21 @@ def _grouped(words: Iterable[tuple[str, str, str]]) -> _Sets:
     return [(role, name, held) for (role, name), held in sets.items()]
 
 
-def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> _Sets:
+def _sets_of_rows(frame: "pd.DataFrame", path: Path) -> _Sets:
     """Return the sets of a table with one row a word."""
     word, group, kind = (
-        next((names.index(n) for n in names if n in known), None) for known in (_WORD, _SET, _KIND)
+        next((name for name in frame if name in known), "") for known in (_WORD, _SET, _KIND)
     )
-    assert word is not None
-    if group is None:
+    if not group:
         problem = "expected the columns word, class and kind"
-        raise InputError(problem, where=path, found=names)
-    if "study" in names and len({row[names.index("study")] for _, row in rows}) > 1:
+        raise InputError(problem, where=path, found=list(frame))
+    if "study" in frame and frame["study"].nunique() > 1:
         problem = "expected the rows of one list, got several in the column study"
         raise InputError(problem, where=path)
     out = []
-    for line, row in rows:
+    for line, row in frame.to_dict("index").items():
         here, name = f"{path}, line {line}", row[group]
-        if kind is not None:
+        if kind:
             role = _KINDS[checks.choice(row[kind].casefold(), _KINDS, f"{here}, kind")]
         elif coded := _CODE.fullmatch(name.casefold()):
             role = "target" if coded[1] else "attribute"
@@ -245,16 +238,14 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
             raise InputError(problem, where=here, found=name)
         name = role if role in ("human", "neutral") else name
         if not row[word] or not name:
-            raise InputError("expected a word and a class", where=here, found=row)
+            raise InputError("expected a word and a class", where=here, found=[*row.values()])
         out.append((role, name, row[word]))
     return _grouped(out)
 
 
-def _sets_of_columns(
-    names: list[str], rows: list[tuple[int, list[str]]], path: Path
-) -> tuple[str, _Sets]:
+def _sets_of_columns(frame: "pd.DataFrame", path: Path) -> tuple[str, _Sets]:
     """Return the sets of a table with one column a set."""
-    form = "a table with one column a set"
+    form, names = "a table with one column a set", list(frame)
     roles: list[tuple[str, str]] = []
     for name in names:
         if coded := _CODE.fullmatch(name.casefold()):
@@ -264,7 +255,7 @@ def _sets_of_columns(
         elif name.casefold() in ("human", "neutral"):
             roles.append((name.casefold(), name.casefold()))
     if len(roles) < len(names):
-        if len(names) != 4 or not all(names):
+        if len(names) != 4:
             problem = "expected headings that name protected words and attributes"
             valid = (
                 "T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, B; or "
@@ -273,7 +264,7 @@ def _sets_of_columns(
             raise InputError(problem, where=path, found=names, valid=valid)
         form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
-    columns = [[row[place] for _, row in rows if row[place]] for place in range(len(names))]
+    columns = ([word for word in frame[name] if word] for name in names)
     return form, [(*role, words) for role, words in zip(roles, columns, strict=True)]
 
 
@@ -345,7 +336,7 @@ def _read_weathub(path: Path, which: str) -> dict[str, Any] | None:
         elif "targ1.examples" not in (text := read_text(path)):
             return None
         elif ending in (".csv", ".tsv"):
-            frame = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
+            frame, _ = read_cells(path)
         else:
             frame = pd.read_json(io.StringIO(text), dtype=False, lines=text.lstrip()[0] == "{")
     needed = [f"{name}.{key}" for name in _TEST for key in ("category", "examples")]
