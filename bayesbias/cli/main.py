@@ -90,7 +90,7 @@ def main() -> None:
         named = isinstance(error, click.BadParameter) and not isinstance(
             error, click.MissingParameter
         )
-        _end(problem if named else f"{problem} See {where} --help.")
+        _end(problem if named else f"{problem.removesuffix('.')}. See {where} --help.")
     except click.Abort:
         sys.exit(1)
     except InputError as error:

@@ -89,7 +89,7 @@ class InputError(BayesbiasError, ValueError):
         heads = (", got ", ". Use ", ". ")
         more = [f"{head}{part}" for head, part in zip(heads, rest, strict=True) if part]
         message = "".join([f"{place}: " if place else "", said, *more])
-        ends = message.endswith((".", "?", "!")) or rest[2].endswith(("'", '"', "`", ")"))  # code
+        ends = message.endswith((".", "?", "!")) or rest[2].endswith(("'", '"', "`"))  # code
         super().__init__(message if ends else f"{message}.")
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":

@@ -212,11 +212,17 @@ def blocks_of_lines(stream: BinaryIO, where: object) -> Iterator[list[bytes]]:
         yield [left]
 
 
+def refuse_binary(start: bytes, where: object, expected: str = "text") -> None:
+    """Refuse a file whose first bytes tell that it is no text in UTF-8."""
+    tar = {start: ("a tar archive", "unpack it")} if start[257:262] == b"ustar" else {}
+    for magic, (kind, hint) in {**_BINARY, **tar}.items():
+        if start.startswith(magic):
+            raise InputError(f"expected {expected}, got {kind}", where=where, hint=hint)
+
+
 def decoded(content: bytes, where: object) -> str:
     """Return the text of bytes in UTF-8, in composed form (NFC), without a byte-order mark."""
-    for magic, (kind, hint) in _BINARY.items():
-        if content.startswith(magic):
-            raise InputError(f"expected text, got {kind}", where=where, hint=hint)
+    refuse_binary(content, where)
     try:
         return unicodedata.normalize("NFC", content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -402,7 +408,8 @@ def find_toml(
     if text in names:
         return data_dir(kind) / f"{text}.toml"
     if not path.exists() and path.suffix not in endings and os.sep not in text:
-        raise checks.unknown(text, [own, *names], noun)
+        problem, hint = f"expected {some(names)}, or {own}", nearest(text, names)
+        raise InputError(problem, where=noun, found=text, hint=hint)
     check_file(path, f"a {noun}")
     return path
 

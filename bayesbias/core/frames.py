@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import guarded, opened, read_text
+from bayesbias.core.files import guarded, opened, read_text, refuse_binary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +144,8 @@ def read_csv(
     with guarded(path, f"the columns {layouts}"):
         try:
             with opened(path, unpack=True) as stream:
+                refuse_binary(stream.read(8), path)
+                stream.seek(0)
                 names = csv.open_csv(stream, csv.ReadOptions(block_size=_BLOCK)).schema.names
             label = pa.dictionary(pa.int32(), pa.string())
             texts = {name: label if name in labels else pa.string() for name in names}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.core import checks, files
-from bayesbias.core.errors import InputError
+from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import some
 from bayesbias.core.progress import ticking
 from bayesbias.embeddings import readers, spelling
@@ -261,7 +261,9 @@ def _file_of(x: str | os.PathLike[str], progress: bool | None) -> Path:
         files.check_file(on_disk, "a file of vectors")
     if text in files.list_names("wordlists"):
         raise InputError("expected vectors, got a word list: are the two exchanged?", where=text)
-    raise checks.unknown(text, ["a path", *list_embeddings(), *GENSIM_DATA], "embedding")
+    names = [*list_embeddings(), *GENSIM_DATA]
+    problem = f"expected a path, or one of {some(names)}"
+    raise InputError(problem, where="embedding", found=text, hint=nearest(text, names))
 
 
 def _only_file(folder: Path) -> Path:

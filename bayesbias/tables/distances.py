@@ -107,7 +107,9 @@ def distance_table(
     known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = pair_table.found_by_class(frame, known, matched, set(embedding.composed))
-    kept, lost = pair_table.without_lost_classes(frame, known, groups, embedding.name)
+    kept, lost = pair_table.without_lost_classes(
+        frame, known, groups, f"embedding {embedding.name!r}"
+    )
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
     present = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     kept_as = {word: word for word in present}

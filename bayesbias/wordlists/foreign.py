@@ -114,9 +114,9 @@ def foreign_mapping(
             given = {key: data[key] for key in ours if isinstance(data.get(key), str)}
             return {**mapping, **given}, notes
         if first in data or second in data:
-            missing = second if first in data else first
-            hint = nearest(missing, map(str, data))
-            problem = f"expected the key {missing!r}, got {some(data)}"
+            missing, other = (second, first) if first in data else (first, second)
+            problem = f"expected the key {missing!r} beside {other!r}, got {some(data)}"
+            hint = nearest(missing, [str(key) for key in data if key != other])
             raise InputError(problem, where=where, hint=hint)
     return None
 

@@ -93,7 +93,9 @@ def test_words_that_do_not_fit_or_are_pickled_are_refused(tmp_path):
     for options in ({}, {"vocab": own}):
         with pytest.raises(InputError, match=r"1990-vocab.pkl: .*pickle.*json.dump\(") as error:
             bb.load_embedding(tmp_path / "1990-w.npy", ASKED, **options)
-    code = str(error.value).partition("is safe: ")[2].replace("'1990", f"'{tmp_path}/1990")
+    code = (
+        str(error.value).partition("is safe: ")[2].strip("`").replace("'1990", f"'{tmp_path}/1990")
+    )
     exec(code)
     is_read(tmp_path / "1990-w.npy")
     np.save(tmp_path / "d.npy", {"rabbi": [1.0]}, allow_pickle=True)
@@ -112,7 +114,7 @@ def test_a_pickled_dict_is_refused_with_lines_that_convert_it(tmp_path, monkeypa
         with pytest.raises(InputError, match=r"a pickle\. It can run code") as error:
             bb.load_embedding(path, ASKED, **options)
     monkeypatch.chdir(tmp_path)
-    exec(str(error.value).partition("is safe: ")[2])
+    exec(str(error.value).partition("is safe: ")[2].strip("`"))
     is_read(tmp_path / "vectors.npz")
 
 

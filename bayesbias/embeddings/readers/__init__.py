@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import opened, split_member
+from bayesbias.core.files import opened, refuse_binary, split_member
 from bayesbias.embeddings.readers import arrays, fasttext, pickles, tables, word2vec
 from bayesbias.embeddings.readers.common import Format, Head, Layout
 
@@ -30,10 +30,6 @@ KNOWN: tuple[Format, ...] = (
     tables.FORMAT,
     word2vec.GLOVE,
 )
-_OTHERS = {
-    b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-}
 _HEAD_BYTES = 1 << 20
 
 
@@ -67,14 +63,12 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
         start = stream.read(_HEAD_BYTES)
     head = Head(path, start.removeprefix(b"\xef\xbb\xbf"), packed, vocab)
     if not head.start.strip():
-        raise InputError("expected vectors, got nothing", where=path, valid=valid_formats())
+        raise InputError("expected word vectors, got an empty file", where=path)
     for form in KNOWN:
         if layout := form.recognize(head):
             mark = len(start) - len(head.start)
             return form, dataclasses.replace(layout, start=layout.start + mark), packed
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
-    other = next((name for magic, name in _OTHERS.items() if head.start.startswith(magic)), None)
-    other = "a tar archive; unpack it" if head.start[257:262] == b"ustar" else other
-    problem = "expected a known format of word vectors"
-    found = other or (first if first.isprintable() else head.start[:20])
-    raise InputError(problem, where=path, found=found, valid=valid_formats())
+    refuse_binary(start, path, "word vectors")
+    found = first if first.isprintable() else head.start[:20]
+    raise InputError("expected word vectors", where=path, found=found, valid=valid_formats())

@@ -30,7 +30,7 @@ def pickled(path: Path, kind: str) -> InputError:
     file = path.name if len(path.name) < 30 else "FILE"
     code = _CONVERT[kind].format(file=file, stem=Path(file).stem)
     problem = f"expected {'words' if kind == 'words' else 'vectors'}, got a pickle"
-    hint = f"it can run code; convert it where that is safe: {code}"
+    hint = f"it can run code; convert it where that is safe: `{code}`"
     return InputError(problem, where=path, hint=hint)
 
 
