@@ -1,5 +1,6 @@
 """Shared fixtures, which examples are slow, and the line that says what was not tested."""
 
+import gc
 import os
 import re
 import tempfile
@@ -46,6 +47,12 @@ def _not_to_the_platter():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda handle: None)
         yield
+
+
+def pytest_collection_finish():
+    """Leave what the libraries made out of the search for garbage, and search rarely: it takes time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.hookimpl(wrapper=True)

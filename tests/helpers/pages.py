@@ -19,6 +19,15 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Section, "draw", lambda section: Figure(figsize=(1, 1)))
 
 
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw each figure, but save an empty one: the layout and the saving of all have tests of their own."""
+    from matplotlib.figure import Figure
+
+    save = Figure.savefig
+    empty = Figure(figsize=(1, 1))
+    monkeypatch.setattr(Figure, "savefig", lambda _, *given, **more: save(empty, *given, **more))
+
+
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
