@@ -1,7 +1,7 @@
 """Every command: its JSON, its text, its files, its exit codes."""
 
-import inspect
 import importlib
+import inspect
 import json
 import subprocess
 import sys
