@@ -79,7 +79,7 @@ class Classifier:
         return None if tell is None else tuple(tell(list(sentences)))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write a reference classifier as JSON and safetensors; `load_classifier` reads the folder."""
+        """Write a reference classifier to a folder that `load_classifier` reads."""
         from safetensors.numpy import save_file
 
         model = self.predict

@@ -292,7 +292,7 @@ def _predictions_of(
 
 
 def list_predictions(name: str = "m1") -> Predictions:
-    """Return predictions that come with the package, to try everything without a classifier.
+    """Return predictions that come with the package, by name.
 
     ``m1`` is our own M.1, the bag of words of the paper as `train_bow` makes it of SST-2
     (development accuracy 0.8268), for all sentences and the control sentences.

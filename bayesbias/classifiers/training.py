@@ -124,7 +124,9 @@ def train_bow(
     name: str = "bow",
     C: float = 1.0,
 ) -> Classifier:
-    r"""Train the bag-of-words classifier M.1: tf-idf and logistic regression. Needs the extra ``classifiers``.
+    r"""Train the bag-of-words classifier M.1 (needs the extra ``classifiers``).
+
+    It uses tf-idf and logistic regression.
 
     Parameters
     ----------
@@ -135,6 +137,7 @@ def train_bow(
     out : str or path, optional
         A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
     name : str
+        Name for tables and figures.
     C : float
         Inverse strength of the penalty on the coefficients; 1 in the paper.
 
@@ -208,7 +211,9 @@ def train_bilstm(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Classifier:
-    """Train the recurrent classifier M.2: a bidirectional LSTM on word vectors. Needs the extra ``encoders``.
+    """Train the recurrent classifier M.2 (needs the extra ``encoders``).
+
+    It is a bidirectional LSTM on word vectors.
 
     Parameters
     ----------
@@ -223,6 +228,7 @@ def train_bilstm(
     out : str or path, optional
         A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
     name : str
+        Name for tables and figures.
     words : iterable of str
         Words to keep vectors of beside those of `data`, `dev` and the shipped occupations, such as
         those of your own professions. What is not kept counts as unknown later.

@@ -17,7 +17,7 @@ _COMPARED = 50_000  # options of which the nearest is sought
 
 
 class BayesbiasError(Exception):
-    """Base of every error raised on purpose; the command line prints it and exits with 2.
+    """Base class of all errors that the package raises on purpose.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class InputError(BayesbiasError, ValueError):
         super().__init__(message if ends else f"{message}.")
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":
-        """Return this error with a wider place ahead of its own, or with another hint.
+        """Return this error with a wider place before its own, or another hint.
 
         Examples
         --------
@@ -111,7 +111,7 @@ class InputError(BayesbiasError, ValueError):
 
 
 class FitError(BayesbiasError, RuntimeError):
-    """A model could not be fitted to a table, for a reason that lies in neither file alone.
+    """A model that cannot be fitted to a table.
 
     Examples
     --------

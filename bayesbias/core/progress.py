@@ -34,7 +34,9 @@ def ticking(
     Parameters
     ----------
     label : str
+        What is being done.
     total : int
+        Number of steps.
     wished : bool, optional
         True or False to insist; by default only where stderr is a terminal, and in notebooks.
     of_bytes : bool

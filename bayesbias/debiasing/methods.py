@@ -64,6 +64,7 @@ def hard_debias(
         The stereotypes of the list (as in the published tables); every word that is neither
         protected nor in a set; or your own words.
     equalize : bool
+        Whether to equalize the sets after neutralizing.
     overlap : {"merge", "last"}
         ``merge`` joins sets that share a word and equalizes the union, so that the order of sets
         does not matter. ``last`` equalizes set by set and lets the last one win, as the published
@@ -204,7 +205,7 @@ def soft_debias(
     Raises
     ------
     InputError
-        As `hard_debias`; also if `lam` is negative or nothing is neutralized.
+        If no set has two words in the vocabulary, or `lam` is negative or nothing is neutralized.
 
     Notes
     -----

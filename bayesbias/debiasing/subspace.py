@@ -51,6 +51,7 @@ class Debiased:
     settings : Mapping
         The arguments, and for the soft method what its solver did.
     notes : tuple of str
+        What a reader should know.
 
     Examples
     --------

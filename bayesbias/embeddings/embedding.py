@@ -115,7 +115,7 @@ class Embedding:
         Raises
         ------
         InputError
-            Naming every word that has no vector.
+            If a word has no vector; the message names all such words.
         """
         words = checks.several(words, "words")
         lacking = list(dict.fromkeys(word for word in words if word not in self._row))
@@ -309,6 +309,7 @@ def save_embedding(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     embedding : Embedding
+        Word vectors.
     path : str or path
         ``.npz``: the arrays ``words`` and ``vectors``, with every digit, and words with blanks too.
         ``.bin``: word2vec binary, in single precision. Others, such as ``.txt`` or ``.vec``:

@@ -37,6 +37,7 @@ def postprocess(
     Parameters
     ----------
     embedding : Embedding
+        Word vectors.
     method : {"center", "standardize", "abtt"}
         ``center`` subtracts the mean vector. ``standardize`` also divides by the standard
         deviation of each dimension. ``abtt`` (all but the top) subtracts the mean vector and the

@@ -72,6 +72,7 @@ class VectorShape:
     Attributes
     ----------
     name : str
+        Name for tables and figures.
     dim : int
     words : Cosines
         Of all words that were looked at.
@@ -145,6 +146,7 @@ def describe_vectors(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     words : iterable of str, optional
         The words to look at; by default all that the embedding holds.
     neutral : str

@@ -120,7 +120,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     Raises
     ------
     InputError
-        When encoding, if the embedding is unknown, or no word of a sentence is found.
+        If the embedding is unknown, or (when encoding) no word of a sentence is found.
 
     Notes
     -----

@@ -92,6 +92,7 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
     Parameters
     ----------
     encoder : Encoder
+        The sentence encoder.
     sentences : iterable of str, optional
         Sentences to account for.
 

@@ -70,7 +70,7 @@ def load_encoder(
     Raises
     ------
     InputError
-        For an unknown name or option, naming the nearest, and where an extra is not installed.
+        If a name or option is unknown, or an extra is not installed.
 
     Examples
     --------

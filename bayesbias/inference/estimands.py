@@ -423,6 +423,7 @@ def holds_for(spec: ModelSpec, level: str = "overall", estimand: str = "populati
     Parameters
     ----------
     spec : ModelSpec
+        The model.
     level : str
     estimand : str
 

@@ -40,7 +40,7 @@ _LEAST_SPREAD = 1e-7
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
-    """Return the PyMC model that is fitted, pair by pair, as the TOML file states it.
+    """Return the model as plain PyMC, pair by pair, as the TOML file states it.
 
     Effects are non-centered: their mean plus their standard deviation times a standard normal, so
     that NUTS can sample the model. `fit` samples the same posterior faster.
@@ -161,12 +161,11 @@ def fit(
     Raises
     ------
     InputError
-        For an unknown model or setting, where the table lacks a column that the model names or
-        holds what is no number, and for rows that do not pass the check.
+        If a model or setting is unknown, the table lacks a column of the model or has values that
+        are not numbers, or rows do not pass the check.
     FitError
-        Where all outcomes are the same or the effects reproduce some of them exactly, so that there
-        is no noise; where ``sampler="collapsed"`` is asked for and does not apply; where the
-        sampler cannot start.
+        If there is no noise (all outcomes are equal, or the effects reproduce some exactly),
+        ``sampler="collapsed"`` does not apply, or the sampler cannot start.
 
     Examples
     --------
@@ -330,7 +329,7 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     Raises
     ------
     InputError
-        Where the file is missing, cut short, or no bayesbias fit.
+        If the file is missing, cut short, or not a fit of bayesbias.
 
     Examples
     --------
@@ -380,6 +379,7 @@ class Repeated:
         settings : Mapping
             ``draws, tune, chains, seed, engine``, as of `fit`.
         prob : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -417,6 +417,7 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
     Parameters
     ----------
     spec : ModelSpec
+        The model.
     frame : DataFrame
         Its outcomes are not read.
     levels : sequence of str

@@ -32,6 +32,7 @@ class Part:
     Attributes
     ----------
     name : str
+        Name for tables and figures.
     weights : scipy.sparse.csr_array, shape (rows, entries)
     """
 
@@ -482,6 +483,7 @@ def mixture_interval(
     mean, sd : ndarray, shape (n, rows)
         Of the normals; sd > 0.
     prob : float in (0, 1)
+        Probability of the intervals.
     weight : ndarray, shape (n,), optional
         By default all alike; they add up to one.
 

@@ -65,6 +65,7 @@ class BiasFit(sections.Result):
         The rows that were fitted, in the order in which they came. What is sampled does not depend
         on it.
     spec : ModelSpec
+        The model.
     provenance : dict
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
     """
@@ -98,11 +99,11 @@ class BiasFit(sections.Result):
 
     @property
     def engine(self) -> Engine:
-        """What sampled it: NUTS, or the quick engine with its Pareto k and effective draws."""
+        """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
         return Engine.of(self.provenance.get("sampler", {}))
 
     def draws(self) -> dict[str, np.ndarray]:
-        """Return all posterior draws, chains joined, to be read and not to be written into.
+        """Return all posterior draws of all chains, read-only.
 
         Returns
         -------
@@ -154,6 +155,7 @@ class BiasFit(sections.Result):
             ``overall``, or a level of the model: ``class`` and ``word`` unless its file says
             otherwise.
         prob : float in (0, 1)
+            Probability of the intervals.
         estimand : {"population", "listed_words"}
             Or one that the model declares. Under ``listed_words`` the mean is the observed one, and
             the interval the model's.
@@ -192,6 +194,7 @@ class BiasFit(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1)
+            Probability of the intervals.
         rope : float > 0
             Half-width of the region of practical equivalence around zero.
         estimand : {"population", "listed_words", "one_new_word", "one_new_pair"}, optional
@@ -226,6 +229,7 @@ class BiasFit(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1)
+            Probability of the intervals.
         rope : float > 0
             Half-width of the region of practical equivalence, in standard deviations.
         estimand, level : str, optional
@@ -264,7 +268,7 @@ class BiasFit(sections.Result):
     def probability_of_superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
     ) -> pd.DataFrame:
-        """Estimate how often a random pair is closer than one of the second connection.
+        """Estimate how often a random pair of the first kind is the closer one.
 
         The first is of the first connection; closer is the smaller distance.
 
@@ -276,6 +280,7 @@ class BiasFit(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1)
+            Probability of the intervals.
         estimand, level : str, optional
             As in `contrasts`.
 
@@ -287,7 +292,7 @@ class BiasFit(sections.Result):
         Raises
         ------
         FitError
-            For single new words and pairs, and for a model with Student-t noise.
+            If asked for single new words or pairs, or the model has Student-t noise.
 
         Examples
         --------
@@ -303,7 +308,7 @@ class BiasFit(sections.Result):
         return estimates.estimates(draws, prob)
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
-        """Estimate what one new protected word may show, and the share that goes the other way.
+        """Predict the difference of one new word, and the share of opposite sign.
 
         `contrasts` under ``population`` are means over new words; single words scatter around them.
 
@@ -346,6 +351,7 @@ class BiasFit(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1)
+            Probability of the intervals.
         group : str, optional
             One label of what the model gives results for (a connection), to look at its rows alone.
 
@@ -449,7 +455,7 @@ class BiasFit(sections.Result):
         return estimates.estimates(self.draws_of("parameters"), prob)
 
     def prior_sensitivity(self) -> pd.DataFrame:
-        """Measure how far each main contrast moves with the priors, and with the data.
+        """Measure how far each main contrast moves with the priors and the data.
 
         Returns
         -------

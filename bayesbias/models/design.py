@@ -33,6 +33,7 @@ class Design:
     Attributes
     ----------
     spec : ModelSpec
+        The model.
     coords : Mapping of str to list of str
         The labels of each column of labels that the model or its results name, connections in their
         usual order, others in that of the alphabet: whatever is sampled does not depend on the

@@ -122,6 +122,7 @@ class ModelSpec:
     Attributes
     ----------
     name, description, source : str
+        What the model is called, what it describes, and where it is from.
     notes : tuple of str
         What a user should know before using the model; printed by ``bayesbias show``.
     units : tuple of str
@@ -210,7 +211,7 @@ class ModelSpec:
         )
 
     def location_parameters(self) -> list[str]:
-        """Return the parameters that reach the mean, each after the one it is centred on."""
+        """Return the parameters of the mean, each after the one it is centered on."""
         order: list[str] = []
         for name in self.mu:
             line = [name]
@@ -242,8 +243,8 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     Raises
     ------
     InputError
-        For an unknown name, key, distribution or parameter, a cycle or an unused parameter; the
-        message names the file and the key.
+        If a name, key, distribution or parameter is unknown, a parameter is unused, or there is a
+        cycle; the message names the file and the key.
 
     Examples
     --------

@@ -62,9 +62,11 @@ def slopes_for(
     Parameters
     ----------
     model : str, path or ModelSpec
+        The model to change.
     table : DataFrame or PairTable
         With the covariate as a column, which is that of one of the model's units.
     covariate : str
+        Column of numbers in the table.
     by : sequence, optional
         As of `with_slopes`.
 
@@ -75,8 +77,8 @@ def slopes_for(
     Raises
     ------
     InputError
-        For a column that is not there, is no number, or is no covariate: it differs within every
-        unit.
+        If the column is missing, is not numeric, or differs within every unit, so that it is not a
+        covariate.
 
     Examples
     --------
@@ -254,6 +256,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     Parameters
     ----------
     spec : ModelSpec
+        The model.
     frame : DataFrame
         The rows to be fitted.
 
@@ -316,6 +319,7 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
     Parameters
     ----------
     spec : ModelSpec
+        The model.
     terms : collection of str
         Terms of the mean.
     note : str

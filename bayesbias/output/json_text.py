@@ -16,7 +16,7 @@ LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
 def to_json(
     result: Any, view: View | None = None, *, more: Sequence[Section] = (), brief: bool = False
 ) -> dict[str, Any]:
-    """Return a result as one object: its tables by name, what they mean, and how they were made.
+    """Return a result as one object: tables, meaning and provenance.
 
     Parameters
     ----------

@@ -46,6 +46,7 @@ class Run:
     Attributes
     ----------
     result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        The result to show.
     view : View
         Probability of the intervals and regions of practical equivalence of its tables.
     kind : str
@@ -75,7 +76,7 @@ def save_run(
     force: bool = False,
     more: Sequence[Section] = (),
 ) -> list[Path]:
-    """Write a result as a folder of tables and figures that `load_run` reads again.
+    """Write a result to a folder of tables and figures that `load_run` reads.
 
     All files are written to a new folder beside the target first, so that a failure leaves the
     target as it was.
@@ -234,7 +235,7 @@ def _put_in_place(new: Path, target: Path, names: Sequence[str]) -> None:
 
 
 def load_run(folder: str | os.PathLike[str]) -> Run:
-    """Read a result from the folder that `save_run` or a command with ``--out`` wrote.
+    """Read a result from a folder that `save_run` or ``--out`` wrote.
 
     Parameters
     ----------

@@ -47,6 +47,7 @@ def plot_changes(
     Parameters
     ----------
     comparison : Comparison
+        What `compare` returned.
     method : str, optional
         By default the first.
     prob : float in (0, 1)
@@ -124,6 +125,7 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     Parameters
     ----------
     comparison : Comparison
+        What `compare` returned.
     method : str, optional
         By default the first.
     ax : matplotlib Axes, optional
@@ -162,7 +164,7 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
 def plot_controls(
     comparison: Any, *, method: str | None = None, prob: float = PROB, ax: Axes | None = None
 ) -> Axes:
-    """Show distances to control words before and after: what is left of the rest of the geometry.
+    """Show distances to control words before and after debiasing.
 
     Around the diagonal the vectors are still there; noise gives a cloud without direction. The line
     is the regression of distances after on those before.
@@ -170,6 +172,7 @@ def plot_controls(
     Parameters
     ----------
     comparison : Comparison
+        What `compare` returned.
     method : str, optional
         By default all, each in a panel of its own.
     prob : float in (0, 1)
@@ -259,6 +262,7 @@ def plot_ranking(
     Parameters
     ----------
     comparison : Comparison
+        What `compare` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     rope : float > 0
@@ -338,7 +342,7 @@ def plot_corpora(
     rope: float = ROPE,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show one contrast in every corpus, overall, by class and by attribute set, and its change.
+    """Show one contrast in every corpus, and its change.
 
     Open marks are the corpora, from top to bottom in their order. At the right are the changes,
     each with its HPDI.
@@ -346,6 +350,7 @@ def plot_corpora(
     Parameters
     ----------
     result : CorpusComparison
+        The result to show.
     contrast : str, optional
         By default the first.
     prob : float in (0, 1)

@@ -41,6 +41,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     Parameters
     ----------
     fit : BiasFit
+        What `fit` returned.
     replicates : int
         How many replicated tables are drawn, at most 200.
     ax : matplotlib Axes, optional
@@ -108,7 +109,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
 def plot_priors(
     model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, ax: Axes | None = None
 ) -> Axes:
-    """Show what a model believes before it has seen a pair, against the possible distances.
+    """Show the distances that the priors of a model expect.
 
     Per connection: the prior of the mean distance (filled), the prior predictive of a single pair
     (line), and the share of such pairs outside [0, 2], where no cosine distance can lie. Below are

@@ -75,6 +75,7 @@ class Series:
     rows : DataFrame
         ``key`` (of the row), ``mean`` and, where there is an interval, ``hpdi_low, hpdi_high``.
     color, marker : str
+        Color and marker of the series.
     shift : float
         Down from the middle of the row, in rows.
     width, size : float
@@ -336,6 +337,7 @@ def plot_connections(
     Parameters
     ----------
     fit : BiasFit
+        What `fit` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     estimand : {"population", "listed_words"}
@@ -391,7 +393,7 @@ def plot_contrasts(
     contrasts: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show differences between connections against the region of practical equivalence (ROPE).
+    """Show differences between connections, with intervals and the ROPE.
 
     Of one fit both estimands stand side by side: a filled circle for the population, an open
     diamond for the listed words. Several fits have one color each; of them the population is drawn,
@@ -517,7 +519,7 @@ def plot_contrasts(
 def plot_replicates(
     result: Any, *, prob: float = PROB, rope: float = ROPE, ax: Axes | None = None
 ) -> Axes:
-    """Show contrasts pooled over several sets of vectors, above those of each set.
+    """Show contrasts pooled over sets of vectors, above those of each set.
 
     A filled circle with its interval is the pooled estimate. Small open circles are the estimates
     of the sets. At the right is the share of the variance that comes from the choice of sets.
@@ -525,6 +527,7 @@ def plot_replicates(
     Parameters
     ----------
     result : Replicates
+        The result to show.
     prob : float in (0, 1)
         Probability of the intervals.
     rope : float > 0
@@ -604,7 +607,7 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
 
 @styled
 def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> Axes:
-    """Show slopes on covariates about words: the change with one standard deviation of a covariate.
+    """Show slopes on covariates: the change with one SD of a covariate.
 
     Circles are slopes of means, diamonds those of their differences. At the right is the
     probability that a slope is negative. Slopes of single words are left out.
@@ -699,7 +702,7 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
 
 @styled
 def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = None) -> Axes:
-    """Show one contrast of every cell of a sweep on the scale that all vectors share.
+    """Show one contrast of every cell of a sweep, in standard deviations.
 
     The contrast is in standard deviations of single pairs, the lowest first. At the right are the
     probability of superiority and the contrast in cosine distance. A cell that did not converge is
@@ -709,6 +712,7 @@ def plot_sweep(result: Any, *, contrast: str | None = None, ax: Axes | None = No
     Parameters
     ----------
     result : SweepResult
+        The result to show.
     contrast : str, optional
         As in `SweepResult.compared`.
     ax : matplotlib Axes, optional

@@ -54,6 +54,7 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
     Parameters
     ----------
     result : ResponsesResult
+        The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
     ax : matplotlib Axes, optional
@@ -111,11 +112,12 @@ def plot_response_items(result: Any, *, prob: float = PROB, ax: Axes | None = No
 def plot_response_templates(
     result: Any, *, prob: float = PROB, level: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show the first difference between groups in each template or item, lowest first.
+    """Show the first difference between groups in each template or item.
 
     Parameters
     ----------
     result : ResponsesResult
+        The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
     level : {"template", "item"}, optional
@@ -169,6 +171,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
     Parameters
     ----------
     result : ResponsesResult
+        The result to show.
     prob : float in (0, 1), default 0.89
         Probability of the intervals.
     ax : matplotlib Axes, optional
@@ -212,7 +215,7 @@ def plot_response_models(result: Any, *, prob: float = PROB, ax: Axes | None = N
 def plot_professions(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show the difference female - male of every profession, from the lowest to the highest.
+    """Show the difference female - male of every profession, lowest first.
 
     Open diamonds are the means observed over the noun pairs, which are known. Filled circles are
     posterior means for new nouns like these, with their HPDI. What new nouns bring is shared by all
@@ -260,7 +263,7 @@ def plot_professions(
 def plot_noun_pairs(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show the difference female - male of every noun pair, from the lowest to the highest.
+    """Show the difference female - male of every noun pair, lowest first.
 
     As `plot_professions`: the mean observed over the listed professions, and the posterior with new
     ones.
@@ -268,8 +271,11 @@ def plot_noun_pairs(
     Parameters
     ----------
     fit : BiasFit
+        What `fit` returned.
     prob : float in (0, 1)
+        Probability of the intervals.
     classifier : str, optional
+        Classifier to draw; by default the first.
     ax : matplotlib Axes, optional
         All as in `plot_professions`.
 
@@ -352,7 +358,7 @@ def _pair_label(name: str) -> str:
 
 @styled
 def plot_genders(table: Any, *, classifier: str | None = None, ax: Axes | None = None) -> Axes:
-    """Show for each profession the mean probability of male against that of female sentences.
+    """Show the mean probability of male and female sentences by profession.
 
     Above the diagonal the female sentences are rated higher. Names are left out where they would
     collide.

@@ -32,7 +32,7 @@ _PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 @styled
 def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
-    """Show which tests are significant on which encoders, with the effect size of each.
+    """Show effect sizes and significance of each test on each encoder.
 
     A bar reaches from zero to the effect size. White: not significant; light: p below `alpha`;
     dark: also after Holm's correction over all tests. A ring marks sentence tests that are
@@ -41,7 +41,9 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     Parameters
     ----------
     result : SeatResult
+        The result to show.
     alpha : float in (0, 1)
+        Level of significance.
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the tests need.
 
@@ -137,7 +139,7 @@ def _hollow(label: str, face: str = "white", **look: Any) -> Any:
 
 @styled
 def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
-    """Show the association contrast of each test with its HPDI, for new words and templates.
+    """Show the contrast of each test with its HPDI, for new words.
 
     Words, bleached and unbleached sentences of one test stand in one row. Left of zero lies what
     the test supposes. At the right is the share of variance between words and between templates.
@@ -243,7 +245,7 @@ def _encoder_label(name: str, longest: int) -> str:
 
 @styled
 def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Show the association of each target against its covariate, with uncertainty.
+    """Show the association of each target against its covariate.
 
     The band is the HPDI of the line, the dashed lines hold a single new target. Targets off the
     line are filled and named in bold; other names stand where there is room, unless there are more
@@ -252,6 +254,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     result : WefatResult
+        The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
 
@@ -324,11 +327,12 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
 
 @styled
 def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Show the correlation of average scores with the covariate, and that of true associations.
+    """Show the published correlation, and that of the true associations.
 
     Parameters
     ----------
     result : WefatResult
+        The result to show.
     ax : matplotlib Axes, optional
         By default a new figure.
 

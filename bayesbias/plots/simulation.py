@@ -28,7 +28,7 @@ _LOOK = {
 
 @styled
 def plot_paper(case: Any, *, ax: Axes | None = None) -> Axes:
-    """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
+    """Show effect sizes of a simulation of the paper, as coded and as intended.
 
     The hatched regions are those in which no effect size of 2 + 2 words can lie. The filled
     triangle is the single draw that the paper prints, the open one the same draw as intended.
@@ -111,7 +111,7 @@ def plot_false_alarms(
     alpha: float = 0.05,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how often each method finds a difference that is not there, against words per class.
+    """Show false alarms of each method against the number of words.
 
     Parameters
     ----------

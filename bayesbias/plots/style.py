@@ -181,11 +181,12 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a file, whole or not at all, and the same bytes on any day.
+    """Write a figure to a file, atomically and with reproducible bytes.
 
     Parameters
     ----------
     figure : matplotlib Figure
+        The figure to write.
     path : path
         Ends in ``.png`` (200 dpi), ``.pdf`` or ``.svg``, both with their text as text.
 

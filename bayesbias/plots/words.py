@@ -29,7 +29,7 @@ def plot_words(
     words: Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show every pair and, over the pairs, the posterior mean of each protected word.
+    """Show every pair, and the posterior mean of each protected word.
 
     Each word has a row with one lane per connection, in the order of the legend: every pair as a
     point, and the posterior mean with its HPDI.
@@ -37,6 +37,7 @@ def plot_words(
     Parameters
     ----------
     fit : BiasFit
+        What `fit` returned.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     estimand : {"population", "listed_words"}
@@ -145,7 +146,7 @@ def plot_words(
 def plot_cosines(
     shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None
 ) -> Axes:
-    """Show the cosines of all pairs of words of one set of vectors, or of several.
+    """Show the cosines of all pairs of words, of one or several embeddings.
 
     Parameters
     ----------

@@ -52,6 +52,7 @@ def weat(
     Parameters
     ----------
     source : PairTable, DataFrame or path of a table; with `wordlist`, anything `load_embedding`
+        Distances, or word vectors.
     reads
         The pairs, or the vectors to compute them from.
     wordlist : optional
@@ -266,7 +267,7 @@ def sc_weat(
     Raises
     ------
     InputError
-        As `weat`.
+        If the classes or words are not those of such a score, as in `weat`.
 
     Notes
     -----
@@ -315,7 +316,7 @@ def sc_weat(
             still = some(table.index[table["score"].isna()])
             notes.append(f"no score, since their cosines do not vary: {still}")
         if test.low is None:
-            notes.append(f"{len(table)} words are too few for a {100 * prob:g}% interval")
+            notes.append(f"{len(table)} words are too few for an interval")
         out[c] = Score(
             name="sc_weat",
             data=f"{c} of {grid.name}",

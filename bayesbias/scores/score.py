@@ -56,6 +56,7 @@ class Score:
     dropped : tuple of str
         Words that are out of vocabulary.
     notes : tuple of str
+        What a reader should know.
     details : dict
 
     Examples

@@ -37,6 +37,7 @@ def direct_bias(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist : optional
         What `load_wordlist` takes. Its attributes are the words, its definitional sets the pairs.
     words : iterable of str, optional
@@ -128,6 +129,7 @@ def relative_norm_distance(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist
         What `load_wordlist` takes.
     classes : pair of str, optional
@@ -200,6 +202,7 @@ def ripa(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist
         What `load_wordlist` takes. Its definitional sets are the pairs.
     classes : pair of str, optional
@@ -301,6 +304,7 @@ def ect(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist
         What `load_wordlist` takes. The attributes of both classes are ordered.
     classes : pair of str, optional
@@ -400,6 +404,7 @@ def rnsb(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist
         What `load_wordlist` takes.
     classes : pair of str, optional

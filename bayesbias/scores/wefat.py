@@ -43,6 +43,7 @@ def wefat_score(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     sets : default "wefat"
         A word list with two classes (or two of its `classes`), whose protected words are the two
         sets A and B; what `load_wordlist` takes.

@@ -65,15 +65,18 @@ def coverage_simulated(
     progress: bool | None = None,
     **sampling: Any,
 ) -> pd.DataFrame:
-    """Simulate tables, analyse each by every method, and hold the answers to the truth.
+    """Simulate tables and measure how often each method covers the truth.
 
     Parameters
     ----------
     scenario : Scenario
+        What to simulate.
     tables : int
+        Number of tables.
     methods : sequence of str
         Models (names or paths), any of `AVERAGED`, and ``moments``.
     seed : int
+        Seed of all random numbers.
     prob : float in (0, 1)
         Probability of the intervals. A difference is called where its interval leaves out zero; a
         test calls at ``p < 1 - prob``.
@@ -300,6 +303,7 @@ def accounts(
         ``estimate, low, high, p_value, seconds, converged, quick``.
     truth : mapping of (level, name, contrast) to number
     methods : sequence of str
+        Methods to apply to each table.
     prob : float in (0, 1)
         Of the intervals; a test calls at ``p < 1 - prob``.
 
@@ -363,13 +367,16 @@ def analyse_tables(
     draw : callable
         Makes a table from its number.
     tables : int
+        Number of tables.
     methods : sequence of str
+        Methods to apply to each table.
     settings : Mapping
     hands : Hands
         Who works; other tables may be handed to them after these.
     label : str
         Of the bar.
     progress : bool, optional
+        Whether to show progress; by default on a terminal.
     pairs : DataFrame, optional
         The pairs of every table, where all have the same.
     """

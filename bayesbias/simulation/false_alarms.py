@@ -152,7 +152,7 @@ def null_distribution(
     draws: int = 10_000,
     seed: int = 1,
 ) -> NullDistribution:
-    """Draw effect sizes where every similarity comes from one normal distribution.
+    """Draw effect sizes of tables without any association.
 
     Parameters
     ----------
@@ -165,7 +165,9 @@ def null_distribution(
     denominator : {"union_n_minus_1", "union_n"}
         See `effect_size`.
     draws : int, default 10000
+        Number of draws.
     seed : int, default 1
+        Seed of all random numbers.
 
     Returns
     -------
@@ -174,7 +176,7 @@ def null_distribution(
     Raises
     ------
     InputError
-        For a set without words, or the denominator ``pooled``, which has no ceiling.
+        If a set has no words, or the denominator is ``pooled``, which has no maximum.
 
     Examples
     --------
@@ -256,7 +258,7 @@ def simulate_grid(
     Raises
     ------
     InputError
-        For fewer than two words.
+        If there are fewer than two words.
 
     Notes
     -----

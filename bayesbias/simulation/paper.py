@@ -49,6 +49,7 @@ class PaperCase:
     Attributes
     ----------
     name : str
+        Name for tables and figures.
     seed : int
         Of R's ``set.seed`` before the single draw.
     reseeded : bool

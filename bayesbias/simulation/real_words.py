@@ -105,6 +105,7 @@ def coverage_on_pools(
     controls : optional
         See `load_wordlist`.
     seed : int
+        Seed of all random numbers.
     prob : float in (0, 1)
         Probability of the intervals. A difference is called where its interval leaves out zero.
     workers : int, optional
@@ -136,7 +137,7 @@ def coverage_on_pools(
     Raises
     ------
     InputError
-        Where a pool holds no more than is to be drawn from it, or a method is unknown.
+        If a pool is not larger than the sample from it, or a method is unknown.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Plan how many words make an interval narrow enough, or a score reliable.
 
-A simulation, and a fit, turned round.
+By simulated tables, and by the SDs of a fit.
 """
 
 from __future__ import annotations
@@ -47,13 +47,12 @@ def sample_size(
     dask: str | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    """Say how many words make the interval of a population contrast narrow enough.
+    """Find how many words make the interval of a contrast narrow enough.
 
-    For each combination of words and attributes per class the width follows from the exact
-    conditional posterior, were the scenario's spreads known. A real study has to learn them, which
-    makes its interval wider: so combinations that reach `width` are checked, leanest first (fewest
-    words and attributes per class), by fits of the scenario's model to simulated tables, until one
-    passes. Control words are as many as the scenario has.
+    If the SDs were known, the width of each combination of words and attributes would follow from
+    the exact conditional posterior. A real study has to estimate them, so its intervals are wider.
+    Combinations that reach `width` are therefore checked by fits to simulated tables, smallest
+    first, until one passes. The number of control words is that of the scenario.
 
     Parameters
     ----------
@@ -63,9 +62,8 @@ def sample_size(
         By default ``associated - different``. For groups on shared attribute sets such as ``men -
         women: career - family``, by default the one with the widest interval.
     scenario : Scenario, optional
-        Number of classes, controls and spreads, and the model that they are of, for which the
-        answer holds; by default those of religion/Reddit by the default model
-        (`Scenario.for_claims`).
+        Number of classes, controls, SDs and the model for which the answer holds. By default those
+        of religion on Reddit by the default model (`Scenario.for_claims`).
     prob : float in (0, 1)
         Probability of the interval.
     words, attributes : sequence of int
@@ -75,6 +73,7 @@ def sample_size(
     engine : {"quick", "nuts"}
         What samples their fits, as of `fit`.
     seed : int
+        Seed of all random numbers.
     workers : int, optional
         Processes; by default this one alone.
     dask : str, optional
@@ -85,12 +84,11 @@ def sample_size(
     -------
     DataFrame
         ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se,
-        simulated_80``, leanest first among those that are enough. `known_width` is the width at
-        known spreads; the last three, mean width of the simulated tables, its standard error, and
-        the width that 80 % of them stay below, stand only where tables were simulated: the second
-        of two and more, the last of five and more. ``attrs["contrast"]`` is the contrast. `enough` goes by `simulated_width`, the mean, so
-        that single studies may have a wider interval; it is missing where `known_width` would do
-        and nothing was simulated. Only where `check` is 0 does it go by `known_width`.
+        simulated_80``, smallest first among those that are enough. `known_width` is the width if
+        the SDs are known. The last three are missing if nothing was simulated: mean width of the
+        simulated tables, its standard error, and the width that 80 % of them stay below. `enough`
+        compares the mean `simulated_width` (`known_width` if `check` is 0), so a single study may
+        have a wider interval. ``attrs["contrast"]`` is the contrast.
 
     Examples
     --------
@@ -189,11 +187,12 @@ def plan_reliability(
     words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
     attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
 ) -> pd.DataFrame:
-    """Say how many words and attributes make a score reliable, from a fit of your own table.
+    """Find how many words and attributes make a score reliable.
 
     Parameters
     ----------
     fit : BiasFit
+        What `fit` returned.
     target : float in (0, 1)
         The wanted coefficient.
     measure : {"weat", "word", "class", "attribute_set"}
@@ -208,21 +207,21 @@ def plan_reliability(
     Returns
     -------
     DataFrame
-        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest
+        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the smallest
         that is enough first. `p_reached` is the posterior probability that the coefficient is at
-        least `target`; `enough` goes by its mean.
+        least `target`. `enough` compares its mean.
 
     Raises
     ------
     InputError
-        For an unknown measure, a coefficient that it does not have, or numbers that are none.
+        If the measure, its coefficient or the numbers to try are invalid.
     FitError
-        Where the model has no such coefficient.
+        If the model has no such coefficient.
 
     Notes
     -----
-    A decision study (Brennan 2001, chapter 4): what the coefficient is with other numbers follows
-    from the spreads.
+    A decision study (Brennan 2001, chapter 4): the coefficient with other numbers follows from the
+    SDs.
 
     Examples
     --------

@@ -67,7 +67,7 @@ RELIGION_REDDIT_DEFAULT: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is simulated: a model, numbers of words, and the values of its population parameters.
+    """What to simulate: a model, numbers of words, and parameter values.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Scenario:
 
     @cached_property
     def truth(self) -> tuple[Design, dict[str, np.ndarray]]:
-        """The model laid over the pairs, and the given values in the order of its labels."""
+        """The design of the model, and the given values in its order."""
         spec = load_model(self.model)
         design = Design.of(spec, self.frame)
         wanted = _population_parameters(spec)
@@ -304,7 +304,9 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     Parameters
     ----------
     scenario : Scenario
+        What to simulate.
     seed : int
+        Seed of all random numbers.
 
     Returns
     -------

@@ -164,7 +164,10 @@ def in_words(row: Any, below: str = "closer", above: str = "farther") -> str:
     """
     rope = f"the ROPE (±{row.rope:g})"
     if row.verdict == TOO_CLOSE:
-        return "inconclusive with so few draws: raise --draws"
+        return (
+            f"inconclusive: an end of {interval(row)} is too close to 0 or the ROPE for so few draws. "
+            f"Raise --draws"
+        )
     where = verdict_of(row)
     if where is Verdict.NEGLIGIBLE:
         return f"practically equal: the interval lies within {rope}"

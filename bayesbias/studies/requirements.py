@@ -152,6 +152,7 @@ def check_requirements(
     Parameters
     ----------
     result : BiasFit, Comparison, ResponsesResult, SeatResult, SentimentAnalysis or WefatResult
+        The result to show.
     requirements : str or tuple of Requirement
         Such as ``"gap<0.02, controls>0.9"``. Names of a comparison: ``gap`` (size of *associated -
         different* after debiasing, for new words), ``gap_sd`` (the same in SDs of the distances to

@@ -225,6 +225,7 @@ def pool_of(words: WordList, pool: Any = None) -> list[str]:
     Parameters
     ----------
     words : WordList
+        The word list.
     pool : optional
         What `load_controls` takes, or a sequence of words. By default the neutral words of the
         list's own controls.
@@ -256,6 +257,7 @@ def matched_controls(
     Parameters
     ----------
     words : WordList
+        The word list.
     counts : WordCounts
         Of the stereotypes and of the pool.
     pool : optional

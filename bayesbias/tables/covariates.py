@@ -189,6 +189,7 @@ def join_covariates(
     Parameters
     ----------
     table : PairTable
+        The table of pairs.
     covariates : path, data frame, mapping, the name of a column of the table, or a list of these
         A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a covariate;
         the words may be the index of a frame; or ``{covariate: {word: value}}``. Cells that are

@@ -42,6 +42,7 @@ def distance_table(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     wordlist : str, path, mapping or WordList
         A shipped name, a path, or a list of your own; see `load_wordlist`.
     controls : optional
@@ -71,9 +72,8 @@ def distance_table(
     Raises
     ------
     InputError
-        Where fewer than two classes have words and stereotypes in the vocabulary. A class without
-        either is left out where two remain, and control words that are not there take their
-        contrasts with them; the coverage says so.
+        If fewer than two classes have words and stereotypes in the vocabulary. If two remain, a class
+        without either is left out, and the coverage names it.
 
     Examples
     --------

@@ -128,6 +128,7 @@ class PairTable:
         ``connection`` (categorical) and ``distance`` (float64), one row per pair; then columns of
         the reader's own, as they were read.
     coverage : Coverage
+        Words found and missing.
     provenance : Mapping
         Names and hashes of the word list and the vectors, or of the imported file.
 
@@ -292,7 +293,7 @@ def without_lost_classes(
     Raises
     ------
     InputError
-        Where fewer than two classes have words and stereotypes left, or no pair is left.
+        If fewer than two classes have words and stereotypes left, or no pair is left.
     """
     shared = set(frame.loc[frame["connection"] == SHARED, "attribute_class"].astype(str))
     lost = {name: group for name, group in groups[1].items() if not group["found"]}

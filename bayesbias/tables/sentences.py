@@ -178,7 +178,7 @@ def sentence_table(
     Raises
     ------
     InputError
-        Where the test, the encoder or the vectors are at fault, or no word of a set is known.
+        If the test, the encoder or the vectors are invalid, or no word of a set is known.
 
     Examples
     --------

@@ -251,6 +251,7 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
     Parameters
     ----------
     wordlist : WordList, or what `load_wordlist` takes
+        The word list.
 
     Returns
     -------
@@ -637,7 +638,10 @@ def _settled_controls(
 
     others = dict.fromkeys(owners, "an attribute")
     if controls is None and has_stereotypes:
-        notes.append("There are no control words: stereotypes cannot be compared with others.")
+        notes.append(
+            "There are no control words, so stereotypes are compared only with each other. "
+            "--controls 2022 adds English ones."
+        )
     elif controls is not None:
         if taken := [w for w in (*controls.human, *controls.neutral) if w in owners]:
             dropped = some(taken, 20)

@@ -39,6 +39,7 @@ class Occupations:
     Attributes
     ----------
     name : str
+        Name for tables and figures.
     source : str
         Where the words come from.
     origin : str

@@ -239,6 +239,7 @@ def frequency_model(
     Parameters
     ----------
     spec : ModelSpec
+        The model.
     sides : sequence of {"protected", "attribute"}
     columns : sequence of str
         Those of the table; by one that it lacks slopes do not differ. By default it has all.

@@ -66,6 +66,7 @@ class Method:
     Attributes
     ----------
     name : str
+        Name for tables and figures.
     pairs : DataFrame
         As `join_pairs` returns them, only pairs that every compared table has.
     account : Mapping
@@ -135,6 +136,7 @@ class Comparison(ManyFits):
     original : BiasFit
         The fit of the original distances, on the joined pairs.
     methods : Mapping of str to Method
+        Methods to apply to each table.
     provenance : Mapping
 
     Examples

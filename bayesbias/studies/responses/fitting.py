@@ -69,6 +69,7 @@ class ResponsesResult(sections.Result):
     fit : BiasFit or None
         None where the answers leave nothing to fit; `notes` says why.
     notes : tuple of str
+        What a reader should know.
     rope : float
         Half-width of the region of practical equivalence (ROPE), on the scale of the answers.
     """
@@ -156,6 +157,7 @@ class ResponsesResult(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1), default 0.89
+            Probability of the intervals.
 
         Returns
         -------
@@ -181,6 +183,7 @@ class ResponsesResult(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1), default 0.89
+            Probability of the intervals.
 
         Returns
         -------
@@ -223,6 +226,7 @@ class ResponsesResult(sections.Result):
         Parameters
         ----------
         prob : float in (0, 1), default 0.89
+            Probability of the intervals.
 
         Returns
         -------

@@ -52,6 +52,7 @@ class Responses:
         A score of its own that the data were published with: of each answer, or the share of
         stereotyped choices.
     notes : tuple of str
+        What a reader should know.
     fields : tuple of str
         The columns of the data.
 
@@ -409,7 +410,7 @@ def _unpaired(table: Responses) -> list[tuple[Any, ...]]:
 
 
 def response_sentences(words: Any) -> pd.DataFrame:
-    """Write balanced sentences for a classifier or a model to rate: each word in each template with each item.
+    """Return sentences to rate: each word in each template with each item.
 
     Parameters
     ----------

@@ -198,6 +198,7 @@ class SeatResult(sections.Result):
         Parameters
         ----------
         alpha : float in (0, 1)
+            Level of significance.
 
         Returns
         -------

@@ -247,10 +247,9 @@ def seat(
     Raises
     ------
     InputError
-        For unknown tests, encoders or settings, before anything is run; and where no test could be
-        run on any encoder. A test that fails on one encoder, for whatever reason, is reported in
-        ``failures``, and the others go on. Where only its fit fails, it is in both, and its row
-        lacks the columns of the fit.
+        If a test, encoder or setting is unknown, or no test could be run on any encoder. A test that
+        fails on one encoder is reported in ``failures``, and the others go on. If only its fit
+        fails, its row lacks the columns of the fit.
 
     Notes
     -----

@@ -157,7 +157,7 @@ def sentiment_analysis(
     Parameters
     ----------
     *predictions : Predictions or DataFrame
-        As for `sentiment_table`.
+        If predictions are missing or do not match the sentences, as in `sentiment_table`.
     hypotheses : int, optional
         See `paired_test`.
     n : int, default 3
@@ -318,7 +318,7 @@ def paired_test(
     hypotheses: int | None = None,
     outcome: str = "difference",
 ) -> pd.DataFrame:
-    """Test with the paired t-test whether male and female sentences are rated alike.
+    """Test by a paired t-test whether male and female ratings differ.
 
     Parameters
     ----------

@@ -87,6 +87,7 @@ class WefatResult(sections.Result):
     prob : float
         Of intervals.
     seed : int
+        Seed of all random numbers.
     fit : BiasFit
         Of the model `wefat`.
     provenance : dict
@@ -208,6 +209,7 @@ def wefat(
     Parameters
     ----------
     embedding : Embedding, or anything `load_embedding` reads
+        Word vectors.
     sets : default "wefat"
         A word list with two classes, whose protected words are the two sets; what `load_wordlist`
         takes. ``wefat`` has the published female and male words.
@@ -234,8 +236,7 @@ def wefat(
     Raises
     ------
     InputError
-        As `bayesbias.scores.wefat_score`; and for a set of a single word, which says nothing of
-        others.
+        If the input is invalid (as in `bayesbias.scores.wefat_score`), or a set has a single word.
 
     Notes
     -----
