@@ -116,7 +116,7 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
     ... )
     ('below', 'below, size uncertain', 'negligible', 'inconclusive')
     >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001))
-    'too close to call'
+    'inconclusive, raise draws'
     """
     by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
     found = {
