@@ -13,8 +13,7 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
-from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation
+from bayesbias.core.sections import Column
 
 COLUMNS = (
     Column("version", "vectors"),
@@ -34,7 +33,6 @@ def describe(out: Path | None, **given: Any) -> None:
     import pandas as pd
 
     from bayesbias.embeddings.postprocessing import POSTPROCESSINGS, postprocess
-    from bayesbias.output.terminal import interpretation_text
 
     if given["embedding"] is None:
         raise InputError("expected vectors, got none", where="--embedding")
@@ -73,13 +71,10 @@ def describe(out: Path | None, **given: Any) -> None:
         "neighbor of no other word."
     )
     size = f"{len(vectors):,} words x {shape.dim} dimensions"
-    shared.tell(
-        {"embedding": vectors.name, "shapes": found, "written": out and str(out)},
-        f"bayesbias {own_version()} | vectors {vectors.name} | {size}\n",
-        "Mean cosine of two words, before and after postprocessing\n",
-        *shared.lines_of(pd.DataFrame(rows), COLUMNS),
-        "\n" + interpretation_text(Interpretation("", said, (), tuple(notes))),
-    )
+    answer = {"embedding": vectors.name, "shapes": found, "written": out and str(out)}
+    title = "\nMean cosine of two words, before and after postprocessing\n"
+    lines = [title, *shared.lines_of(pd.DataFrame(rows), COLUMNS)]
+    shared.tell_table(answer, f"vectors {vectors.name} | {size}", lines, said, notes)
 
 
 @click.group(cls=shared.Group)

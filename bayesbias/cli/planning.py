@@ -13,8 +13,7 @@ from bayesbias.cli import shared
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import records
 from bayesbias.core.formatting import join_words
-from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation
+from bayesbias.core.sections import Column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +62,6 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
 @shared.options("prob", "as_json")
 def sample_size(fit: Path | None, **given: Any) -> None:
     """Find how many words an interval or score needs."""
-    from bayesbias.output.terminal import interpretation_text
-
     if (given["width"] is None) == (given["reliability"] is None):
         got = "neither" if given["width"] is None else "both"
         raise InputError(f"expected --width or --reliability, got {got}")
@@ -101,13 +98,10 @@ def sample_size(fit: Path | None, **given: Any) -> None:
     said = "No combination tried is enough."
     for row in enough.head(1).itertuples():
         said = f"{row.words} words and {row.attributes} attributes {each} are enough."
-    shared.tell(
-        {**goal, "rows": records(frame)},
-        f"bayesbias {own_version()} | sample size | seed {given['seed']}\n",
-        f"Words and attributes {each} for {wanted}\n",
-        *shared.lines_of(shown, SIZES, given["prob"]),
-        "\n" + interpretation_text(Interpretation("", said, (), tuple(notes))),
-    )
+    answer = {**goal, "rows": records(frame)}
+    title = f"\nWords and attributes {each} for {wanted}\n"
+    lines = [title, *shared.lines_of(shown, SIZES, given["prob"])]
+    shared.tell_table(answer, f"sample size | seed {given['seed']}", lines, said, notes)
 
 
 @click.command(cls=shared.Command)
@@ -115,8 +109,6 @@ def sample_size(fit: Path | None, **given: Any) -> None:
 @shared.options(*shared.READING, "prob", "as_json")
 def coverage(fit: Path | None, **given: Any) -> None:
     """Simulate a known truth and measure coverage."""
-    from bayesbias.output.terminal import interpretation_text
-
     how = shared.chosen(given, "tables", "seed", "prob", "engine", "workers", "dask", "methods")
     sizes = shared.chosen(given, "words", "attributes", "human", "neutral")
     controls, listed = given["controls"], given["pools"] or given["wordlist"]
@@ -160,13 +152,9 @@ def coverage(fit: Path | None, **given: Any) -> None:
     notes = ["Called: share of tables whose interval excludes 0."]
     if "wrong_sign" in frame:
         notes[0] += " Wrong: with the wrong sign."
-    shared.tell(
-        {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")},
-        f"bayesbias {own_version()} | coverage | {', '.join(about)}\n\n{title}\n",
-        head,
-        *lines,
-        "\n" + interpretation_text(Interpretation("", _covered(frame), (), tuple(notes))),
-    )
+    answer = {"rows": records(frame), **shared.chosen(given, "seed", "prob", "engine")}
+    lines = [f"\n{title}\n", head, *lines]
+    shared.tell_table(answer, f"coverage | {', '.join(about)}", lines, _covered(frame), notes)
 
 
 def _covered(frame: pd.DataFrame) -> str:

@@ -11,8 +11,7 @@ import bayesbias as bb
 from bayesbias.cli import shared
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.packages import own_version
-from bayesbias.core.sections import Column, Interpretation
+from bayesbias.core.sections import Column
 from bayesbias.scores.score import SCORES
 
 COLUMNS = (
@@ -57,27 +56,26 @@ def score(scores: str | None, **given: Any) -> None:
     if not results:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError(f"expected data for a score, got none ({reasons})")
-    if given["detail"]:
-        about = [SCORES[name] for name in dict.fromkeys(result.name for result in results)]
-        told = [wrapped(f"{row.title}: {row.about} {row.known} {row.source}.") for row in about]
-        lines = ["\n\n".join(map(str, results)), *("\n" + "\n".join(each) for each in told)]
-    else:
-        lines = _screen(results, left_out, table, given)
     answer = {
         "scores": [result.as_dict() for result in results],
         "left_out": {name: str(error) for name, error in left_out.items()},
         "provenance": dict(table.provenance),
     }
-    shared.tell(answer, *lines)
+    if given["detail"]:
+        about = [SCORES[name] for name in dict.fromkeys(result.name for result in results)]
+        told = [wrapped(f"{row.title}: {row.about} {row.known} {row.source}.") for row in about]
+        more = ["\n" + "\n".join(each) for each in told]
+        shared.tell(answer, "\n\n".join(map(str, results)), *more)
+    else:
+        shared.tell_table(answer, *_screen(results, left_out, table, given))
 
 
 def _screen(
     results: list[Any], left_out: dict[str, InputError], table: Any, given: Any
-) -> list[str]:
-    """Return the lines of one table of all scores, and notes."""
+) -> tuple[str, list[str], str, list[str]]:
+    """Return title line, one table of all scores, headline and notes."""
     import pandas as pd
 
-    from bayesbias.output.terminal import interpretation_text
     from bayesbias.studies.common import listing, number_of
 
     rows: list[dict[str, Any]] = []
@@ -95,21 +93,18 @@ def _screen(
     frame = pd.DataFrame(rows)
     seeds = frame["seed"].dropna()
     seed = f" | seed {int(seeds.iloc[0])}" if len(seeds) else ""
-    lines = [f"bayesbias {own_version()} | scores | {table.provenance['name']}{seed}"]
+    lines = []
     if two := next((result for result in results if len(result.classes) == 2), None):
         (x, y), sets = two.classes, two.details.get("attribute_sets", two.classes)
         a, b = (f"attributes of {s}" if s in (x, y) else s for s in sets)
         lines.append(f"X: {x}, Y: {y}, A: {a}, B: {b}")
-    lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"]), ""]
-    tested = frame[frame["p_value"].notna()]
+    lines += ["", *shared.lines_of(frame, COLUMNS, given["prob"])]
+    tested = frame.dropna(subset="p_value")
     low = tested["p_value"] < ALPHA
     said = [
-        f"{verdict}: {', '.join(found)}."
-        for verdict, found in (
-            (f"Significant (p < {ALPHA:g})", tested["score"][low]),
-            ("Inconclusive", tested["score"][~low]),
-        )
-        if len(found)
+        f"{verdict}: {', '.join(tested['score'][own])}."
+        for verdict, own in ((f"Significant (p < {ALPHA:g})", low), ("Inconclusive", ~low))
+        if own.any()
     ]
     missing = list(dict.fromkeys(word for result in results for word in result.dropped))
     more = [f"{number_of(len(missing), 'word')} without a vector: {listing(missing)}."] * bool(
@@ -118,7 +113,7 @@ def _screen(
     more += [f"{', '.join(of)}: {note.rstrip('.')}." for note, of in notes.items()]
     more.append("Scores treat the attributes as fixed. For new words use: bayesbias fit.")
     headline = " ".join(said) or "These scores have no significance test."
-    return [*lines, interpretation_text(Interpretation("scores", headline, (), tuple(more)))]
+    return f"scores | {table.provenance['name']}{seed}", lines, headline, more
 
 
 @click.command(cls=shared.Command)

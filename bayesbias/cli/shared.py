@@ -14,11 +14,12 @@ import click
 import bayesbias as bb
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
+from bayesbias.core.packages import own_version
+from bayesbias.core.sections import Column, Interpretation
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.core.sections import Column
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 WIDEST = 26  # columns of the name of an option
@@ -371,6 +372,16 @@ def lines_of(
     from bayesbias.output.terminal import table_lines
 
     return table_lines(frame, columns, bb.View() if prob is None else bb.View(prob))
+
+
+def tell_table(
+    answer: Mapping[str, Any], about: str, lines: Sequence[str], headline: str, notes: Sequence[str]
+) -> None:
+    """Print an answer as JSON, or as a title line, a table, a headline and notes."""
+    from bayesbias.output.terminal import interpretation_text
+
+    said = interpretation_text(Interpretation("", headline, (), tuple(notes)))
+    tell(answer, f"bayesbias {own_version()} | {about}", *lines, "", said)
 
 
 def tell(answer: Mapping[str, Any], *lines: str) -> None:
