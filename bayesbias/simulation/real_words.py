@@ -194,14 +194,18 @@ class Pool:
     def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw words and attributes of one table: their places in the grid, class by class.
 
-        What is drawn does not depend on the order of words, classes and lists in the pool.
+        What is drawn does not depend on the order of words, classes and lists in the pool. One word
+        alone says nothing of how words vary, so that every class and list has two or more.
         """
 
         def draw(of: np.ndarray, sizes: Any, groups: Sequence[str], names: Sequence[str]) -> Any:
             parts = {}
             for group in np.argsort(groups):
                 members = sorted(np.flatnonzero(of == group).tolist(), key=names.__getitem__)
-                parts[group] = rng.choice(members, int(sizes[group]))
+                chosen = rng.choice(members, int(sizes[group]))
+                while len(set(chosen)) < min(2, len(chosen)):
+                    chosen = rng.choice(members, len(chosen))
+                parts[group] = chosen
             return np.concatenate([parts[group] for group in range(len(groups))])
 
         grid = self.grid

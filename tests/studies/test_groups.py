@@ -177,7 +177,7 @@ def test_sets_without_a_vector():
     )
     table = bb.distance_table(vectors, {**SHORT, "attribute_sets": sets})
     assert any("career" in note for note in table.coverage.notes)
-    with pytest.raises(InputError, match="no attribute"):
+    with pytest.raises(InputError, match="attributes in the vocabulary"):
         bb.distance_table(vectors, {**SHORT, "attribute_sets": {"career": sets["career"]}})
 
 
@@ -325,13 +325,17 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
     assert "3 groups, 11 words x 9 attributes (career 4, family 5)" in text
     said = bb.interpret(fit)
     assert "career rather than family" in said.headline
-    assert any("read each difference by itself" in note for note in said.notes)
+    assert any("not corrected" in note for note in said.notes)
     assert any(line.startswith("women: career minus family") for line in said.details)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "said"),
-    [(-0.2, -0.019, "warm: A than B."), (-0.2, -0.001, "too close"), (-0.1, 0.1, "inconclusive")],
+    [
+        (-0.2, -0.019, "A is closer than B"),
+        (-0.2, -0.001, "raise --draws"),
+        (-0.1, 0.1, "inconclusive"),
+    ],
 )
 def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
     row = {"level": "between", "name": "A - B", "contrast": "warm", "mean": (low + high) / 2}
