@@ -30,7 +30,7 @@ ALPHA = 0.05
 @shared.options("seed", "samples", "prob", *shared.READING, "detail", "as_json")
 def score(scores: str | None, **given: Any) -> None:
     """Compute published scores: WEAT, MAC and others."""
-    from bayesbias.output.terminal import wrapped
+    from bayesbias.output.text import wrapped
 
     asked = None if scores is None else [name.strip().lower() for name in scores.split(",")]
     for name in asked or ():

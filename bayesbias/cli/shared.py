@@ -353,7 +353,7 @@ def stem(path: str) -> str:
 
 def noted(notes: Iterable[str]) -> list[str]:
     """Return the lines of notes."""
-    from bayesbias.output.terminal import wrapped
+    from bayesbias.output.text import wrapped
 
     return [line for note in notes for line in wrapped(note, "Note     ", " " * 9)]
 
@@ -369,7 +369,7 @@ def lines_of(
     frame: pd.DataFrame, columns: Sequence[Column], prob: float | None = None
 ) -> list[str]:
     """Return the lines of a table."""
-    from bayesbias.output.terminal import table_lines
+    from bayesbias.output.text import table_lines
 
     return table_lines(frame, columns, bb.View() if prob is None else bb.View(prob))
 
@@ -378,7 +378,7 @@ def tell_table(
     answer: Mapping[str, Any], about: str, lines: Sequence[str], headline: str, notes: Sequence[str]
 ) -> None:
     """Print an answer as JSON, or as a title line, a table, a headline and notes."""
-    from bayesbias.output.terminal import interpretation_text
+    from bayesbias.output.text import interpretation_text
 
     said = interpretation_text(Interpretation("", headline, (), tuple(notes)))
     tell(answer, f"bayesbias {own_version()} | {about}", *lines, "", said)

@@ -77,7 +77,7 @@ def show(name: str, **given: Any) -> None:
 
 
 def _set_line(name: str, words: Sequence[str], first: str = "") -> str:
-    from bayesbias.output.terminal import wrapped
+    from bayesbias.output.text import wrapped
 
     return "\n".join(wrapped(f"{name} ({len(words)}): {', '.join(words)}", first, f"{first}  "))
 

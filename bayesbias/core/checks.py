@@ -10,6 +10,7 @@ import math
 import numbers
 import os
 import re
+import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -51,6 +52,11 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
 def seed(value: Any, where: object = "seed") -> int:
     """Return a seed: a whole number from 0 and below 2 to the 32."""
     return count(value, where, 0, 2**32 - 1)
+
+
+def seed_or_new(value: Any) -> int:
+    """Return a seed; a new one for None."""
+    return secrets.randbits(32) if value is None else seed(value)
 
 
 def sampling(draws: Any, tune: Any, chains: Any) -> None:

@@ -210,7 +210,7 @@ class Result:
 
     def _shown(self, how: str) -> str | None:
         try:
-            return getattr(importlib.import_module("bayesbias.output.terminal"), how)(self)
+            return getattr(importlib.import_module("bayesbias.output.text"), how)(self)
         except BayesbiasError:  # such as a fit that has no contrasts
             return None
 

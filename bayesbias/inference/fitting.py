@@ -185,7 +185,7 @@ def fit(
     checks.choice(engine, ENGINES, "engine")
     if target_accept is not None:
         checks.probability(target_accept, "target_accept")
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
+    seed = checks.seed_or_new(seed)
     started = time.perf_counter()
     _refuse_no_table(table)
     spec = load_model(model_for(table) if model is None else model)

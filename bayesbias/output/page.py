@@ -12,9 +12,10 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import data_dir, plain, whole_file
@@ -22,7 +23,7 @@ from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Section, printed
 from bayesbias.inference.view import View
 from bayesbias.output.registry import interpretation, study_of
-from bayesbias.output.store import Run, load_run
+from bayesbias.output.store import as_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,6 +111,10 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     >>> text[:15], "religion in minilm-static" in text
     ('<!DOCTYPE html>', True)
     """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from bayesbias.plots.style import figure_style
+
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError(
@@ -118,24 +123,8 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
             found=str(path),
             valid="a name that ends in .html",
         )
-    if isinstance(run, str | os.PathLike):
-        run = load_run(run)
-    command = run.command if isinstance(run, Run) else None
-    result = run.result if isinstance(run, Run) else run
-    view = view or (run.view if isinstance(run, Run) else View())
-    text = page_of(result, view, command)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-    return target
-
-
-def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> str:
-    """Return the text of the page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    from bayesbias.plots.style import figure_style
-
+    run = as_run(run)
+    result, view = run.result, view or run.view
     study = study_of(result)
     with figure_style("report"):
         sections = [
@@ -154,14 +143,14 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html.j2").render(
+    text = environment.get_template("report.html.j2").render(
         said=interpretation(result, view),
         header=study.header(result, view),
         question=study.question,
         first=[shown for section, shown in sections if "terminal" in section.show_on],
         others=[shown for section, shown in sections if "terminal" not in section.show_on],
         fits=[_model(name, fit) for name, fit in study.fits(result).items()],
-        command=None if command is None else shlex.join(["bayesbias", *command]),
+        command=None if run.command is None else shlex.join(["bayesbias", *run.command]),
         made=json.dumps(plain(study.about(result)), indent=1, ensure_ascii=False),
         glossary=(*(study.glossary or DISTANCES), *ESTIMATES),
         css=(folder / "report.css").read_text(encoding="utf-8"),
@@ -169,12 +158,15 @@ def page_of(result: Any, view: View, command: Sequence[str] | None = None) -> st
         script_hash=digest,
         version=own_version(),
     )
+    with whole_file(target) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return target
 
 
 def _shown(section: Section, view: View) -> dict[str, Any]:
     """Return what the template needs of a section."""
-    frame = section.frame
-    columns = [] if frame is None else printed(frame, section.columns, view.prob)
+    frame = pd.DataFrame() if section.frame is None else section.frame
+    columns = printed(frame, section.columns, view.prob)
     cells = [
         [
             {
@@ -182,31 +174,24 @@ def _shown(section: Section, view: View) -> dict[str, Any]:
                 if column.is_number and text != "-"
                 else text,
                 "number": column.is_number,
-                "key": _sort_key(value),
+                "key": "" if pd.isna(value) else str(value),
                 "long": len(text) > LONG,
                 "inner": text.startswith(" "),
             }
             for value, text in zip(frame[column.name], texts, strict=True)
         ]
         for column, _, texts in columns
-        if frame is not None
     ]
     return {
         "name": section.name,
         "title": section.title,
         "text": section.text,
         "note": section.note,
-        "sortable": frame is not None and "is_heading" not in frame,
+        "sortable": "is_heading" not in frame,
         "picture": None if section.figure is None else svg_of(section.draw(), section.name),
         "heads": [{"text": head, "number": column.is_number} for column, head, _ in columns],
         "rows": list(zip(*cells, strict=True)),
     }
-
-
-def _sort_key(value: Any) -> str:
-    import pandas as pd
-
-    return "" if pd.isna(value) else str(value)
 
 
 def svg_of(figure: Figure, name: str) -> str:

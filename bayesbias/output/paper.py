@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from bayesbias.core.sections import printed
 from bayesbias.inference.view import View
 from bayesbias.models.spec import load_model
 from bayesbias.output.registry import study_of
-from bayesbias.output.store import Run, load_run
+from bayesbias.output.store import as_run
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -92,11 +91,9 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     >>> "Normal(1, 0.2)" in text, "seed 1" in text
     (True, True)
     """
-    if isinstance(result, str | os.PathLike):
-        result = load_run(result)
-    if isinstance(result, Run):
-        view, result = view or result.view, result.result
-    view, study = view or View(), study_of(result)
+    run = as_run(result)
+    view, result = view or run.view, run.result
+    study = study_of(result)
     fits = dict(study.fits(result))
     if not fits and study.kind != "sentences":
         raise InputError("expected a result with a fit", where="result")
@@ -259,12 +256,13 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
-        What a study returned.
+    result : result, Run or path
+        What a study or `load_run` returned, or the folder of a run.
     table : str, optional
         Name of the table, as of its CSV file in the folder of a run. By default the first one.
     view : View, optional
-        Probability of the intervals and the regions of practical equivalence.
+        Probability of the intervals and the regions of practical equivalence. By default those of
+        the run.
 
     Returns
     -------
@@ -291,7 +289,8 @@ def latex_table(result: Any, table: str | None = None, *, view: View | None = No
     \bottomrule
     \end{tabular}
     """
-    view = view or View()
+    run = as_run(result)
+    view, result = view or run.view, run.result
     sections = {s.name: s for s in study_of(result).sections(result, view) if s.columns}
     name = next(iter(sections)) if table is None else checks.choice(table, sections, "table")
     section = sections[name]

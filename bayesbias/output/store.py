@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -54,15 +55,24 @@ class Run:
         ``sweep``.
     command : list of str or None
         Arguments of ``bayesbias`` that made it; None for a result saved from Python.
-    path : Path
-        The folder.
+    path : Path or None
+        The folder; None for a result that is in none.
     """
 
     result: Any
     view: View
     kind: str
-    command: list[str] | None
-    path: Path
+    command: list[str] | None = None
+    path: Path | None = None
+
+
+def as_run(given: Any) -> Run:
+    """Return a run: what `load_run` returned, the folder of one, or a result that is in none."""
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return load_run(given)
+    return Run(given, View(), study_of(given).kind)
 
 
 def save_run(
@@ -126,7 +136,10 @@ def save_run(
     >>> again.kind, files[-1].name
     ('association', 'run.json')
     """
-    from bayesbias.output.terminal import to_text
+    import matplotlib.pyplot as plt
+
+    from bayesbias.output.text import to_text
+    from bayesbias.plots import save_figure
 
     view = view or View()
     study = study_of(result)
@@ -144,7 +157,10 @@ def save_run(
             if {"files", "folder"} & set(section.show_on) and section.frame is not None:
                 section.frame.to_csv(new / f"{section.name}.csv", index=False)
             if section.figure is not None:
-                _draw(section, [new / "figures" / f"{section.name}.{ending}" for ending in figures])
+                figure = section.draw()
+                for ending in figures:
+                    save_figure(figure, new / "figures" / f"{section.name}.{ending}")
+                plt.close(figure)
         files = {
             path.relative_to(new).as_posix(): sha256_file(path)
             for path in sorted(new.rglob("*"))
@@ -168,18 +184,6 @@ def save_run(
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return [target / name for name in [*files, MANIFEST]]
-
-
-def _draw(section: Section, paths: Sequence[Path]) -> None:
-    import matplotlib.pyplot as plt
-
-    from bayesbias.plots import save_figure
-
-    figure = section.draw()
-    for path in paths:
-        path.parent.mkdir(exist_ok=True)
-        save_figure(figure, path)
-    plt.close(figure)
 
 
 def check_folder(
@@ -331,8 +335,6 @@ def _manifest(folder: Path) -> Mapping[str, Any]:
 
 
 def _encoded(value: Any, parts: Path, name: str) -> Any:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
     if isinstance(value, BiasFit):
@@ -367,8 +369,6 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
 
 
 def _decoded(value: Any, parts: Path) -> Any:
-    import pandas as pd
-
     from bayesbias.inference.fitting import load_fit
 
     if isinstance(value, list):

@@ -89,25 +89,31 @@ def plot_changes(
     distance = spec.outcome == "distance"
     rows = forests.draw_rows(ax, groups, zero=1.0 if distance else None)
     y = moved["name"].map(rows).astype(float)
-    edge = {"markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 1.3 * size}
     for which, shift in zip(present, forests.lanes(len(present), lane), strict=True):
         mine = moved["connection"] == which
         y[mine] += shift
         own, color = moved[mine], COLOR[which]
         low, high = (own["original"] + own[end] for end in ("hpdi_low", "hpdi_high"))
-        band = {"alpha": 0.35, "lw": 0.8 * size, "zorder": 2, "label": "_interval"}
-        ax.hlines(y[mine], low, high, color=color, **band)
-        ax.plot(own["original"], y[mine], MARKER[which], color=color, label="_original", **edge)
+        ax.hlines(y[mine], low, high, color, lw=0.8 * size, alpha=0.35, zorder=2, label="_interval")
+        ax.plot(
+            own["original"],
+            y[mine],
+            MARKER[which],
+            color=color,
+            markersize=1.3 * size,
+            markeredgecolor="white",
+            markeredgewidth=0.4,
+            label="_original",
+        )
     style.show_x(ax)
     for move in moved.assign(y=y).itertuples():
         color, end = COLOR[move.connection], move.original + move.mean
         _arrow(ax, move.original, end, move.y, color, 0.9, 1.9 * size)
     ax.set_xlabel(forests.DISTANCE)
-    said = f"{as_percent(prob)} HPDI of the change"
     handles = [
         *forests.connection_handles(present, 1.2),
         style.line_handle(INK, "from original to debiased", ">", linewidth=0.9, markersize=4),
-        style.patch_handle(said, facecolor=INK, alpha=0.35),
+        style.patch_handle(f"{as_percent(prob)} HPDI of the change", facecolor=INK, alpha=0.35),
         *([forests.one_handle()] if distance else []),
     ]
     label = forests.estimand_label(spec, "word", "population")
@@ -223,8 +229,8 @@ def plot_controls(
         panel.plot(ends, line, zorder=4, label="_slope", **regression)
         r, text = geometry.least, "r is not known"
         if np.isfinite(r.low):
-            values = (style.number(each, 2) for each in (r.value, r.low, r.high))
-            text = "r = {} ({} to {})".format(*values)
+            value, low, high = (style.number(each, 2) for each in (r.value, r.low, r.high))
+            text = f"r = {value} ({low} to {high})"
         panel.annotate(
             f"{style.plain(name)}: {geometry.left.replace('_', ' ')}\n{text}",
             (0.03, 0.98),
@@ -444,10 +450,19 @@ def _square_scatter(
         for which in reversed(present):
             own, many = table[table["connection"] == which], which in _POINTS
             area, alpha = _POINTS.get(which, (16, 0.85))
-            look = {"s": area, "alpha": alpha, "color": COLOR[which], "marker": MARKER[which]}
-            look |= {"linewidths": 0 if many else 0.4, "edgecolors": "face" if many else "white"}
-            look |= {"zorder": 2 if many else 4, "rasterized": len(table) > 2000}
-            ax.scatter(own["original"], own["debiased"], label=f"_{which}", **look)
+            ax.scatter(
+                own["original"],
+                own["debiased"],
+                area,
+                COLOR[which],
+                marker=MARKER[which],
+                alpha=alpha,
+                linewidths=0 if many else 0.4,
+                edgecolors="face" if many else "white",
+                zorder=2 if many else 4,
+                rasterized=len(table) > 2000,
+                label=f"_{which}",
+            )
         ax.set(xlim=(low - pad, high + pad), ylim=(low - pad, high + pad), box_aspect=1)
         ax.set_anchor("S")  # what room is left stands above, where the title is
     return present
@@ -460,15 +475,9 @@ def _arrow(
     figure = ax.get_figure(root=True)
     low, high = ax.get_xlim()
     points = 0.75 * figure.get_size_inches()[0] * 72 * abs(end - begin) / (high - low)
-    look = {
-        "arrowstyle": "-|>,head_length=0.4" if points > 0.5 * scale else "-",
-        "color": color,
-        "linewidth": width,
-        "mutation_scale": scale,
-        "shrinkA": 0,
-        "shrinkB": 0,
-    }
-    ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops=look)
+    head = "-|>,head_length=0.4" if points > 0.5 * scale else "-"
+    look = {"color": color, "linewidth": width, "mutation_scale": scale, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops={"arrowstyle": head, **look})
 
 
 def _against(comparison: Any, name: str) -> str:

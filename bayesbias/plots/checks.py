@@ -84,12 +84,18 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
         width = bandwidth(observed[mine])
         curves = np.array([density(y, grid, width) for y in (observed[mine], *tables[:, mine])])
         for number, curve in enumerate(curves):
-            parts = {column: name, "table": number, "x": grid, "density": curve}
-            drawn.append(pd.DataFrame(parts))
+            drawn.append(pd.DataFrame({column: name, "table": number, "x": grid, "density": curve}))
         heights = row + _FOOT - 0.84 * curves / curves.max()
         color = COLOR[name] if column == "connection" else COLOR["different"]
-        look = {"color": REPLICATED, "linewidth": 0.5, "alpha": 0.45, "zorder": 2}
-        ax.plot(grid, heights[1:].T, label="_replicated", **look)
+        ax.plot(
+            grid,
+            heights[1:].T,
+            color=REPLICATED,
+            linewidth=0.5,
+            alpha=0.45,
+            zorder=2,
+            label="_replicated",
+        )
         ax.plot(grid, heights[0], color=color, linewidth=2, zorder=3, label="_observed")
         style.write_aside(ax, row, f"{mine.sum():,} pairs")
     label = forests.outcome_label(fit.spec)

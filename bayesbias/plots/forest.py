@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ __all__ = [
 
 HEAD = 0.75  # height of a heading, in rows
 DISTANCE = "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"
+PROBABILITY = partial(format_value, kind="probability")
 POPULATION, LISTED = COLOR["different"], COLOR["associated"]
 # One color and marker for each of several fits or groups.
 LOOKS = (
@@ -158,6 +160,7 @@ def forest(
     entries = [*handle_series(series), *handles]
     if rope is not None:
         entries.append(rope_handle(rope))
+    data = data.drop(columns="key", errors="ignore")
     return style.finish([ax], title, note, entries, data)
 
 
@@ -166,8 +169,9 @@ def handle_series(series: Iterable[Series]) -> list[Any]:
     out = []
     for each in series:
         if each.legend:
-            line = {"linewidth": each.width if "hpdi_low" in each.rows else 0}
-            out.append(style.line_handle(each.color, each.legend, each.marker, **line, **each.look))
+            width = each.width if "hpdi_low" in each.rows else 0
+            look = {"linewidth": width, **each.look}
+            out.append(style.line_handle(each.color, each.legend, each.marker, **look))
     return out
 
 
@@ -229,8 +233,8 @@ def draw_rows(
         text.set_fontweight("bold" if tick in heads else "normal")
     for at, name in heads if inside else ():
         box = {"facecolor": "white", "linewidth": 0, "pad": 1}
-        look: dict[str, Any] = {"x": 0, "shift": 4, "fontweight": "bold", "bbox": box}
-        style.write_aside(ax, at, style.plain(name, 40), size, **look)
+        text = style.plain(name, 40)
+        style.write_aside(ax, at, text, size, x=0, shift=4, fontweight="bold", bbox=box)
     different = len({each.shift for each in series})
     scale = points * (0.3 if different < 3 else 0.5 / different)
     for each in series:
@@ -239,8 +243,16 @@ def draw_rows(
             ends = each.rows[["hpdi_low", "hpdi_high"]].to_numpy(dtype=float).T
             width = min(each.width, max(0.9, 0.4 * scale))
             ax.hlines(y, *ends, color=each.color, linewidth=width, zorder=3, label="_interval")
-        mark = {"markersize": min(each.size, max(2.6, scale)), "zorder": 4, "label": each.label}
-        ax.plot(each.rows["mean"], y, each.marker, color=each.color, **mark, **each.look)
+        ax.plot(
+            each.rows["mean"],
+            y,
+            each.marker,
+            color=each.color,
+            markersize=min(each.size, max(2.6, scale)),
+            zorder=4,
+            label=each.label,
+            **each.look,
+        )
     if rope is not None:
         ax.axvspan(-rope, rope, color=style.ROPE_GRAY, linewidth=0, zorder=0.6, label="_rope")
     if zero is not None:
@@ -259,11 +271,6 @@ def by_key(frame: pd.DataFrame, write: Any, column: str | None = None) -> dict[A
     """Write a column, or the whole row, of each key of a frame."""
     values = frame.itertuples() if column is None else frame[column]
     return dict(zip(frame["key"], map(write, values), strict=True))
-
-
-def p_text(p: float) -> str:
-    """Write a probability with three decimals, and never as certain."""
-    return format_value(p, "probability")
 
 
 def class_of(table: pd.DataFrame) -> dict[str, str]:
@@ -379,7 +386,7 @@ def plot_connections(
         title="Mean distance per connection",
         note=f"{source_of(fit)}; {estimand_label(fit.spec, 'overall', estimand)}",
         xlabel=outcome_label(fit.spec),
-        data=frame.drop(columns="key"),
+        data=frame,
     )
 
 
@@ -487,7 +494,7 @@ def plot_contrasts(
         part = frame[frame["fit" if several else "estimand"] == which]
         look |= {"legend": which if several else estimand_label(spec, level, which)}
         series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
-        texts = by_key(part, p_text, "p_below_zero")
+        texts = by_key(part, PROBABILITY, "p_below_zero")
         columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
     title = f"Contrasts between {'attribute sets' if spec.results.between else 'connections'}"
     distance = spec.outcome == "distance"
@@ -509,7 +516,7 @@ def plot_contrasts(
         title=(with_minus(names[0]) if alone else title) + _LEVELS.get(level, f", per {level}"),
         note=note,
         xlabel=f"difference in {of} (below 0: the first of the two {closer})",
-        data=frame.drop(columns=["key"] if several else ["key", "fit"]),
+        data=frame if several else frame.drop(columns="fit"),
     )
     style.write_aside(ax, None, "P(< 0)", up=4 if several else 14, weight="bold")
     return ax
@@ -568,13 +575,21 @@ def plot_replicates(
         kinds = {"overall": row["contrast"], "attribute_set": f"attributes of {row['name']}"}
         return head, row["key"], with_minus(kinds.get(row["level"], row["name"]))
 
-    look: dict[str, Any] = {"shift": 0.25, "size": 3.2, "hollow": True}
+    each = Series(
+        sets[["key", "mean"]],
+        INK,
+        shift=0.25,
+        size=3.2,
+        hollow=True,
+        label="_sets",
+        legend="each set",
+    )
     return forest(
         ax,
         grouped(map(placed, frame.to_dict("records"))),
         [
             Series(frame, POPULATION, shift=-0.15, label="_pooled", legend="pooled, with interval"),
-            Series(sets[["key", "mean"]], INK, label="_sets", legend="each set", **look),
+            each,
         ],
         tight=0.16,
         rope=rope,
@@ -583,7 +598,7 @@ def plot_replicates(
         note=f"{result.provenance['name']}. Pooled mean and {as_percent(prob)} interval (Rubin's "
         "rules); between: share of the variance between sets",
         xlabel="difference of mean cosine distances (below 0: the first of the two is closer)",
-        data=frame.drop(columns="key"),
+        data=frame,
     )
 
 
@@ -692,11 +707,11 @@ def plot_slopes(result: Any, *, prob: float = PROB, ax: Axes | None = None) -> A
             if len(part)
         ],
         roomy=0.3,
-        beside=[Beside(by_key(frame, p_text, "p_below_zero"), "P(< 0)")],
+        beside=[Beside(by_key(frame, PROBABILITY, "p_below_zero"), "P(< 0)")],
         title="Slopes on covariates",
         note=source,
         xlabel=f"{unit}: change for one standard deviation of the covariate",
-        data=frame.drop(columns="key"),
+        data=frame,
     )
 
 
@@ -869,10 +884,25 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
         _, _, color, marker = sides[key[0]]
         # The same heights each time, so that words of one frequency are seen.
         y = rows[key] + 0.3 * np.sin(2.4 * np.arange(len(values)))
-        look: dict[str, Any] = {"markeredgewidth": 0, "alpha": 0.45, "label": "_words"}
-        ax.plot(values, y, marker, color=color, markersize=3, **look)
-        look = {"markeredgewidth": 2, "color": INK, "label": "_mean"}
-        ax.plot([values.mean()], [rows[key]], "|", markersize=15, **look)
+        ax.plot(
+            values,
+            y,
+            marker,
+            color=color,
+            markersize=3,
+            markeredgewidth=0,
+            alpha=0.45,
+            label="_words",
+        )
+        ax.plot(
+            [values.mean()],
+            [rows[key]],
+            "|",
+            color=INK,
+            markersize=15,
+            markeredgewidth=2,
+            label="_mean",
+        )
     style.show_x(ax)
     ax.set_xlabel("log frequency, in powers of ten")
     handles = [style.line_handle(INK, "mean", "|", linewidth=0, markersize=9)]

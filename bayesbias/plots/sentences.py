@@ -65,9 +65,9 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     ['1.37', '0.86']
     """
     alpha = checks.probability(alpha, "alpha")
-    frame = _named(result)
+    frame = result.named()
     rows = list(dict.fromkeys(zip(frame["title"], frame["context"], strict=True)))
-    models = list(dict.fromkeys(frame["column"]))
+    models = list(dict.fromkeys(frame["encoder"]))
     (ax,) = style.axes_for(ax, style.rows_height(len(rows), 0.24, 0.165))
     ax.set(xlim=(0, len(models)), ylim=(len(rows), 0))
     points = style.points_per(ax, len(rows))
@@ -79,7 +79,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     unit = 0.94 * half / largest
     cells = np.full((len(rows), len(models)), 3)
     for row in frame.itertuples():
-        x, y = models.index(row.column), rows.index((row.title, row.context))
+        x, y = models.index(row.encoder), rows.index((row.title, row.context))
         cells[y, x] = 2 if row.p_holm < alpha else int(row.p_value < alpha)
         ink = "white" if cells[y, x] == 2 else INK
         known = row.effect_size == row.effect_size
@@ -87,14 +87,26 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         middle = {"ha": "center", "va": "center", "fontsize": pt(size), "color": ink}
         ax.text(*at, style.number(row.effect_size, 2) if known else "none", **middle)
         if known:
-            ends = x + half, x + half + unit * row.effect_size
-            look = {"linewidth": 0.22 * points, "zorder": 3, "label": "_effect"}
-            ax.plot(ends, (y + 0.5, y + 0.5), color=ink, **look)
+            ax.plot(
+                (x + half, x + half + unit * row.effect_size),
+                (y + 0.5, y + 0.5),
+                color=ink,
+                linewidth=0.22 * points,
+                zorder=3,
+                label="_effect",
+            )
         if row.level != "word" and row.p_value < alpha <= row.p_words:
             ring = {"xytext": (pt(2 * size), 0), "textcoords": "offset points", "label": "_words"}
             ax.annotate("○", at, **ring, **middle)
-    look = {"edgecolors": "#C9C9C9", "linewidth": 0.5, "zorder": 1}
-    ax.pcolormesh(cells, cmap=ListedColormap(_SHADES), vmin=0, vmax=3, **look)
+    ax.pcolormesh(
+        cells,
+        cmap=ListedColormap(_SHADES),
+        vmin=0,
+        vmax=3,
+        edgecolors="#C9C9C9",
+        linewidth=0.5,
+        zorder=1,
+    )
     zeros = np.arange(len(models)) + half
     ax.vlines(zeros, 0, len(rows), color=FAINT, linewidth=0.6, zorder=2)
     wide = room >= 75  # or ticks would meet
@@ -108,8 +120,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     for i, (title, _) in enumerate(rows):
         if i == 0 or title != rows[i - 1][0]:
             ax.axhline(i, color=FAINT, linewidth=0.9 * (i > 0), zorder=2)
-            aside: dict[str, Any] = {"shift": -5.2 * size, "ha": "right", "x": 0}
-            style.write_aside(ax, i + 0.5, style.plain(title), size, **aside)
+            name = style.plain(title)
+            style.write_aside(ax, i + 0.5, name, size, x=0, shift=-5.2 * size, ha="right")
     label = 7.5 if len(models) <= 6 else 6.5
     letters = max(8, int(room / (0.55 * label)))  # that fit into a column
     labels = [_encoder_label(name, letters) for name in models]
@@ -129,7 +141,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         f"{number_of(len(frame), 'test')} "
         "in the family. One-sided: a negative effect is never significant."
     )
-    data = frame.drop(columns="column")
+    data = frame.drop(columns="encoder")
     return style.finish([ax], "Significance of every test on every encoder", note, handles, data)
 
 
@@ -173,13 +185,13 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['C7: Math/Arts, M/F Terms']
     """
-    frame = _named(result)
+    frame = result.named()
     fitted = frame[frame["contrast"].notna()] if "contrast" in frame else frame[:0]
     if not len(fitted):
         raise InputError("no model was fitted", hint="seat(..., bayes=True)")
-    known = list(dict.fromkeys(fitted["column"]))
+    known = list(dict.fromkeys(fitted["encoder"]))
     encoder = known[0] if encoder is None else checks.choice(encoder, known, "encoder")
-    frame = fitted[fitted["column"] == encoder]
+    frame = fitted[fitted["encoder"] == encoder]
     rows = frame.rename(columns={"contrast": "mean"}).assign(key=frame["title"])
     titles = list(dict.fromkeys(rows["title"]))
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
@@ -192,8 +204,17 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
             label = _PUBLISHED.get(name, label)
         handles.append(style.line_handle(color, label, marker, linewidth=1.8))
         for converged, part in own.groupby(own["converged"].astype(bool)):
-            look: dict[str, Any] = {"size": 5.5, "hollow": not converged, "label": f"_{name}"}
-            series.append(forests.Series(part, color, marker, shift, **look))
+            series.append(
+                forests.Series(
+                    part,
+                    color,
+                    marker,
+                    shift,
+                    size=5.5,
+                    hollow=not converged,
+                    label=f"_{name}",
+                )
+            )
     if not rows["converged"].all():
         handles.append(_hollow("not converged"))
     shares = rows.dropna(subset="share_word").sort_values("share_template", ascending=False)
@@ -222,17 +243,6 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
             ax, None, "share of variance", 7.5, shift=63.0, up=14, ha="right", weight="bold"
         )
     return ax
-
-
-def _named(result: Any) -> pd.DataFrame:
-    """Return tests, titles, contexts and encoders (``column``), in the order of the figure."""
-    named = result.named()
-    frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
-    columns = [
-        f"{model} ({options})" if options else model
-        for model, options in zip(frame["model"], frame["options"], strict=True)
-    ]
-    return frame.assign(column=columns)
 
 
 def _encoder_label(name: str, longest: int) -> str:
@@ -279,8 +289,15 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     pad = 0.04 * float(np.ptp(x))
     line = result.predict(np.linspace(x.min() - pad, x.max() + pad, 61).tolist())
     blue, orange, along = COLOR["different"], COLOR["associated"], line["covariate"]
-    band = {"alpha": 0.22, "linewidth": 0, "label": "_band"}
-    ax.fill_between(along, line["line_low"], line["line_high"], color=blue, **band)
+    ax.fill_between(
+        along,
+        line["line_low"],
+        line["line_high"],
+        color=blue,
+        alpha=0.22,
+        linewidth=0,
+        label="_band",
+    )
     ax.plot(along, line["line"], color=blue, linewidth=1.4, zorder=2, label="_line")
     dashed: dict[str, Any] = {"linewidth": 0.8, "linestyle": (0, (5, 3))}
     ax.plot(along, line[["hpdi_low", "hpdi_high"]], color=blue, zorder=1, label="_new", **dashed)
@@ -290,8 +307,7 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
     for chosen, face, label in ((~off, "white", "_on"), (off, orange, "_off")):
         if chosen.any():
             look |= {"markerfacecolor": face, "zorder": 3, "label": label}
-            error = [(y - low)[chosen], (high - y)[chosen]]
-            ax.errorbar(x[chosen], y[chosen], yerr=error, **look)
+            ax.errorbar(x[chosen], y[chosen], [(y - low)[chosen], (high - y)[chosen]], **look)
     bottom, top = min(low.min(), line["hpdi_low"].min()), max(high.max(), line["hpdi_high"].max())
     room = 0.05 * (top - bottom)
     ax.set(xlim=(x.min() - pad, x.max() + pad), ylim=(bottom - room, top + room))
@@ -305,9 +321,10 @@ def plot_covariate(result: Any, *, ax: Axes | None = None) -> Axes:
         f"deviation."
     )
     share = as_percent(result.prob)
-    hollow = {"linewidth": 0.7, "markerfacecolor": "white"}
     handles = [
-        style.line_handle(orange, f"target, {share} HPDI", "o", **hollow),
+        style.line_handle(
+            orange, f"target, {share} HPDI", "o", linewidth=0.7, markerfacecolor="white"
+        ),
         style.line_handle(orange, "off the line", "o", linewidth=0),
         style.patch_handle(f"line, {share} HPDI", facecolor=blue, alpha=0.35),
         style.line_handle(blue, f"a new target, {share} HPDI", **dashed),
@@ -355,7 +372,6 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
         ("average scores", known.r, known.low, known.high),
         ("true associations", true.mean, true.hpdi_low, true.hpdi_high),
     ]
-    data = pd.DataFrame(rows, columns=["of", "r", "low", "high"])
     frame = pd.DataFrame(rows, columns=["key", "mean", "hpdi_low", "hpdi_high"])
     share = as_percent(result.prob)
     legends = {
@@ -375,7 +391,7 @@ def plot_correlations(result: Any, *, ax: Axes | None = None) -> Axes:
         title="Two correlations",
         note=f"{known.data}, {result.n} targets",
         xlabel=style.plain(f"correlation with {known.covariate}", 60),
-        data=data,
+        data=frame.set_axis(["of", "r", "low", "high"], axis=1),
     )
     left, right = ax.get_xlim()
     ax.set_xlim(max(-1.0, left), min(1.0, right))

@@ -74,8 +74,16 @@ def plot_paper(case: Any, *, ax: Axes | None = None) -> Axes:
         sizes, single = case.effect_sizes[formula], case.single[formula]["bias"]
         ax.hist(sizes, edges, density=True, zorder=2, label=f"_{formula}", **bars)
         label = f"single draw, {formula}"
-        place = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 4}
-        ax.plot([single], [0], "^", label=f"_{label}", **place, **mark)
+        ax.plot(
+            [single],
+            [0],
+            "^",
+            transform=ax.get_xaxis_transform(),
+            clip_on=False,
+            zorder=4,
+            label=f"_{label}",
+            **mark,
+        )
         density = np.histogram(sizes, edges, density=True)[0]
         ends = {"low": edges[:-1], "high": edges[1:], "density": density}
         data.append(pd.DataFrame({"formula": formula, **ends}))

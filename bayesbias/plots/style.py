@@ -110,7 +110,7 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     ...     round(ax.figure.get_size_inches()[0] * 25.4)
     120
     """
-    chosen = style_now()
+    chosen = _NOW.get()
     if style is not None:
         chosen = STYLES[checks.choice(style, list(STYLES), "style")]
     if width is not None:
@@ -124,19 +124,14 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
         _NOW.reset(token)
 
 
-def style_now() -> FigureStyle:
-    """Return the style in force."""
-    return _NOW.get()
-
-
 def pt(points: float) -> float:
     """Scale a length in points from the text of 8 points to that of the style in force."""
-    return points * style_now().text / 8.0
+    return points * _NOW.get().text / 8.0
 
 
 def across() -> float:
     """Return the width of a figure in inches, as if its text had 8 points."""
-    return style_now().width / 25.4 / pt(1.0)
+    return _NOW.get().width / 25.4 / pt(1.0)
 
 
 def settings() -> dict[str, Any]:
@@ -353,7 +348,7 @@ def finish(
     They stand above the Axes of a figure that was made here. On the caller's Axes the title is
     matplotlib's own, so that ``ax.set_title`` replaces it, and the legend stands below.
     """
-    first, titled, alone = axes[0], style_now().titled, len(axes) == 1
+    first, titled, alone = axes[0], _NOW.get().titled, len(axes) == 1
     figure = first.get_figure(root=True)
     ours = isinstance(first, TitledAxes)
     data = data.reset_index(drop=True)

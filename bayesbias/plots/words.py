@@ -91,8 +91,8 @@ def plot_words(
     series = []
     for name, shift in lanes.items():
         mine = means[means["connection"] == name].rename(columns={"protected_word": "key"})
-        look: dict[str, Any] = {"width": 2.0, "size": 4.6, "label": f"_mean {name}"}
-        series.append(forests.Series(mine, COLOR[name], MARKER[name], shift - 0.25 * lane, **look))
+        look = COLOR[name], MARKER[name], shift - 0.25 * lane
+        series.append(forests.Series(mine, *look, width=2.0, size=4.6, label=f"_mean {name}"))
     rows = forests.draw_rows(ax, groups, series, zero=1.0 if distance else None, inside=True)
     points = style.points_per(ax, n) * lane
     size = float(np.clip(0.3 * points, 1.65, 2.4))

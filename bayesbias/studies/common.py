@@ -9,6 +9,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from bayesbias.core.formatting import number_of as number_of
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Result, Section, format_value
@@ -26,8 +28,6 @@ from bayesbias.inference.view import TOO_CLOSE, Verdict
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 # The share from which on a predictive check fails; t noise with 4 degrees of freedom has it.
@@ -62,8 +62,6 @@ class ManyFits(Result):
 
 def stacked(frames: Mapping[str, pd.DataFrame], column: str) -> pd.DataFrame:
     """Return frames one after the other, with their names in a column ahead."""
-    import pandas as pd
-
     return pd.concat(frames, names=[column]).reset_index(column).reset_index(drop=True)
 
 
@@ -72,8 +70,6 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
 
     As columns ``before, before_low, before_high`` and their errors.
     """
-    import pandas as pd
-
     keys = ["level", "name", "contrast", "estimand"]
     for when, own in ends.items():
         known = pd.DataFrame({**own[keys], **beside(own, when)})
@@ -83,8 +79,6 @@ def with_ends(frame: pd.DataFrame, **ends: pd.DataFrame) -> pd.DataFrame:
 
 def heading(label: str) -> pd.DataFrame:
     """Return a row without numbers that heads others in a first table."""
-    import pandas as pd
-
     return pd.DataFrame({"label": [label], "is_heading": [True]})
 
 
@@ -144,10 +138,14 @@ def about_fits(result: ManyFits, coverage: Any, **more: Any) -> dict[str, Any]:
 
 
 def not_converged(
-    subject: str, problems: Sequence[str], notes: Sequence[str] = ()
-) -> Interpretation:
-    """Say that nothing is concluded without convergence, with its first two problems."""
-    shown = [*problems[:2], *([f"{len(problems) - 2} more problems"] if len(problems) > 2 else [])]
+    subject: str, fitted: BiasFit | ManyFits, notes: Sequence[str] = ()
+) -> Interpretation | None:
+    """Conclude nothing without convergence, and name the first two problems; else None."""
+    state = fitted.diagnostics()
+    if state["ok"]:
+        return None
+    problems, more = state["problems"], len(state["problems"]) - 2
+    shown = [*problems[:2], *([f"{more} more problems"] if more > 0 else [])]
     headline = "No conclusion: the sampler has not converged. Raise --tune and --draws."
     return Interpretation(subject, headline, tuple(shown), tuple(notes))
 
@@ -251,19 +249,24 @@ def slope_sections(
     ]
 
 
+def coverage_groups(coverage: Mapping[str, Any] | None) -> list[tuple[str, str, Any]]:
+    """Return side, name and found words of each class, attribute set and kind of controls."""
+    sides = ("protected", "attributes")
+    return [(s, name, of) for s in sides for name, of in (coverage or {}).get(s, {}).items()]
+
+
 def missing_notes(coverage: Mapping[str, Any] | None) -> list[str]:
     """Say which words are missing and how many were built from subwords."""
     notes, composed = [], {}
-    coverage = coverage or {}
-    for side, noun in (("protected", "protected words"), ("attributes", "attributes")):
-        for name, group in coverage.get(side, {}).items():
-            missing, listed = group["missing"], group["listed"]
-            what = f"{name} controls" if name in CONTROLS else f"{noun} of {name}"
-            if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
-                notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
-            if group.get("composed"):
-                composed[name] = len(group["composed"])
+    nouns = {"protected": "protected words", "attributes": "attributes"}
+    for side, name, group in coverage_groups(coverage):
+        missing, listed = group["missing"], group["listed"]
+        what = f"{name} controls" if name in CONTROLS else f"{nouns[side]} of {name}"
+        if missing and not (name in CONTROLS and len(missing) == listed):  # noted already
+            notes.append(f"{len(missing)} of {listed} {what} missing: {listing(missing)}.")
+        if group.get("composed"):
+            composed[name] = len(group["composed"])
     if composed:
         each = ", ".join(f"{n} of {name}" for name, n in composed.items())
         notes.append(f"{number_of(sum(composed.values()), 'word')} built from subwords ({each}).")
-    return [*notes, *(sentence(str(note)) for note in coverage.get("notes", ()))]
+    return [*notes, *(sentence(str(note)) for note in (coverage or {}).get("notes", ()))]

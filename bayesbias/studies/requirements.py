@@ -18,6 +18,7 @@ from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.inference.view import PROB, ROPE
+from bayesbias.studies.common import coverage_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -338,8 +339,7 @@ def _coverage(fit: Any) -> float | None:
     """Return the share of the listed words that the vectors have, or of the answers that are used."""
     if fit.study == "responses":
         return fit.responses.coverage["rows_used"] / fit.responses.coverage["rows_read"]
-    account = fit.provenance.get("coverage") or {}
-    groups = [of for side in ("protected", "attributes") for of in account.get(side, {}).values()]
+    groups = [of for _, _, of in coverage_groups(fit.provenance.get("coverage"))]
     listed = sum(of["listed"] for of in groups)
     return sum(of["found"] for of in groups) / listed if listed else None
 

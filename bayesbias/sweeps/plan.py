@@ -202,11 +202,18 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         raise InputError("nothing to fit", where=where, valid=valid)
     if "controls" in lists and not lists.get("wordlists"):
         raise InputError("controls without a word list to add them to", where=f"{where}, controls")
-    settings = checks.table(raw.get("settings", {}), f"{where}, settings")
-    known = _settings(settings, f"{where}, settings")
-    if known.get("vocab"):
-        known["vocab"] = str(folder / os.path.expanduser(known["vocab"]))
-    return SweepPlan(name, folder, **lists, **known)
+    at = f"{where}, settings"
+    settings = dict(checks.table(raw.get("settings", {}), at))
+    checks.known_keys(settings, ("seed", *_SETTINGS), at)
+    seed = settings.pop("seed", 0)
+    seeds = seed if isinstance(seed, list | tuple) else [seed]
+    seeds = [checks.seed(each, f"{at}, seed") for each in seeds]
+    lists["seeds"] = checks.distinct(seeds, "seed", f"{at}, seed")
+    for key, value in settings.items():
+        _SETTINGS[key](value, f"{at}, {key}")
+    if settings.get("vocab"):
+        settings["vocab"] = str(folder / os.path.expanduser(settings["vocab"]))
+    return SweepPlan(name, folder, **lists, **settings)
 
 
 def _entries(value: Any, names: list[str], folder: Path, where: str) -> tuple[str, ...]:
@@ -234,19 +241,6 @@ _SETTINGS: dict[str, Callable[[Any, str], Any]] = {
     **dict.fromkeys(("allow_pickle", "common_words"), _one_of(True, False)),
 }
 """What each setting must be; beside them is `seed`, one or several."""
-
-
-def _settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the settings of a plan, checked."""
-    checks.known_keys(raw, ("seed", *_SETTINGS), where)
-    out = {key: value for key, value in raw.items() if key != "seed"}
-    for key, value in out.items():
-        _SETTINGS[key](value, f"{where}, {key}")
-    if "seed" in raw:
-        seeds = raw["seed"] if isinstance(raw["seed"], list | tuple) else [raw["seed"]]
-        at = f"{where}, seed"
-        out["seeds"] = checks.distinct([checks.seed(each, at) for each in seeds], "seed", at)
-    return out
 
 
 @dataclass(frozen=True)

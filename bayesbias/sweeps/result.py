@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks, sections
 from bayesbias.core.files import whole_file
@@ -15,9 +18,6 @@ from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.estimates import COLUMNS, beside, labelled_draws
 from bayesbias.sweeps.plan import LABELS, SweepCell
 from bayesbias.wordlists.wordlist import CONTROLS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SweepResult"]
 
@@ -213,8 +213,6 @@ class SweepResult(sections.Result):
         ...     len(bb.run_sweep(plan, folder, workers=1, progress=False).differences())
         0
         """
-        import pandas as pd
-
         found = pd.DataFrame(columns=["contrast"]) if self.apart is None else self.apart
         if contrast is None:
             contrast = _usual(found["contrast"].unique().tolist())
@@ -235,8 +233,6 @@ class _Cell:
     file: Path
 
     def draws_of(self, *_: Any, **__: Any) -> Any:
-        import numpy as np
-
         with np.load(self.file, allow_pickle=False) as kept:
             draws, terms = kept[self.rows["quantity"].iloc[0]].astype(float), kept["terms"]
         return labelled_draws(draws, {"contrast": terms.tolist()})
@@ -247,8 +243,6 @@ class _Cell:
 
 def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
     """Return the differences of all contrasts from a sweep's table and draws."""
-    import pandas as pd
-
     same, rows = ["wordlist", "controls", "model", "seed"], []
     frame = frame[frame["quantity"].isin(["contrast", "standardized"])]
     overall = (frame["level"] == "overall") & (frame["estimand"] == "population")
@@ -265,11 +259,11 @@ def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
             pair = [
                 _Cell(both[both["cell"] == key], folder / f"{key}.npz") for key in (cell, first)
             ]
-            if all(each.file.is_file() for each in pair) and both["cell"].nunique() == 2:
+            if all(each.file.is_file() and len(each.rows) for each in pair):
                 one, other = (each.rows.iloc[0] for each in pair)
-                asked: Any = {"prob": float(one["prob"]), "rope": float(one["rope"])}
-                labels = one[["vectors", *same, "unit"]].to_dict() | {"minus": other["vectors"]}
-                rows.append(difference(*pair, **asked).table.assign(**labels))
+                found = difference(*pair, prob=float(one["prob"]), rope=float(one["rope"])).table
+                labels = one[["vectors", *same, "unit"]].to_dict()
+                rows.append(found.assign(**labels, minus=other["vectors"]))
     columns = ["vectors", "minus", *same, "contrast", "unit"]
     whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
     return whole[[*columns, *(name for name in COLUMNS if name in whole)]]
@@ -277,8 +271,6 @@ def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows as the table of a sweep."""
-    import pandas as pd
-
     columns = {
         name: pd.array([row.get(name) for row in rows], dtype=kind)
         for name, kind in COLUMN_TYPES.items()
@@ -315,16 +307,14 @@ def _facts(record: Mapping[str, Any]) -> dict[str, Any]:
     Of words, those that a result rests on: no controls.
     """
     coverage, state = record["provenance"]["coverage"], record["diagnostics"]
-    left_out = [name for name, group in coverage["protected"].items() if group.get("left_out")]
     protected = coverage["protected"]
+    left_out = [name for name, of in protected.items() if of.get("left_out")]
     stereotypes = {name: of for name, of in coverage["attributes"].items() if name not in CONTROLS}
     return {
         "n_pairs": record["n_pairs"],
         "missing_words": len(coverage["missing"]),
         "protected_listed": sum(of["listed"] for of in protected.values()),
-        "protected_found": sum(
-            of["found"] for name, of in protected.items() if name not in left_out
-        ),
+        "protected_found": sum(of["found"] for of in protected.values() if not of.get("left_out")),
         "stereotypes_listed": sum(of["listed"] for of in stereotypes.values()),
         "stereotypes_found": sum(of["found"] for of in stereotypes.values()),
         "classes_left_out": ", ".join(left_out) or None,

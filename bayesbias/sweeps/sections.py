@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+import bayesbias as bb
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimates import CONTRAST_COLUMNS
@@ -12,8 +15,6 @@ from bayesbias.studies.common import listing, number_of, text
 from bayesbias.sweeps.plan import LABELS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.sweeps.result import SweepResult
 
 
@@ -36,12 +37,9 @@ def compared(result: SweepResult) -> pd.DataFrame:
 
 def sections(result: SweepResult, view: View) -> list[Section]:
     """Return all tables and figures of a sweep, in the order in which they are read."""
-    import bayesbias as bb
-
     labels = tuple(text(name) for name in LABELS)
-    has_contrast = bool((result.frame["quantity"] == "contrast").any())
     out = []
-    if has_contrast:
+    if (result.frame["quantity"] == "contrast").any():
         contrast, prob = result.compared()[["contrast", "prob"]].iloc[0]
         hpdi = f"{prob:.0%} HPDI"
         out.append(
@@ -55,7 +53,7 @@ def sections(result: SweepResult, view: View) -> list[Section]:
                     Column("standardized", "in SDs", "signed", 2),
                     Column("standardized_low", hpdi, "interval", 2, "standardized_high"),
                     Column("p_in_rope", "P(ROPE)", "probability"),
-                    Column("distance", "distance", "signed", 3),
+                    Column("distance", "distance", "signed"),
                 ),
                 figure=lambda: bb.plots.plot_sweep(result),
                 show_on=("terminal", "page", "files"),
@@ -117,6 +115,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     counts = known["verdict"].value_counts(sort=False)
     said = "; ".join(f"{count} {verdict}" for verdict, count in counts.items())
     headline = f"{frame['contrast'].iloc[0]} in {number_of(len(frame), 'cell')}: {said}."
+    if known.empty:
+        headline = "No conclusion: no cell has converged."
     if known["unit"].nunique() > 1:
         units = ", ".join(known["unit"].unique())
         warnings.append(f"Cells have several units ({units}): compare those of one unit only.")
@@ -124,8 +124,8 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     if len(known) > 2:
         chance = len(known) * (1 - known["prob"].iloc[0])
         notes.append(
-            f"If all differences were 0, about {chance:.1f} of {number_of(len(known), 'interval')} "
-            f"would exclude 0 by chance."
+            f"If all differences were 0, about {chance:.1f} of "
+            f"{number_of(len(known), 'interval')} would exclude 0 by chance."
         )
     if lacking := len(cells) - len(result.failures) - frame["cell"].nunique():
         notes.append(f"{number_of(lacking, 'cell')} without this contrast.")
@@ -140,30 +140,23 @@ def interpret_sweep(result: SweepResult, view: View) -> Interpretation:
     )
 
 
-def _names(cells: pd.DataFrame) -> pd.Series:
-    """Name each cell by the labels that tell it from the others."""
-    told = [name for name in LABELS if cells[name].nunique(dropna=False) > 1]
-    return cells[told].apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
-
-
 def _classes_differ(result: SweepResult, known: pd.DataFrame) -> list[str]:
     """Name the cells whose classes clearly point different ways, which their mean hides."""
     if "class" not in set(result.frame["level"].dropna()) or known.empty:
         return []
+    told = [name for name in LABELS if known[name].nunique(dropna=False) > 1]
+    labels = known.set_index("cell")[told]
+    names = labels.apply(lambda row: ", ".join(map(str, row.dropna())), axis=1)
     classes = result.compared(known["contrast"].iloc[0], level="class")
-    names = _names(known.set_index("cell"))
     classes = classes[classes["cell"].isin(known["cell"])]
     classes = classes.astype({name: float for name in classes if "distance_" in name})
     said = []
     for cell, rows in classes.groupby("cell", sort=False):
-        nearer, farther = map(", ".join, sides(rows, "distance_low", "distance_high"))
-        if nearer and farther:
-            said.append(f"{names[cell]} (nearer for {nearer}, farther for {farther})")
-    return (
-        [f"Classes differ in direction in {number_of(len(said), 'cell')}: {listing(said)}."]
-        if said
-        else []
-    )
+        closer, farther = map(", ".join, sides(rows, "distance_low", "distance_high"))
+        if closer and farther:
+            said.append(f"{names[cell]} (closer for {closer}, farther for {farther})")
+    text = f"Classes differ in direction in {number_of(len(said), 'cell')}: {listing(said)}."
+    return [text] if said else []
 
 
 def about(result: SweepResult) -> dict[str, Any]:

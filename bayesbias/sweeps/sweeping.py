@@ -229,8 +229,8 @@ def _tasks(
             _write_json(out / "cells" / f"{cell.key}.json", {**about, **result})
             tick(1)
 
-        arguments = (table, cell.spec.text, settings)
-        return Task(fit_cell, arguments, then, lambda error: fail([cell], error))
+        arguments = (fit_cell, table, cell.spec.text, settings)
+        return Task(or_message, arguments, then, lambda error: fail([cell], error))
 
     for group in groups:
         # Where words must be common, vectors whose cells are finished are read too.
@@ -246,32 +246,22 @@ def make_tables(
     location: str, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
 ) -> list[PairTable | str]:
     """Make the table of distances, or one of each word list; a text where that fails."""
+    known = dict(options)
+    repeats, known["on_bad_lines"] = known.pop("repeats"), known.pop("bad_lines")
 
     def load(words: Sequence[str]) -> Any:
-        return load_embedding(
-            location,
-            words=words,
-            vocab=options["vocab"],
-            key=options["key"],
-            on_bad_lines=options["bad_lines"],
-            allow_pickle=options["allow_pickle"],
-            progress=False,
-        )
+        return load_embedding(location, words=words, progress=False, **known)
 
     if wordlists is None:
-        return [or_message(load_distances, location, repeats=options["repeats"])]
+        return [or_message(load_distances, location, repeats=repeats)]
     every = or_message(load, list(dict.fromkeys(w for words in wordlists for w in words.words)))
     if isinstance(every, str):  # one list may ask for a word whose vector is broken
         return [or_message(lambda of: distance_table(load(of.words), of), of) for of in wordlists]
     return [or_message(distance_table, every, words) for words in wordlists]
 
 
-def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any] | str:
-    """Fit one cell and return all that is kept of it, or a message."""
-    return or_message(_fit_and_describe, table, model, settings)
-
-
-def _fit_and_describe(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit one cell and return all that is kept of it."""
     spec = parse_model(model.encode("utf-8"), settings["model"])
     sampling = {name: settings[name] for name in ("draws", "tune", "chains", "seed")}
     # One core: there are as many workers as cores already.

@@ -187,7 +187,7 @@ def sentence_table(
     (20448, ['protected_word', 'protected_class', 'protected_template'])
     """
     checks.choice(duplicates, ("drop", "keep"), "duplicates")
-    test = test if isinstance(test, SentenceTest) else sentence_test(test)
+    test = sentence_test(test)
     encoder = load_encoder(encoder)
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress))
     table = pairs_of_test(encoded, encoder, duplicates)

@@ -269,7 +269,7 @@ def list_tests() -> list[str]:
 
 
 def sentence_test(
-    source: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    source: str | os.PathLike[str] | Mapping[str, Any] | WordList | SentenceTest,
     *,
     level: str | None = None,
     kinds: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -280,10 +280,10 @@ def sentence_test(
 
     Parameters
     ----------
-    source : str, path, mapping or WordList
+    source : str, path, mapping, WordList or SentenceTest
         The name of a published test (:func:`list_tests`) or of its word list, a word list with two
         classes (as for `load_wordlist`), or the path of a test for :func:`read_test`
-        (``.json``, ``.jsonl``).
+        (``.json``, ``.jsonl``). A test is returned as it is.
     level : {"word", "sentence", "unbleached"}, optional
         The words themselves, the bleached sentences of their kinds, or one sentence for each
         word. By default what the name of a published test says, else ``"word"``.
@@ -337,6 +337,8 @@ def sentence_test(
     >>> test.sentences("targ1")[-2:]
     ['The midwives are there.', 'Midwives are people.']
     """
+    if isinstance(source, SentenceTest):
+        return source
     checks.choice(level or "word", LEVELS, "level")
     if isinstance(source, os.PathLike):
         source = os.fspath(source)

@@ -28,7 +28,7 @@ PAGES = {
 RESULTS = (
     "tables.pair_table.Coverage",
     "classifiers.predictions.Predictions",
-    "debiasing.subspace.Debiased",
+    "debiasing.methods.Debiased",
     "inference.difference.Difference",
     "scores.score.Score",
     "studies.corpora.comparing.CorpusComparison",

@@ -70,11 +70,11 @@ def test_chosen_contrasts_and_wrong_ones() -> None:
     assert len(heads) == 4
     for settings, said in (
         ({"contrasts": ["associated - humen"]}, "Did you mean 'associated - human'"),
-        ({"level": "words"}, "overall, class, word"),
+        ({"level": "words"}, "overall, class or word"),
     ):
         with pytest.raises(InputError, match=said):
             bb.plot_contrasts(fit, **settings)
-    with pytest.raises(InputError, match="what bayesbias"):
+    with pytest.raises(InputError, match="expected a fit"):
         bb.plot_contrasts("weat7")  # type: ignore[arg-type]
 
 
@@ -99,7 +99,7 @@ def test_contrasts_of_several_fits_stand_side_by_side() -> None:
     assert len(set(named[:3])) == 3
     assert ax.data["fit"].nunique() == 3
     sentiment = DATA["plot_professions"][1]()
-    for wrong, said in (([fit, "weat7"], "what bayesbias"), ([], "what bayesbias")):
+    for wrong, said in (([fit, "weat7"], "expected a fit"), ([], "expected a fit")):
         with pytest.raises(InputError, match=said):
             bb.plot_contrasts(wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError):

@@ -12,12 +12,12 @@ difference of classes and lists would pay for it.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
@@ -31,9 +31,6 @@ from bayesbias.inference.view import PROB
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.variants import with_slopes
 from bayesbias.tables.counts import load_counts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["Frequency", "frequency_of", "with_frequency"]
 
@@ -110,8 +107,6 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
-    import pandas as pd
-
     kept = fit.provenance.get("frequency")
     if kept is None:
         return None
@@ -177,8 +172,6 @@ def with_frequency(
     >>> found.model, found.missing
     ('default + protected_log_frequency + attribute_log_frequency', ())
     """
-    import pandas as pd
-
     frame = fit.table
     if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(frame):
         problem = f"expected a fit of distances, got one of {fit.spec.outcome}"
@@ -209,18 +202,17 @@ def with_frequency(
     without = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, [side for side in SIDES if column_of(side) in slopes], [*rows])
     adjusted = fit_model(rows.assign(**slopes), spec, **again)
-    found = Frequency(
-        source=known.origin,
-        sha256=known.sha256,
-        words=pd.concat(words, ignore_index=True),
-        missing=known.missing,
-        contrasts=_side_by_side(without, adjusted, prob),
-        model=spec.name,
-        prob=float(prob),
-        problems=tuple(dict.fromkeys(p for of in (without, adjusted) for p in of.diagnostics()["problems"])),
-    )  # fmt: skip
-    kept = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-    kept |= {name: records(kept[name]) for name in ("words", "contrasts")}
+    problems = [text for of in (without, adjusted) for text in of.diagnostics()["problems"]]
+    kept = {
+        "source": known.origin,
+        "sha256": known.sha256,
+        "words": records(pd.concat(words, ignore_index=True)),
+        "missing": known.missing,
+        "contrasts": records(_side_by_side(without, adjusted, prob)),
+        "model": spec.name,
+        "prob": float(prob),
+        "problems": list(dict.fromkeys(problems)),
+    }
     return replace(fit, provenance={**fit.provenance, "frequency": plain(kept)})
 
 
@@ -253,14 +245,10 @@ def frequency_model(
 
 def _side_by_side(without: BiasFit, adjusted: BiasFit, prob: float) -> pd.DataFrame:
     """Return the contrasts of both models, row by row."""
-    import pandas as pd
-
     at = dict.fromkeys(set(adjusted.spec.covariates()) & set(map(column_of, SIDES)), 0.0)
     known = without.spec.results.levels
-    levels = [
-        "overall",
-        *(x for x in ("class", "attribute_set") if x in known and known[x].population),
-    ]
+    groups = (x for x in ("class", "attribute_set") if x in known and known[x].population)
+    levels = ["overall", *groups]
     parts = []
     for name, make in (
         ("without", lambda level: without.contrasts(prob, estimand="population", level=level)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core.sections import Interpretation
 from bayesbias.inference.estimands import (
@@ -18,6 +19,7 @@ from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import Verdict, View, sides
 from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.common import (
+    coverage_groups,
     in_words,
     interval,
     listing,
@@ -29,8 +31,6 @@ from bayesbias.studies.common import (
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, SHARED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 NAMES = {
@@ -39,13 +39,10 @@ NAMES = {
     "human": "human controls",
     "neutral": "neutral controls",
 }
-VARIANCE_RATIO = (
-    1.3  # of residuals of class by attribute: from here on intervals of classes are too narrow
-)
-PRIOR_MEAN, PRIOR_SD = (
-    0.5,
-    0.3,
-)  # changes with priors of twice the weight; a result of priors alone has 0.35 for the SD
+# Of residuals of class by attribute: from here on intervals of classes are too narrow.
+VARIANCE_RATIO = 1.3
+# Changes with priors of twice the weight; a result of priors alone has 0.35 for the SD.
+PRIOR_MEAN, PRIOR_SD = 0.5, 0.3
 # Of unrelated words, from which on cosines say little (Ethayarajh 2019); and of words that may be
 # related.
 MEAN_COSINE, MEAN_COSINE_RELATED = 0.3, 0.5
@@ -69,10 +66,9 @@ def has_contrasts(fit: BiasFit) -> bool:
 def interpret_fit(fit: BiasFit, view: View) -> Interpretation:
     """Say what a fit shows; nothing is concluded from one that has not converged."""
     notes = missing_notes(fit.provenance.get("coverage"))
-    state = fit.diagnostics()
     subject = subject_of(fit)
-    if not state["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    if unsure := not_converged(subject, fit, notes):
+        return unsure
     if not has_contrasts(fit):
         headline = "One kind of attributes only: there are means, but no differences."
         return Interpretation(subject, headline, (), tuple(notes))
@@ -124,7 +120,9 @@ def _headline(fit: BiasFit, view: View) -> str:
 
 def _warnings(fit: BiasFit, view: View) -> list[str]:
     """Return what may make the result wrong, each with what to do about it."""
-    out, sets = data_warnings(fit), _own_sets(fit, view)
+    out = data_warnings(fit)
+    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples(index=False)}
+    sets = {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
     out += [
         f"class {row.name}: its attributes may be just as close to words of other classes. "
         f'Report the row "attributes of {sets[row.name].name}" too.'
@@ -166,8 +164,8 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
         row = frequency.contrasts.loc[moved.idxmax()]
         of = "" if row["level"] == "overall" else f" of {row['name']}"
         out.append(
-            f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} to "
-            f"{row['with_mean']:+.3f}: report both, or match controls by frequency (--controls "
+            f"At equal word frequency {row['contrast']}{of} moves from {row['without_mean']:+.3f} "
+            f"to {row['with_mean']:+.3f}: report both, or match controls by frequency (--controls "
             "matched)."
         )
     if missing := frequency.missing:
@@ -178,11 +176,9 @@ def frequency_warnings(fit: BiasFit, view: View) -> list[str]:
 def data_warnings(fit: BiasFit) -> list[str]:
     """Return what may be wrong with the words and vectors of a table."""
     out = []
-    coverage = fit.provenance.get("coverage") or {}
     thin = [
         name
-        for side in ("protected", "attributes")
-        for name, group in coverage.get(side, {}).items()
+        for _, name, group in coverage_groups(fit.provenance.get("coverage"))
         if 2 * len(group["missing"]) > group["listed"]
     ]
     for control, of, what in (
@@ -281,12 +277,6 @@ def own_names(fit: BiasFit) -> dict[tuple[str, str], str]:
     }
 
 
-def _own_sets(fit: BiasFit, view: View) -> dict[str, Any]:
-    """Return the row of its attribute set for each class that has one set of its own."""
-    rows = {row.name: row for row in rows_of(fit, view, "attribute_set").itertuples(index=False)}
-    return {name: rows[listed] for name, listed in _owned(fit).items() if listed in rows}
-
-
 def _variance_ratio(fit: BiasFit) -> float | None:
     """Return the residual variance between class by attribute over that within.
 
@@ -351,8 +341,8 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         near, far = (f"{len(names)} ({listing(names)})" if names else "0" for names in sides(words))
         chance = len(words) * (1 - view.prob) / 2
         out.append(
-            f"{number_of(len(words), 'word')}: the interval lies below 0 for {near} and above 0 for "
-            f"{far}. If no word differed, about {chance:.1f} on each side would be expected by "
+            f"{number_of(len(words), 'word')}: the interval lies below 0 for {near} and above 0 "
+            f"for {far}. If no word differed, about {chance:.1f} on each side would be expected by "
             f"chance."
         )
     return out

@@ -7,13 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
+import bayesbias as bb
 from bayesbias.core.sections import Column, Section, Study
 from bayesbias.inference.cross_validation import answers_by_model
 from bayesbias.inference.estimands import has_new_words, words_scatter
 from bayesbias.inference.estimates import CONVERGENCE_COLUMNS
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import View
-from bayesbias.studies.association.frequency import Frequency, frequency_of
+from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (
     has_contrasts,
     interpret_fit,
@@ -28,6 +31,8 @@ from bayesbias.studies.common import (
     MEAN_COLUMNS,
     about_fit,
     convergence,
+    coverage_groups,
+    heading,
     slope_sections,
     text,
     texts,
@@ -36,8 +41,6 @@ from bayesbias.studies.common import (
 from bayesbias.wordlists.wordlist import SHARED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 MOST_ROWS = 8  # classes and attribute sets in the first table
@@ -80,7 +83,6 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         ``label``, then the columns of `BiasFit.contrasts`, and ``d``, the mean in SDs of
         single pairs. ``is_heading`` marks a row without numbers.
     """
-    import pandas as pd
 
     def block(level: str, estimand: str = "population") -> pd.DataFrame:
         rows = rows_of(fit, view, level, estimand)
@@ -102,7 +104,7 @@ def main_table(fit: BiasFit, view: View) -> pd.DataFrame:
         listed = block("overall", "listed_words")
         groups.append(listed.assign(label="  listed words only"))
     if groups:
-        parts += [pd.DataFrame({"label": [f"{first}, by"], "is_heading": [True]}), *groups]
+        parts += [heading(f"{first}, by"), *groups]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -126,8 +128,6 @@ def with_d(fit: BiasFit, frame: pd.DataFrame, shown: pd.Series) -> pd.DataFrame:
 
 def sections(fit: BiasFit, view: View) -> list[Section]:
     """Return all tables and figures of a fit, in the order in which they are read."""
-    import bayesbias as bb
-
     prob = view.prob
     out = []
     if has_contrasts(fit):
@@ -163,14 +163,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         )
     )
     if has_contrasts(fit) and has_variance(fit.spec):
-        out.append(
-            Section(
-                "standardized",
-                "The same differences in standard deviations of single pairs",
-                lambda: fit.standardized(prob, view.standard_rope),
-                (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
-            )
-        )
+        out.append(standardized_section(fit, view))
     if has_new_words(fit.spec):
         out.append(
             Section(
@@ -185,13 +178,7 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
                 ),
             )
         )
-    if fit.spec.covariates():
-        out += slope_sections(
-            partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
-        )
-    frequency = frequency_of(fit)
-    if frequency is not None:
-        out += frequency_sections(fit, frequency, view)
+    out += covariate_sections(fit, view)
     if "word" in fit.spec.results.levels and "protected_word" in fit.table:
         out.append(
             Section(
@@ -207,8 +194,6 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
 
 def closing_sections(fit: BiasFit, view: View) -> list[Section]:
     """Return what is shown last of any fit: checks, priors, parameters, words found, and pairs."""
-    import bayesbias as bb
-
     priors = []
     if fit.spec.results.group == "connection":
         priors.append(
@@ -252,9 +237,7 @@ def models_section(fit: BiasFit, view: View) -> Section:
         "The first difference under other models",
         lambda: answers_by_model(fit, prob=view.prob),
         (
-            text("model"),
-            text("name"),
-            text("words"),
+            *texts("model", "name", "words"),
             replace(MEAN, digits=3),
             replace(HPDI, digits=3),
             Column("elpd_diff", "elpd diff", "signed", digits=1),
@@ -268,20 +251,39 @@ def models_section(fit: BiasFit, view: View) -> Section:
     )
 
 
-def frequency_sections(fit: BiasFit, frequency: Frequency, view: View) -> list[Section]:
-    """Return differences at equal word frequency, and frequencies of classes and sets."""
-    import bayesbias as bb
+def standardized_section(fit: BiasFit, view: View) -> Section:
+    """Return the section of differences in standard deviations of single pairs."""
+    return Section(
+        "standardized",
+        "The same differences in standard deviations of single pairs",
+        lambda: fit.standardized(view.prob, view.standard_rope),
+        (*texts("level", "name", "contrast", "estimand"), *CONTRAST_COLUMNS),
+    )
+
+
+def covariate_sections(fit: BiasFit, view: View) -> list[Section]:
+    """Return slopes on covariates, and what frequency does, where the fit has them.
+
+    Of frequency: differences at equal frequency, and frequencies of classes and sets.
+    """
+    out = []
+    if fit.spec.covariates():
+        figure = partial(bb.plots.plot_slopes, fit, prob=view.prob)
+        out += slope_sections(partial(fit.slopes, view.prob), (), figure)
+    if (frequency := frequency_of(fit)) is None:
+        return out
 
     def first() -> pd.DataFrame:
         frame = frequency.contrasts
         return frame[frame["contrast"] == frame["contrast"].iloc[0]]
 
     def interval(name: str) -> tuple[Column, Column]:
-        ends = Column(f"{name}_low", "{prob} HPDI", "interval", digits=3, upper=f"{name}_high")
-        return Column(f"{name}_mean", name, "signed", digits=3), ends
+        ends = replace(HPDI, name=f"{name}_low", upper=f"{name}_high")
+        return Column(f"{name}_mean", name, "signed"), ends
 
     columns = (*texts("level", "name", "contrast"), *interval("without"), *interval("with"))
     return [
+        *out,
         Section(
             "frequency_first",
             f"The first difference without and with slopes on log frequency ({frequency.source})",
@@ -318,21 +320,12 @@ def coverage_frame(fit: BiasFit) -> pd.DataFrame | None:
 
     None for a table without an account of them.
     """
-    import pandas as pd
-
-    coverage = fit.provenance.get("coverage") or {}
     rows = [
-        {
-            "side": side,
-            "group": name,
-            "listed": group["listed"],
-            "found": group["found"],
-            "missing": ", ".join(group["missing"]),
-        }
-        for side in ("protected", "attributes")
-        for name, group in coverage.get(side, {}).items()
+        (side, name, group["listed"], group["found"], ", ".join(group["missing"]))
+        for side, name, group in coverage_groups(fit.provenance.get("coverage"))
     ]
-    return pd.DataFrame(rows) if rows else None
+    names = [column.name for column in COVERAGE_COLUMNS]
+    return pd.DataFrame(rows, columns=names) if rows else None
 
 
 STUDY = Study(

@@ -306,8 +306,7 @@ def fit_each(
     joined: JoinedTables, spec: ModelSpec, settings: dict[str, Any], tick: Any
 ) -> dict[str, BiasFit]:
     """Fit each table, on the pairs that all have, with one seed."""
-    if settings.get("seed") is None:
-        settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
+    settings["seed"] = checks.seed_or_new(settings.get("seed"))
     fits = {}
     for name in joined.tables:
         fits[name] = fit(joined.table(name), spec, **settings)

@@ -163,9 +163,8 @@ def interpret_corpora(result: CorpusComparison, view: View) -> Interpretation:
     subject = f"{result.provenance['name']} in {', '.join(result.corpora)}"
     coverage = result.provenance["coverage"]
     notes = missing_notes({"notes": coverage["notes"]})
-    state = result.diagnostics()
-    if not state["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    if unsure := not_converged(subject, result, notes):
+        return unsure
     notes.append(
         "The intervals are for other words in these vectors. Other documents may give another "
         "change: train on resampled documents too."

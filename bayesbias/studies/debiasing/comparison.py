@@ -110,14 +110,14 @@ class Method:
         levels = self.levels(estimand, level)
         posterior = self.after.sampled["posterior"]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
+        names = [name for name in ("overall", *levels) if level in (None, name)]
         drawn: dict[tuple[str, ...], np.ndarray] = {}
-        for own in ("overall", *levels):
-            if self.change is None:
-                break
-            means = self.change.draws_of("means", level=own, estimand=estimand)
-            keys = rows.keys_of_rows(means, "level", "name", "connection")
-            drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
-        found = [key for key in pairs_by_level(self.pairs, levels) if level in (None, key[0])]
+        if self.change is not None:
+            for own in names:
+                means = self.change.draws_of("means", level=own, estimand=estimand)
+                keys = rows.keys_of_rows(means, "level", "name", "connection")
+                drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
+        found = [key for key in pairs_by_level(self.pairs, levels) if key[0] in names]
         columns = [drawn[k] if k in drawn else np.full(shape, self.exact[k[2]]) for k in found]
         values = np.stack(columns, axis=-1)
         draws = rows.keyed_draws(values, found, "connection", estimand)
@@ -227,15 +227,16 @@ class Comparison(ManyFits):
         FitError
             If the tables have no two connections that are contrasted with each other.
         """
-        frame = _described(self._contrasts_draws(estimand, method, level), prob, rope)
         keys = ["level", "name", "contrast", "estimand"]
         before = self.original.contrasts(prob, rope, estimand, level)
         parts = []
-        for name, own in frame.groupby("method", sort=False):
-            item = self.methods[str(name)]
+        for name in self.chosen_methods(method):
+            item = self.methods[name]
             if item.change and not item.exact:  # as mixtures, with less Monte Carlo error
-                mixed = item.change.contrasts(prob, rope, estimand, level)
-                own = own[["method", *keys]].merge(mixed, on=keys)
+                own = item.change.contrasts(prob, rope, estimand, level)
+                own.insert(0, "method", name)
+            else:
+                own = _described(self._contrasts_draws(estimand, name, level), prob, rope)
             after = item.after.contrasts(prob, rope, estimand, level)
             said = after[[*keys, "verdict"]].rename(columns={"verdict": "verdict_after"})
             own = with_ends(own, before=before, after=after)
@@ -350,11 +351,6 @@ class Comparison(ManyFits):
         if not fits:
             raise FitError("every change is known exactly, so that there are no slopes")
         return stacked({name: each.slopes(prob) for name, each in fits.items()}, "method")
-
-    @property
-    def has_slopes(self) -> bool:
-        """Whether the model of the changes has slopes on covariates about words."""
-        return any(item.change and item.change.spec.covariates() for item in self.methods.values())
 
     @property
     def has_gap(self) -> bool:
@@ -472,8 +468,13 @@ def compare(
     ('equalized', 'controls_moved')
     """
     checks.choice(kind, ("debiasing", "corpora"), "kind")
-    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains, "seed": seed}
-    settings |= {"engine": engine, "cores": cores, "pointwise": False}
+    settings: dict[str, Any] = {"draws": draws, "tune": tune, "chains": chains}
+    settings |= {
+        "seed": checks.seed_or_new(seed),
+        "engine": engine,
+        "cores": cores,
+        "pointwise": False,
+    }
     if kind == "corpora":
         level = None if level_model == DEFAULT_MODEL else level_model
         return compare_corpora(original, debiased, model, level, ordered, progress, settings)
@@ -493,8 +494,6 @@ def compare(
     joined, accounts = common_pairs(
         {name: join_pairs(whole, table, name) for name, table in tables.items()}
     )
-    if seed is None:
-        settings["seed"] = int(np.random.SeedSequence().generate_state(1)[0])
     covariates = whole.provenance.get("covariates", {})
     before, methods = None, {}
     with ticking("fitting", 1 + 2 * len(tables), progress) as tick:

@@ -8,6 +8,7 @@ unrelated to those before where the vectors are.
 """
 
 import enum
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -263,7 +264,6 @@ class Geometry:
 
     Attributes
     ----------
-    left : Left
     n_words, n_attributes, n_pairs : int
         Protected words, control words, and pairs of them (a repeated pair counts once).
     correlation, slope : Related
@@ -296,7 +296,6 @@ class Geometry:
     ('kept', True)
     """
 
-    left: Left
     n_words: int
     n_attributes: int
     n_pairs: int
@@ -312,16 +311,23 @@ class Geometry:
     @property
     def least(self) -> Related:
         """The lower of the two correlations: that by which is decided."""
-        return _least(self.correlation, self.relations)
+        both = (self.correlation, self.relations)
+        known = [each for each in both if not np.isnan(each.value)]
+        return min(known, key=operator.attrgetter("value"), default=self.correlation)
+
+    @property
+    def left(self) -> Left:
+        """What is left of the geometry."""
+        return left_of(self.least, self.largest, self.n_pairs)
 
     def as_row(self) -> dict[str, Any]:
         """Return the fields as columns of a table."""
-        row: dict[str, Any] = {}
+        row: dict[str, Any] = {"left": self.left.value}
         for name, value in vars(self).items():
-            own = value.value if isinstance(value, Left | Related) else value
-            row[name] = own
             if isinstance(value, Related):
-                row |= {f"{name}_low": value.low, f"{name}_high": value.high}
+                row |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                row[name] = value
         return row
 
     def __repr__(self) -> str:
@@ -358,31 +364,25 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     """
     prob = checks.probability(prob)
     check_joined(pairs)
-    largest = float(pairs["change"].abs().max())
     controls = pairs[pairs["connection"].isin(CONTROLS)]
     controls = controls.drop_duplicates(["protected_word", "attribute"])
     before, after = (
-        controls.pivot(index="protected_word", columns="attribute", values=when).to_numpy(
-            dtype=float
-        )
+        controls.pivot(index="protected_word", columns="attribute", values=when).to_numpy(float)
         for when in ("original", "debiased")
     )
-    correlation = _related(before, after, prob)
-    relations = _related(before, after, prob, centred=True)
     sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))
     return Geometry(
-        left_of(_least(correlation, relations), largest, len(controls)),
-        before.shape[0],
-        before.shape[1],
-        len(controls),
-        correlation,
-        relations,
-        _related(before, after, prob, slope=True),
+        n_words=before.shape[0],
+        n_attributes=before.shape[1],
+        n_pairs=len(controls),
+        correlation=_related(before, after, prob),
+        relations=_related(before, after, prob, centred=True),
+        slope=_related(before, after, prob, slope=True),
         rms=float(np.sqrt((controls["change"] ** 2).mean())),
         rms_unrelated=float(np.hypot(controls["change"].mean(), np.hypot(sd_before, sd_after))),
         sd_before=sd_before,
         sd_after=sd_after,
-        largest=largest,
+        largest=float(pairs["change"].abs().max()),
     )
 
 
@@ -421,11 +421,6 @@ def left_of(least: Related, largest: float, n_pairs: int) -> Left:
     if least.value < DESTROYED:
         return Left.MOSTLY_DESTROYED
     return Left.KEPT if least.low >= KEPT else Left.PARTLY_KEPT
-
-
-def _least(*related: Related) -> Related:
-    known = [each for each in related if not np.isnan(each.value)]
-    return min(known, key=lambda each: each.value) if known else related[0]
 
 
 def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -475,11 +470,12 @@ def _related(
             tables = (of_table(np.delete(x, i, axis), np.delete(y, i, axis)) for i in range(size))
             without.append(np.stack([table.sum(axis=(1, 2)) for table in tables], axis=1))
     without.append(whole[:, None] - sums[:, sums[0] > 0])
-    parts = [_jackknife(scaled(statistic(each))) for each in without]
+    # The variance of a jackknife, from values with one left out each.
+    parts = [(len(z) - 1) * np.var(z) for z in (scaled(statistic(each)) for each in without)]
     variance = max(parts[0] + parts[1] - parts[2], parts[2]) if len(parts) == 3 else parts[0]
     fewest = min(size for size in x.shape if size > 1)
     middle = float(scaled(np.array(value)))
-    half = float(stats.t.ppf((1 + prob) / 2, fewest - 1)) * np.sqrt(variance)
+    half = stats.t.ppf((1 + prob) / 2, fewest - 1) * np.sqrt(variance)
     if np.isnan(value + half):
         return Related(value, np.nan, np.nan)
     low, high = (end if slope else np.tanh(end) for end in (middle - half, middle + half))
@@ -500,9 +496,3 @@ def _without_means(x: np.ndarray) -> np.ndarray:
 def _fisher(values: np.ndarray) -> np.ndarray:
     # A correlation of one to the last digit has no z; this one is 18.7.
     return np.arctanh(np.clip(values, -1 + 1e-16, 1 - 1e-16))
-
-
-def _jackknife(values: np.ndarray) -> float:
-    """Return the variance from values with one left out each."""
-    n = len(values)
-    return float((n - 1) / n * ((values - values.mean()) ** 2).sum())

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+import bayesbias as bb
 from bayesbias.core.errors import FitError
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
@@ -41,9 +42,9 @@ GROUPS = (METHOD, text("level"), text("name"))
 RANKING = (
     Column("rank", "rank", "count"),
     METHOD,
-    Column("gap", "after", "signed", 3),
-    Column("gap_low", "{prob} HPDI", "interval", 3, "gap_high"),
-    Column("change", "change", "signed", 3),
+    Column("gap", "after", "signed"),
+    Column("gap_low", "{prob} HPDI", "interval", upper="gap_high"),
+    Column("change", "change", "signed"),
     Column("controls", "controls kept", "number", 2),
     text("by_construction", "forced"),
 )
@@ -53,15 +54,15 @@ GEOMETRY = (
     Column("correlation", "correlation", "number", 2),
     Column("relations", "without word means", "number", 2),
     Column("slope", "slope", "number", 2),
-    Column("rms", "RMS change", "number", 3),
-    Column("rms_unrelated", "RMS if unrelated", "number", 3),
+    Column("rms", "RMS change", "number"),
+    Column("rms_unrelated", "RMS if unrelated", "number"),
 )
 CONTROLS = (
     METHOD,
     text("controls"),
-    Column("mean_change", "mean change", "signed", 3),
-    Column("rms_change", "RMS change", "number", 3),
-    Column("max_change", "largest", "signed", 3),
+    Column("mean_change", "mean change", "signed"),
+    Column("rms_change", "RMS change", "number"),
+    Column("max_change", "largest", "signed"),
     text("protected_word"),
     text("attribute"),
 )
@@ -79,8 +80,6 @@ def header(result: Comparison, view: View) -> list[str]:
 
 def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
-    import bayesbias as bb
-
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
     shown = (METHOD, text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)
@@ -138,7 +137,7 @@ def sections(result: Comparison, view: View) -> list[Section]:
         ),
     ]
     out = [section for section in out if gap or section.name != "ranking"]
-    if result.has_slopes:
+    if any(item.change and item.change.spec.covariates() for item in result.methods.values()):
         out += slope_sections(
             partial(result.slopes, prob),
             (METHOD,),
@@ -165,9 +164,9 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
     subject = f"{result.provenance['original']}, debiased"
     notes = [note for item in result.methods.values() for note in item.account["notes"]]
     notes += missing_notes(result.original.provenance.get("coverage"))
-    state = result.diagnostics()
-    if not state["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    notes = list(dict.fromkeys(notes))
+    if unsure := not_converged(subject, result, notes):
+        return unsure
     try:
         frame = result.contrasts(view.prob, view.rope, "population")
     except FitError:
@@ -180,7 +179,7 @@ def interpret_comparison(result: Comparison, view: View) -> Interpretation:
         subject,
         headline,
         tuple(warnings),
-        tuple(dict.fromkeys(notes)),
+        tuple(notes),
         lambda: _details(result, frame),
     )
 

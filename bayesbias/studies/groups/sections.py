@@ -13,14 +13,18 @@ from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.estimands import sides_of
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.view import TOO_CLOSE, Verdict, View
-from bayesbias.studies.association.frequency import frequency_of
 from bayesbias.studies.association.interpretation import (
     data_warnings,
     frequency_warnings,
     prior_warning,
     subject_of,
 )
-from bayesbias.studies.association.sections import closing_sections, frequency_sections, with_d
+from bayesbias.studies.association.sections import (
+    closing_sections,
+    covariate_sections,
+    standardized_section,
+    with_d,
+)
 from bayesbias.studies.common import (
     CONTRAST_COLUMNS,
     HPDI,
@@ -34,7 +38,6 @@ from bayesbias.studies.common import (
     missing_notes,
     not_converged,
     number_of,
-    slope_sections,
     text,
     title_line,
     verdict_of,
@@ -158,22 +161,10 @@ def sections(fit: BiasFit, view: View) -> list[Section]:
         ),
     ]
     if has_variance(fit.spec):
-        out.append(
-            Section(
-                "standardized",
-                "The same differences in standard deviations of single pairs",
-                lambda: fit.standardized(prob, view.standard_rope),
-                (*keys, *CONTRAST_COLUMNS),
-            )
-        )
-    if fit.spec.covariates():
-        out += slope_sections(
-            partial(fit.slopes, prob), (), lambda: bb.plots.plot_slopes(fit, prob=prob)
-        )
-    if (frequency := frequency_of(fit)) is not None:
-        out += frequency_sections(fit, frequency, view)
+        out.append(standardized_section(fit, view))
     return [
         *out,
+        *covariate_sections(fit, view),
         Section(
             "new_words",
             "One new word, or one of each group: predictive interval, averaged over new attributes",
@@ -201,9 +192,9 @@ def interpret_groups(fit: BiasFit, view: View) -> Interpretation:
     Nothing is concluded from a fit that has not converged.
     """
     notes = missing_notes(fit.provenance.get("coverage"))
-    state, subject = fit.diagnostics(), subject_of(fit)
-    if not state["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    subject = subject_of(fit)
+    if unsure := not_converged(subject, fit, notes):
+        return unsure
     frame = fit.contrasts(view.prob, view.rope, estimand="population")
     between, within = (frame[frame["level"] == level] for level in ("between", "class"))
     sets = list(dict.fromkeys(fit.table["attribute_class"].astype(str)))

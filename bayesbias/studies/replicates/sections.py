@@ -147,9 +147,8 @@ def interpret_replicates(result: Replicates, view: View) -> Interpretation:
     """Say what the sets show together; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['name']} in {len(result.results)} sets of vectors"
     notes = missing_notes(result.provenance["coverage"])
-    state = result.diagnostics()
-    if not state["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    if unsure := not_converged(subject, result, notes):
+        return unsure
     rows = main_rows(result.contrasts(view.prob, view.rope))
     names, by = own_names(first_fit(result)), [name for name in HEADS if name in rows]
     heads, others = rows.groupby(by, sort=False).head(1), rows[rows["level"] != "overall"]

@@ -199,8 +199,8 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
         why = result.notes[-1]
         notes.remove(why)
         return Interpretation(subject, f"No fit. {why}", (), tuple(notes))
-    if not (state := result.fit.diagnostics())["ok"]:
-        return not_converged(subject, state["problems"], notes)
+    if unsure := not_converged(subject, result.fit, notes):
+        return unsure
     frame = result.contrasts(view.prob, level="overall")
     frame = frame[frame["scale"] != "log_odds"]
     said, warnings, new = [], [], result.estimands["population"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from bayesbias.core import checks, sections
 from bayesbias.tables.sentences import encoder_label
-from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests
+from bayesbias.wordlists.sentence_tests import LEVELS, list_tests, published_tests, seat_data
 
 __all__ = ["PUBLISHED_COLUMNS", "SeatResult"]
 
@@ -22,35 +22,6 @@ PUBLISHED_COLUMNS = (
 """The nine columns of the results published with the paper."""
 SIGNIFICANT = 0.01  # of the paper
 KEY = ["model", "options", "test"]
-# The tests of Table 4 of the paper, in its order and by its names; then the others, named in its
-# manner.
-TABLE_4 = {
-    "weat1": "C1: Flowers/Insects",
-    "weat3": "C3: EA/AA Names",
-    "weat6": "C6: M/F Names, Career",
-    "angry_black_woman_stereotype": "ABW Stereotype",
-    "heilman_double_bind_competent": "Double Bind: Competent",
-    "heilman_double_bind_likable": "Double Bind: Likable",
-    "weat2": "C2: Instruments/Weapons",
-    "weat3b": "C3b: EA/AA Terms",
-    "weat4": "C4: EA/AA Names",
-    "weat5": "C5: EA/AA Names",
-    "weat5b": "C5b: EA/AA Terms",
-    "weat6b": "C6b: M/F Terms, Career",
-    "weat7": "C7: Math/Arts, M/F Terms",
-    "weat7b": "C7b: Math/Arts, M/F Names",
-    "weat8": "C8: Science/Arts, M/F Terms",
-    "weat8b": "C8b: Science/Arts, M/F Names",
-    "weat9": "C9: Mental/Physical Disease",
-    "weat10": "C10: Young/Old Names",
-    "angry_black_woman_stereotype_b": "ABW Stereotype, Terms",
-    "heilman_double_bind_competent_1": "Competent, Script 1",
-    "heilman_double_bind_competent_1+3-": "Competent, Script 1+3-",
-    "heilman_double_bind_competent_1-": "Competent, Script 1-",
-    "heilman_double_bind_likable_1": "Likable, Script 1",
-    "heilman_double_bind_likable_1+3-": "Likable, Script 1+3-",
-    "heilman_double_bind_likable_1-": "Likable, Script 1-",
-}
 CONTEXTS = {"word": "word", "sentence": "sent", "unbleached": "sent (u)", "text": "text"}
 # Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its
 # variants b); the last says whether power falls from the first to the last, so that p-values should
@@ -151,14 +122,12 @@ class SeatResult(sections.Result):
         ['1.37**', '0.86**']
         """
         alpha = checks.probability(alpha, "alpha")
-        named = self.named()
-        frame = self.frame.join(named).loc[named.index]
+        frame = self.named()
         noted = pd.MultiIndex.from_frame(self.notes[KEY])
         sizes = frame["effect_size"].map("{:.2f}".format, na_action="ignore").fillna("none")
         stars = np.where(frame["p_holm"] < alpha, "**", np.where(frame["p_value"] < alpha, "*", ""))
         daggers = np.where(pd.MultiIndex.from_frame(frame[KEY]).isin(noted), "†", "")
-        frame["text"] = sizes + stars + daggers
-        frame["encoder"] = list(map(encoder_label, frame["model"], frame["options"]))
+        frame = frame.assign(text=sizes + stars + daggers)
         rows = frame[["title", "context"]].drop_duplicates()
         table = frame.pivot_table("text", ["title", "context"], "encoder", aggfunc="last")
         encoders = dict.fromkeys(map(encoder_label, self.frame["model"], self.frame["options"]))
@@ -166,27 +135,23 @@ class SeatResult(sections.Result):
         return table.fillna("").rename_axis(index=["test", "context"], columns=None)
 
     def named(self) -> pd.DataFrame:
-        """Return title and context of every row of `frame`, in the order of Table 4.
+        """Return `frame` with names for people, in the order of Table 4.
 
         Returns
         -------
         DataFrame
-            Index that of `frame`; ``title`` (as in Table 4), ``context`` (word, sent, sent (u),
-            text) and ``base`` (the word test that the test belongs to; the test itself where it is
-            none of the published).
+            `frame` and ``title`` (as in Table 4), ``context`` (word, sent, sent (u), text) and
+            ``encoder`` (model and options).
         """
-        published = {*list_tests(), *TABLE_4}
-        bases = [
-            base_of_test(test) if test in published else (test, 0) for test in self.frame["test"]
-        ]
-        out = pd.DataFrame(bases, columns=["base", "place"], index=self.frame.index)
-        order = list(dict.fromkeys([*TABLE_4, *out["base"]]))
-        out = out.assign(
-            title=out["base"].map(lambda base: TABLE_4.get(base, base)),
+        titles, bases = seat_data("tests")["titles"], list(map(base_of_test, self.frame["test"]))
+        order = list(dict.fromkeys([*titles, *(base for base, _ in bases)]))
+        frame = self.frame.assign(
+            title=[titles.get(base, base) for base, _ in bases],
             context=self.frame["level"].map(CONTEXTS),
-            at=out["base"].map(order.index),
+            encoder=list(map(encoder_label, self.frame["model"], self.frame["options"])),
         )
-        return out.sort_values(["at", "place"], kind="stable")[["title", "context", "base"]]
+        places = [(order.index(base), level) for base, level in bases]
+        return frame.iloc[sorted(range(len(frame)), key=places.__getitem__)]
 
     def consistency(self, alpha: float = SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.

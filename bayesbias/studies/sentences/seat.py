@@ -162,8 +162,7 @@ def leave_one_out(
     >>> leave_one_out("weat6", cache=False).iloc[0][["part", "kind", "left_out"]].tolist()
     ['targets', 'word', 'Greg']
     """
-    test = test if isinstance(test, SentenceTest) else sentence_test(test)
-    encoder = load_encoder(encoder)
+    test, encoder = sentence_test(test), load_encoder(encoder)
     encoded = encode_test(test, encoder, encoding_with(encoder, cache, None, progress))
     whole = effect_size(*encoded.scores())
     if whole is None:
@@ -278,7 +277,7 @@ def seat(
     checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     checks.sampling(draws, tune, chains)
     prob = checks.probability(prob)
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
+    seed = checks.seed_or_new(seed)
     asked = slopes_of_tests(covariates, slopes, chosen)
     spec = load_model("sentence") if bayes or asked is not None else None
     sampler = {"draws": draws, "tune": tune, "chains": chains}
@@ -289,7 +288,7 @@ def seat(
         part: str, labels: Mapping[str, str], frame: pd.DataFrame | dict[str, list[str]]
     ) -> None:
         if len(frame := pd.DataFrame(frame)):
-            parts[part].append(pd.DataFrame({**labels, **frame}, columns=[*KEY, *frame.columns]))
+            parts[part].append(pd.DataFrame({**labels, **frame}))
 
     def fail(labels: Mapping[str, str], error: Exception, lead: str = "") -> None:
         kind = "" if isinstance(error, BayesbiasError) else f"{type(error).__name__}: "
@@ -500,11 +499,7 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
         named += list_tests() if isinstance(name, str) and name == "all" else [name]
     if not named:
         raise InputError("tests: expected all, or names of tests, got none")
-    out = [
-        each if isinstance(each, SentenceTest) else sentence_test(each, published_cut=published_cut)
-        for each in named
-    ]
-    out = [_own_name(test) for test in out]
+    out = [_own_name(sentence_test(each, published_cut=published_cut)) for each in named]
     checks.distinct([test.name for test in out], "test", "tests")
     return out
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+import bayesbias as bb
 from bayesbias.core.packages import own_version
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import Verdict, View, side, sure_ends
@@ -14,6 +15,7 @@ from bayesbias.studies.common import (
     IN_ROPE,
     MEAN,
     MISFIT,
+    heading,
     listing,
     number_of,
     slope_sections,
@@ -70,7 +72,7 @@ def main_table(result: SeatResult) -> pd.DataFrame:
     parts = []
     for name, rows in groups.items():
         if len(groups) > 1:
-            parts.append(pd.DataFrame({"label": [name], "is_heading": [True]}))
+            parts.append(heading(name))
         if len(result.frame) > MOST_ROWS:
             found = rows.assign(
                 significant=rows["p_holm"] < SIGNIFICANT, over_words=rows["p_words"] < SIGNIFICANT
@@ -90,8 +92,6 @@ def main_table(result: SeatResult) -> pd.DataFrame:
 
 def sections(result: SeatResult, view: View) -> list[Section]:
     """Return all tables and figures of sentence tests, in the order in which they are read."""
-    import bayesbias as bb
-
     fitted, many = "contrast" in result.frame, len(result.frame) > MOST_ROWS
     title = (
         f"Tests with p below {SIGNIFICANT:g}"
@@ -208,7 +208,8 @@ def _significant(rows: pd.DataFrame) -> str:
     n = int(((rows["p_holm"] < SIGNIFICANT) & ~(rows["p_words"] >= SIGNIFICANT)).sum())
     if len(rows) == 1:
         return f"{'Significant' if n else 'Inconclusive'} at {BELOW_ALPHA}."
-    which = f"{n} of {number_of(len(rows), 'test')} significant (Holm-corrected p and p_words < {SIGNIFICANT:g})"
+    limit = f"Holm-corrected p and p_words < {SIGNIFICANT:g}"
+    which = f"{n} of {number_of(len(rows), 'test')} significant ({limit})"
     return f"{which}, {len(rows) - n} inconclusive." if n < len(rows) else f"{which}."
 
 

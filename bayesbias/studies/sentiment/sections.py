@@ -227,8 +227,8 @@ def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation
     """Say of each classifier whether it rates women and men differently, and for which words that holds."""
     subject = f"sentiment by {', '.join(result.classifiers)}"
     fit = result.fit
-    if fit is not None and not (state := fit.diagnostics())["ok"]:
-        return not_converged(subject, state["problems"], result.notes)
+    if fit is not None and (unsure := not_converged(subject, fit, result.notes)):
+        return unsure
     said, warnings = [], []
     for name in result.classifiers:
         tests = result.tests[result.tests["classifier"] == name].set_index("unit")

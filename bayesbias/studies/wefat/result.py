@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
@@ -37,8 +38,6 @@ from bayesbias.wordlists.listfile import list_wordlists, load_wordlist
 from bayesbias.wordlists.wordlist import WordList
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["WefatResult", "wefat"]
@@ -176,8 +175,6 @@ class WefatResult(sections.Result):
         >>> found.predict([0, 100]).shape
         (2, 15)
         """
-        import pandas as pd
-
         given = np.atleast_1d(np.asarray(values, dtype=float))
         if given.ndim != 1 or not np.isfinite(given).all():
             raise InputError(f"expected finite numbers, got {values!r}", where="values")
@@ -252,7 +249,7 @@ def wefat(
     >>> found.n, found.r > 0.4
     (5, True)
     """
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
+    seed = checks.seed_or_new(seed)
     listed = load_wordlist(sets, controls="none")
     covariates = {} if covariates is None else covariates
     wanted = None if covariate is None or isinstance(covariates, list | tuple) else [covariate]
@@ -304,8 +301,6 @@ def of_published(
     **sampling: Any,
 ) -> WefatResult:
     """Fit the model to cosines of the words of both sets, shape (words, targets)."""
-    import pandas as pd
-
     from bayesbias.inference.fitting import fit
 
     words, n = [*published.a, *published.b], len(targets)
@@ -340,8 +335,6 @@ def of_fit(
     provenance: Mapping[str, Any] | None = None,
 ) -> WefatResult:
     """Return what a fit of the model `wefat` says."""
-    import pandas as pd
-
     x, about = _standard(published, targets)
     slope, spread = _mixed(fitted, published.classes, slope=True)
     own, off = (

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
+import bayesbias as bb
 from bayesbias.core.sections import Column, Interpretation, Section, Study
 from bayesbias.inference.view import Verdict, View, sure_side
 from bayesbias.studies.common import (
@@ -12,6 +15,7 @@ from bayesbias.studies.common import (
     MEAN,
     about_fit,
     convergence,
+    interval,
     listing,
     not_converged,
     number_of,
@@ -21,8 +25,6 @@ from bayesbias.studies.common import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.studies.wefat.result import WefatResult
 
 
@@ -39,8 +41,6 @@ def header(result: WefatResult, view: View) -> list[str]:
 
 def main_table(result: WefatResult) -> pd.DataFrame:
     """Return slope, correlation of true associations and published r."""
-    import pandas as pd
-
     known = result.published
     rows = [
         {"label": f"slope per SD of {known.covariate}", **asdict(result.slope)},
@@ -58,8 +58,6 @@ def main_table(result: WefatResult) -> pd.DataFrame:
 
 def sections(result: WefatResult, view: View) -> list[Section]:
     """Return all tables and figures of the test, in the order in which they are read."""
-    import bayesbias as bb
-
     first, covariate = result.sets[0], result.published.covariate
     return [
         Section(
@@ -83,10 +81,10 @@ def sections(result: WefatResult, view: View) -> list[Section]:
                 text("target", "word"),
                 Column("covariate", covariate, "number", digits=2),
                 Column("score", "published score", "signed", digits=2),
-                Column("association", "association", "signed", digits=3),
-                replace(HPDI, digits=3),
-                Column("deviation", "off the line", "signed", digits=3),
-                replace(HPDI, name="deviation_low", upper="deviation_high", digits=3),
+                Column("association", "association", "signed"),
+                HPDI,
+                Column("deviation", "off the line", "signed"),
+                replace(HPDI, name="deviation_low", upper="deviation_high"),
             ),
             figure=lambda: bb.plots.plot_covariate(result),
             show_on=("detail", "page", "files"),
@@ -108,18 +106,13 @@ def interpret_wefat(result: WefatResult, view: View) -> Interpretation:
     for words, noun in ((known.missing, "target"), (known.dropped, "word")):
         if words:
             notes.append(f"{number_of(len(words), noun)} without a vector: {listing(words)}.")
-    state = result.fit.diagnostics()
-    if not state["ok"]:
-        return not_converged(known.data, state["problems"], notes)
+    if unsure := not_converged(known.data, result.fit, notes):
+        return unsure
     where = sure_side(result.slope)
     if where is None:
         said = "Inconclusive with so few draws. Raise --draws."
     elif where is Verdict.INCONCLUSIVE:
-        slope = result.slope
-        said = (
-            f"Inconclusive: the interval of the slope [{slope.hpdi_low:+.3f}, "
-            f"{slope.hpdi_high:+.3f}] includes 0."
-        )
+        said = f"Inconclusive: the interval of the slope {interval(result.slope)} includes 0."
     else:
         closer, other = (first, second) if where is Verdict.ABOVE else (second, first)
         said = (

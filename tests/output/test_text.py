@@ -4,7 +4,7 @@ import pandas as pd
 
 from bayesbias.core.sections import Column
 from bayesbias.inference.view import View
-from bayesbias.output.terminal import WIDTH, table_lines
+from bayesbias.output.text import WIDTH, table_lines
 
 COLUMNS = (
     Column("name", "method"),

@@ -1,0 +1,226 @@
+"""Results for a terminal, a notebook, or as one JSON object.
+
+Header, tables, then result, warnings and notes.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.core.files import records
+from bayesbias.core.sections import Column, Interpretation, Section, printed
+from bayesbias.inference.view import View
+from bayesbias.output.registry import interpretation, study_of
+
+WIDTH = 80
+NARROW = 12  # columns of text are not made narrower
+LEFT_OUT = ("p_below_zero", "p_in_rope", "d")  # of a brief answer
+MOST_ROWS = 40  # of one table; what is shown first has fewer
+
+
+def to_text(
+    result: Any,
+    view: View | None = None,
+    *,
+    detail: bool = False,
+    more: Sequence[Section] = (),
+) -> str:
+    """Return a result as a terminal prints it.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        What a study returned.
+    view : View, optional
+        Probability of the intervals and the regions of practical equivalence.
+    detail : bool
+        Whether to print all tables and further sentences.
+    more : sequence of Section
+        Further tables, after those of the study.
+
+    Returns
+    -------
+    str
+        Lines of at most 80 columns, except where a table needs more.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
+    >>> print(bb.output.to_text(fit).splitlines()[1])
+    165 pairs: 15 words x 11 attributes (11 stereotypes)
+    """
+    view = view or View()
+    study = study_of(result)
+    wanted = {"terminal", "detail"} if detail else {"terminal"}
+    blocks = ["\n".join(line for text in study.header(result, view) for line in wrapped(text))]
+    for section in [*study.sections(result, view), *more]:
+        if not wanted & set(section.show_on) or (frame := section.frame) is None or frame.empty:
+            continue
+        lines = [*wrapped(section.title), ""]
+        lines += table_lines(frame.head(MOST_ROWS), section.columns, view)
+        if len(frame) > MOST_ROWS:
+            lines.append(f"and {len(frame) - MOST_ROWS:,} more rows: --out writes all")
+        blocks.append("\n".join([*lines, *wrapped(section.note)]))
+    blocks.append(interpretation_text(interpretation(result, view), detail))
+    return "\n\n".join(blocks)
+
+
+def to_html(result: Any) -> str:
+    """Return what a notebook shows: header, first table, result, warnings and notes."""
+    view, study = View(), study_of(result)
+    parts = [f"<p>{html.escape(line)}</p>" for line in study.header(result, view)]
+    for section in study.sections(result, view):
+        frame = section.frame if "terminal" in section.show_on else None
+        if frame is not None and not frame.empty:
+            shown = printed(frame.head(MOST_ROWS), section.columns, view.prob)
+            cells = zip(*(cells for _, _, cells in shown), strict=True)
+            table = pd.DataFrame(cells, columns=[head for _, head, _ in shown])
+            parts.append(f"<p><b>{html.escape(section.title)}</b></p>")
+            parts.append(table.to_html(index=False, border=0))
+            parts.append(f"<p>{html.escape(section.note)}</p>" if section.note else "")
+    return "".join([*parts, study.interpret(result, view)._repr_html_()])
+
+
+def table_lines(frame: pd.DataFrame, columns: Sequence[Column], view: View) -> list[str]:
+    """Return the lines of a table: texts to the left, numbers to the right.
+
+    To fit the terminal, numbers stand closer together, then long texts take several lines.
+    """
+    shown = printed(frame, columns, view.prob)
+    natural = [max(map(len, (head, *cells))) for _, head, cells in shown]
+    numbers = [column.is_number for column, _, _ in shown]
+    widest = max(natural, default=0)
+    for gap, most in ((2, widest), *((1, n) for n in range(widest, NARROW - 1, -1))):
+        gaps = [gap if number else 2 for number in numbers]
+        widths = [n if number else min(n, most) for n, number in zip(natural, numbers, strict=True)]
+        if sum(widths) + sum(gaps[1:]) <= WIDTH:
+            break
+    else:
+        widths, gaps = natural, [2] * len(natural)
+    lines = []
+    for row in zip(*((head, *cells) for _, head, cells in shown), strict=True):
+        parts = [textwrap.wrap(*each) for each in zip(row, widths, strict=True)]
+        for texts in itertools.zip_longest(*parts, fillvalue=""):
+            line = ""
+            for text, width, space, number in zip(texts, widths, gaps, numbers, strict=True):
+                line += " " * space + (text.rjust(width) if number else text.ljust(width))
+            lines.append(line[gaps[0] :].rstrip())
+    return lines
+
+
+def interpretation_text(said: Interpretation, detail: bool = False) -> str:
+    """Return result, warnings and notes, each with its label before it."""
+    rows = said.labelled()
+    if detail:
+        rows[1:1] = [("", text) for text in said.details]
+    lines = []
+    for label, text in rows:
+        lines += wrapped(text, f"{label:<9}", " " * 9)
+    return "\n".join(lines)
+
+
+def wrapped(text: str, first: str = "", others: str = "") -> list[str]:
+    """Return the lines of a paragraph, with what stands before the first and the others."""
+    indents: Any = {"initial_indent": first, "subsequent_indent": others}
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False, **indents)
+
+
+def to_json(
+    result: Any, view: View | None = None, *, more: Sequence[Section] = (), brief: bool = False
+) -> dict[str, Any]:
+    """Return a result as one object: tables, meaning and provenance.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, WefatResult or SweepResult
+        What a study returned.
+    view : View, optional
+        Probability of the intervals and the regions of practical equivalence.
+    more : sequence of Section
+        Further tables, after those of the study.
+
+    brief : bool
+        Whether to return only the keys ``kind, result, verdict, contrasts, converged, warnings``.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``finding`` (the headline), ``interpretation``, a list of records for each table,
+        and what the study adds: ``diagnostics, coverage, provenance, timing``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(
+    ...     bb.distance_table("minilm-static", "religion", controls="none"),
+    ...     seed=1,
+    ...     draws=200,
+    ...     chains=2,
+    ... )
+    >>> answer = bb.output.to_json(fit)
+    >>> answer["kind"], answer["contrasts"][0]["contrast"]
+    ('association', 'associated - different')
+    """
+    view = view or View()
+    study = study_of(result)
+    said = interpretation(result, view)
+    if brief:
+        return _brief(result, view, said)
+    out: dict[str, Any] = {
+        "kind": study.kind,
+        "finding": said.headline,
+        "interpretation": said.as_dict(),
+    }
+    for section in [*study.sections(result, view), *more]:
+        if "files" in section.show_on:
+            out[section.name] = None if section.frame is None else records(section.frame)
+    return {**out, **study.about(result)}
+
+
+def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
+    """Return the headline, the main rows of the first table, and what may make them wrong."""
+    study = study_of(result)
+    first = next(s for s in study.sections(result, view) if "terminal" in s.show_on)
+    frame = first.frame
+    assert frame is not None
+    main = ["contrast" if "contrast" in frame else "label"]
+    if "level" in frame and "between" in set(frame["level"]):  # groups are compared in pairs
+        main = ["name", "contrast"]
+    for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
+        if column in frame and (frame[column] == value).any():
+            frame = frame[frame[column] == value]
+    printed = [name for c in first.columns if c.name != "label" for name in (c.name, c.upper)]
+    names = [
+        n for n in dict.fromkeys([*main, *printed, "verdict"]) if n in frame and n not in LEFT_OUT
+    ]
+    rows = [
+        {name: _rounded(value) for name, value in row.items() if value is not None}
+        for row in records(frame[names])
+    ]
+    converged = (study.about(result).get("diagnostics") or {}).get("ok")
+    return {
+        "kind": study.kind,
+        "result": said.headline,
+        "verdict": rows[0].get("verdict") if rows and converged is not False else None,
+        "contrasts": rows,
+        "converged": converged,
+        "warnings": list(said.warnings),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return value.strip() if isinstance(value, str) else value
