@@ -115,7 +115,7 @@ def test_styles_have_their_width_and_unknown_ones_are_named() -> None:
         ax = bb.plot_priors("crossed")
     assert ax.figure.get_size_inches()[0] == pytest.approx(120 / 25.4)
     assert ax.xaxis.label.get_fontsize() == pytest.approx(7 * 8.5 / 8)
-    with pytest.raises(InputError, match="figure style"), bb.plots.figure_style("poster"):
+    with pytest.raises(InputError, match="report or journal"), bb.plots.figure_style("poster"):
         pass
     with pytest.raises(InputError, match="width"), bb.plots.figure_style(width=3):
         pass
@@ -141,6 +141,6 @@ def test_a_saved_figure_has_the_same_bytes_each_time(ending: str, tmp_path: Any)
         ax = bb.plot_priors("crossed")
         bb.plots.save_figure(ax.figure, tmp_path / f"{name}.{ending}")
     assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
-    with pytest.raises(InputError, match="figure format"):
+    with pytest.raises(InputError, match="png, svg or pdf"):
         bb.plots.save_figure(ax.figure, tmp_path / "a.gif")
     plt.close(ax.figure)

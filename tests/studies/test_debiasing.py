@@ -83,9 +83,9 @@ def test_only_pairs_that_all_tables_have_are_compared():
         ({"a": table().assign(distance=-1.0)}, "from 0 to 2"),
         (
             table().assign(attribute=lambda f: "other-" + f["attribute"]),
-            "in both tables",
+            "pairs of the original",
         ),
-        (table().replace({"protected_class": {"x": "z"}}), "one protected class"),
+        (table().replace({"protected_class": {"x": "z"}}), "protected class"),
     ],
 )
 def test_tables_that_cannot_be_compared(debiased, said):
@@ -240,7 +240,7 @@ def test_controls_alone_have_changes_and_no_contrasts():
     after = before.assign(distance=before["distance"] + 0.01)
     found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(after)})
     assert len(found.changes()) > 0
-    with pytest.raises(FitError, match="no two connections"):
+    with pytest.raises(FitError, match="two connections"):
         found.contrasts()
 
 
