@@ -147,14 +147,12 @@ class SweepResult(sections.Result):
         (['gender', 'religion'], {'sd of neutral pairs'})
         """
         frame = self.frame
-        present = frame.loc[frame["quantity"] == "contrast", "term"].drop_duplicates().tolist()
-        contrast = _usual(present) if contrast is None else contrast
-        if present:
-            for value, column in ((contrast, "term"), (level, "level"), (estimand, "estimand")):
-                known = (
-                    frame.loc[frame["quantity"] == "contrast", column].drop_duplicates().tolist()
-                )
-                checks.choice(value, known, column)
+        present = frame[frame["quantity"] == "contrast"]
+        contrast = _usual(present["term"].unique().tolist()) if contrast is None else contrast
+        asked = {"contrast": contrast, "level": level, "estimand": estimand}
+        for name, value in asked.items() if len(present) else ():
+            known = present["term" if name == "contrast" else name].unique().tolist()
+            checks.choice(value, known, name)
         chosen = (frame["term"] == contrast) & (frame["level"] == level)
         chosen = (chosen & (frame["estimand"] == estimand)).fillna(False)
         raw, standard = (

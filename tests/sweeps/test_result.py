@@ -38,14 +38,14 @@ def test_the_first_contrast_that_there_is_is_compared():
     result = made_up_sweep(CELLS, contrast="human - neutral")
     assert set(result.compared()["contrast"]) == {"human - neutral"}
     for name, value in (("contrast", "associated - different"), ("level", "class")):
-        with pytest.raises(bb.InputError, match="term: expected"):
+        with pytest.raises(bb.InputError, match=f"{name}: expected"):
             result.compared(**{name: value})
     assert made_up_sweep([{"embedding": "gone", "error": "e"}]).compared().empty
 
 
 def test_the_interpretation_counts_verdicts_failures_and_units():
     said = bb.interpret(made_up_sweep(CELLS))
-    for part in ("below in 1", "below, size uncertain in 1", "inconclusive in 1"):
+    for part in ("1 below", "1 below, size uncertain", "1 inconclusive"):
         assert part in said.headline
     assert any("1 cell failed: no such vector file" in text for text in said.warnings)
     other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
