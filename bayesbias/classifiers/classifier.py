@@ -20,7 +20,7 @@ import pandas as pd
 
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 from bayesbias.core import checks
-from bayesbias.core.errors import AsWritten, InputError
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import guarded, path_of, read_json, sha256_file, whole_file
 from bayesbias.core.packages import needed
 
@@ -282,7 +282,7 @@ def _from_transformers(source: str, name: str | None, positive: Any) -> Classifi
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
         # Loading it all the same would put a head of random numbers on it.
         found = ", ".join(architectures) or "no architecture"
-        raise InputError(f"expected {expected}", where=source, found=AsWritten(found))
+        raise InputError(f"expected {expected}, got {found}", where=source)
     facts = _facts_of(config, source, positive) | {"kind": "Hugging Face model"}
     column = facts["labels"].index(facts["positive"])
     with guarded(source, expected):
@@ -304,8 +304,8 @@ def _facts_of(config: Any, source: str, positive: Any) -> dict[str, Any]:
     labels = [str(config.id2label[i]) for i in range(config.num_labels)]
     if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
         found = config.problem_type or f"{config.num_labels} output"
-        problem = "expected a model that chooses between classes"
-        raise InputError(problem, where=source, found=AsWritten(found))
+        problem = f"expected a model that chooses between classes, got {found}"
+        raise InputError(problem, where=source)
     return {
         "source": source,
         "positive": labels[positive_column(labels, positive, source)],

@@ -100,13 +100,12 @@ class InputError(BayesbiasError, ValueError):
         >>> print(InputError("expected rows, got none", where="frame").retold("method 'hard'"))
         method 'hard', frame: expected rows, got none.
         """
-        parts = self.parts
+        where, said, found, valid, own_hint = self.parts.values()
         return InputError(
-            parts["problem"],
-            where=", ".join(filter(None, (ahead, parts["where"]))) or None,
-            found=AsWritten(parts["found"]) if parts["found"] else None,
-            valid=parts["valid"] or None,
-            hint=hint or parts["hint"],
+            f"{said}, got {found}" if found and ", got " not in said else said,
+            where=", ".join(filter(None, (ahead, where))) or None,
+            valid=valid or None,
+            hint=hint or own_hint,
         )
 
 
@@ -132,16 +131,6 @@ def describe_error(error: BaseException) -> str:
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""
     warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
-
-
-class AsWritten:
-    """A text that a message shows as it stands, such as what another message found."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
 
 
 def _in_one_line(text: str) -> str:

@@ -304,8 +304,15 @@ def _downloaded(name: str, progress: bool | None) -> Path:
 def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
     """Return rows of what is in memory, its name, format and short name."""
     if isinstance(x, Mapping):
-        where = "the mapping"
-        return _from_mapping(x, reading, where), where, "mapping", "mapping"
+        where, keys = "the mapping", list(x)
+        if not x:
+            raise InputError("expected word -> vector, got nothing", where=where)
+        if reading.wanted is not None:
+            keys = [key for key in reading.wanted if key in x] or keys[:1000]
+        vectors = stacked([x[key] for key in keys], [f"{where}, key {key!r}" for key in keys])
+        rows = rows_of_matrix(reading, keys, vectors, where)
+        rows.count = len(x)
+        return rows, where, "mapping", "mapping"
     if hasattr(x, "columns"):
         where = "the data frame"
         frame = x.to_pandas() if hasattr(x, "to_pandas") else x
@@ -324,18 +331,6 @@ def _rows_in_memory(x: Any, reading: Reading) -> tuple[Rows, str, str, str]:
         raise checks.wrong_kind(x, "embedding", kind, hint)
     kind = type(vectors).__name__
     return _from_gensim(vectors, reading), f"a {type(x).__name__} object", f"gensim {kind}", kind
-
-
-def _from_mapping(x: Mapping[Any, Any], reading: Reading, where: str) -> Rows:
-    if not x:
-        raise InputError("expected word -> vector, got nothing", where=where)
-    keys = list(x)
-    if reading.wanted is not None:
-        keys = [key for key in reading.wanted if key in x] or keys[:1000]
-    vectors = stacked([x[key] for key in keys], [f"{where}, key {key!r}" for key in keys])
-    rows = rows_of_matrix(reading, keys, vectors, where)
-    rows.count = len(x)
-    return rows
 
 
 def _from_gensim(vectors: Any, reading: Reading) -> Rows:

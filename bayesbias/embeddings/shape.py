@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.core.checks import ROPE
 from bayesbias.core.errors import InputError
 from bayesbias.core.files import plain
 from bayesbias.embeddings.embedding import Embedding
@@ -28,7 +29,6 @@ _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
 _LEAST = 3
 TOP, NEAREST = 3, 10  # dimensions and words that are looked at, where there are as many
-_NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
 EDGES = np.linspace(-1.0, 1.0, 201)
 
 
@@ -44,8 +44,8 @@ class Cosines:
     se : float
         Jackknife standard error over words, as if these were a sample of such words.
     share_top : float or None
-        The share of the mean that the three leading dimensions carry; None if the mean is not above 0.02
-        by two standard errors.
+        The share of the mean that the three leading dimensions carry; None if the mean is not above
+        the default ROPE (0.02) by two standard errors.
     dimensions : tuple of int
         Those dimensions, counted from 1, the largest first.
 
@@ -222,7 +222,7 @@ def _cosines(units: Array) -> Cosines:
     without = (n * mean - 2 * own) / (n - 2)
     se = float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
     leading = np.argsort(-each, kind="stable")[:TOP]
-    share = float(each[leading].sum() / mean) if mean - 2 * se > _NEXT_TO_NOTHING else None
+    share = float(each[leading].sum() / mean) if mean - 2 * se > ROPE else None
     return Cosines(n, mean, se, share, tuple(int(i) + 1 for i in leading))
 
 

@@ -92,7 +92,13 @@ def load_encoder(
     elif text == STATIC_ENCODER:
         make, target = static_encoder, ""
     if make is None:
-        raise _unknown_encoder(text)
+        path, hint = Path(text).expanduser(), nearest(kind, [STATIC_ENCODER, *_MAKERS])
+        if path.is_dir():
+            hint = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
+        elif path.is_file() or text in GENSIM_DATA:
+            hint = f"the mean of its word vectors: cbow:{text}"
+        problem = "expected an encoder"
+        raise InputError(problem, where="encoder", found=text, valid=_VALID, hint=hint)
     target, _, query = target.partition("?")
     where, valid = f"encoder {text!r}", list(inspect.signature(make).parameters)
     options: dict[str, Any] = {}
@@ -126,14 +132,3 @@ def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
         hint = "give its method and a name: load_encoder(model.encode, name='...')"
         raise checks.wrong_kind(spec, "encoder", "an encoder with a name", hint)
     return function_encoder(spec, name=name, version=version)
-
-
-def _unknown_encoder(text: str) -> InputError:
-    kind, colon, _ = text.partition(":")
-    path = Path(text).expanduser()
-    hint = nearest(kind if colon else text, [STATIC_ENCODER, *_MAKERS])
-    if path.is_dir():
-        hint = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
-    elif path.is_file() or text in GENSIM_DATA:
-        hint = f"the mean of its word vectors: cbow:{text}"
-    return InputError("expected an encoder", where="encoder", found=text, valid=_VALID, hint=hint)

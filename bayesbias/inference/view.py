@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.core import checks
+from bayesbias.core.checks import ROPE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,13 +17,6 @@ __all__ = ["PROB", "ROPE", "STANDARD_ROPE", "View"]
 
 PROB = 0.89
 """The default probability of an HPDI: the convention of the papers."""
-ROPE = 0.02
-"""Half-width of the default region of practical equivalence, in cosine distance.
-
-Single pairs of one connection have a standard deviation near 0.2 around their mean (0.17 to 0.22 on
-the published Reddit tables). Half of a small standardized effect (0.1) is therefore about 0.02. For
-vectors with another spread, set your own.
-"""
 STANDARD_ROPE = 0.1
 """Half-width of the default ROPE of a standardized contrast, in SDs.
 

@@ -6,7 +6,7 @@ The table has one row for each protected word and attribute. Distances are float
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.core.files import whole_file
+from bayesbias.core.files import plain, whole_file
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists.wordlist import CONNECTIONS, CONTROLS, FEW_WORDS, SHARED
 
@@ -94,8 +94,7 @@ class Coverage:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""
-        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing}
-        return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
+        return plain(self) | {"missing": list(self.missing)}
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each class, with its counts and words."""

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
-from bayesbias.core.errors import InputError, nearest
+from bayesbias.core.errors import InputError
 from bayesbias.core.files import check_file, guarded, path_of, sha256_file
 from bayesbias.core.formatting import join_words, some
 from bayesbias.core.frames import plain_frame, read_csv, read_parquet
@@ -174,9 +174,7 @@ def _pair_table(
     where = source.name
     published = "word_to_compare" in raw.columns
     checks.distinct([str(column) for column in raw.columns], "column", where)
-    for column in _PUBLISHED if published else NEEDED:
-        if column not in raw.columns:
-            raise _no_column(column, raw, where)
+    checks.columns(raw, _PUBLISHED if published else NEEDED, where, f"the columns {_LAYOUTS}")
     if raw.empty:
         raise InputError("expected rows, got a header alone", where=where)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
@@ -239,13 +237,6 @@ def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
-    names = [str(name) for name in frame.columns]
-    problem, valid = f"expected the column {column!r}", f"the columns {_LAYOUTS}"
-    hint = nearest(column, names)
-    return InputError(problem, where=where, found=names, valid=valid, hint=hint)
-
-
 def holds_tables(source: Any) -> bool:
     """Say whether a mapping has tables by name."""
     return isinstance(source, Mapping) and "protected_word" not in source
@@ -255,9 +246,8 @@ def as_pair_table(source: Any) -> PairTable:
     """Return a table of distances of whatever holds one."""
     if not isinstance(source, PairTable):
         return load_distances(source)
-    for column in NEEDED:
-        if column not in source.frame.columns:
-            raise _no_column(column, source.frame, str(source.provenance.get("name", "the table")))
+    where = str(source.provenance.get("name", "the table"))
+    checks.columns(source.frame, NEEDED, where, f"the columns {_LAYOUTS}")
     return source
 
 

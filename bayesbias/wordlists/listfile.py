@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.core import checks, files
-from bayesbias.core.errors import AsWritten, InputError, nearest
+from bayesbias.core.errors import InputError, nearest
 from bayesbias.core.formatting import join_words, number_of, some
 from bayesbias.wordlists import foreign
 from bayesbias.wordlists.wordlist import (
@@ -510,8 +510,8 @@ def _classes(
     tables, shared = data.get("class"), data.get("attribute_sets")
     listed = tables if isinstance(tables, list | tuple) else ()
     if not listed or not all(isinstance(table, Mapping) for table in listed):
-        problem = "expected one class or more, each a table [[class]]"
-        problems.add(problem, f"{where}, class", AsWritten(repr(tables)))
+        problem = f"expected one class or more, each a table [[class]], got {tables!r}"
+        problems.add(problem, f"{where}, class")
         return ()
     classes: list[WordClass] = []
     for number, table in enumerate(listed, start=1):
