@@ -75,8 +75,11 @@ class Classifier:
 
         Sentences that differ in unknown words alone get the same probability.
         """
-        tell = getattr(self.predict, "unknown", None)
-        return None if tell is None else tuple(tell(list(sentences)))
+        model = self.predict
+        if not isinstance(model, BagOfWords | BiLstm):
+            return None
+        words = dict.fromkeys(word for text in sentences for word in model.tokens(text))
+        return tuple(word for word in words if word not in model.vocabulary)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write a reference classifier to a folder that `load_classifier` reads."""

@@ -31,7 +31,7 @@ class BagOfWords:
         out = np.empty(len(sentences))
         idf, coefficients = self.weights["idf"], self.weights["coefficients"]
         for row, sentence in enumerate(sentences):
-            words = BOW_TOKEN.findall(sentence.lower())
+            words = self.tokens(sentence)
             known = [self.vocabulary[word] for word in words if word in self.vocabulary]
             columns, counts = np.unique(np.array(known, dtype=np.int64), return_counts=True)
             values = counts * idf[columns]
@@ -39,10 +39,10 @@ class BagOfWords:
             out[row] = coefficients[columns] @ values / length if length else 0.0
         return _logistic(out + self.weights["intercept"][0])
 
-    def unknown(self, sentences: list[str]) -> list[str]:
-        """Return the tokens that the classifier never saw in training, each once, in order."""
-        words = dict.fromkeys(w for s in sentences for w in BOW_TOKEN.findall(s.lower()))
-        return [w for w in words if w not in self.vocabulary]
+    @staticmethod
+    def tokens(sentence: str) -> list[str]:
+        """Split a sentence into its words."""
+        return BOW_TOKEN.findall(sentence.lower())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +63,7 @@ class BiLstm:
         """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
         # -1: a word without a vector, which counts as zeros; so does a sentence without a word.
         ids = [
-            [self.vocabulary.get(word, -1) for word in treebank_tokens(sentence)] or [-1]
+            [self.vocabulary.get(word, -1) for word in self.tokens(sentence)] or [-1]
             for sentence in sentences
         ]
         out = np.empty(len(ids))
@@ -89,18 +89,13 @@ class BiLstm:
             state = _logistic(shown) * np.tanh(cell)
         return state
 
-    def unknown(self, sentences: list[str]) -> list[str]:
-        """Return the tokens that the classifier never saw in training, each once, in order."""
-        words = dict.fromkeys(w for s in sentences for w in treebank_tokens(s))
-        return [w for w in words if w not in self.vocabulary]
+    @staticmethod
+    def tokens(sentence: str) -> list[str]:
+        """Split a sentence as the Penn Treebank does, in lower case (``don't`` gives ``do n't``)."""
+        return _TREEBANK_TOKEN.findall(sentence.lower())
 
 
 REFERENCE_KINDS: dict[str, type[BagOfWords] | type[BiLstm]] = {"bow": BagOfWords, "bilstm": BiLstm}
-
-
-def treebank_tokens(sentence: str) -> list[str]:
-    """Split a sentence in lower case as the Penn Treebank does (``don't`` gives ``do n't``)."""
-    return _TREEBANK_TOKEN.findall(sentence.lower())
 
 
 def rows_by_length(ids: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:

@@ -20,7 +20,6 @@ from bayesbias.classifiers.reference import (
     BagOfWords,
     BiLstm,
     rows_by_length,
-    treebank_tokens,
 )
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError, nearest
@@ -288,10 +287,10 @@ def train_bilstm(
     held = read_labelled(dev) if dev is not None else None
     torch = needed("encoders", "torch", purpose="training a BiLSTM")
 
-    tokens = [treebank_tokens(s) for s in sentences]
+    tokens = [BiLstm.tokens(s) for s in sentences]
     trained = dict.fromkeys(w for row in tokens for w in row)
     more = [*(held[0] if held else ()), *_shipped_words(), *words]
-    wanted = list(dict.fromkeys([*trained, *(w for s in more for w in treebank_tokens(s))]))
+    wanted = list(dict.fromkeys([*trained, *(w for s in more for w in BiLstm.tokens(s))]))
     embedding = load_embedding(vectors, wanted, progress=progress)
     # A word that neither the vectors nor the training data have is left out: nothing is known about it.
     has = set(embedding.words)
@@ -312,7 +311,7 @@ def train_bilstm(
         check_ids, check_labels = [ids[i] for i in aside], labels[aside]
         ids, labels = [ids[i] for i in chosen], labels[chosen]
     else:
-        check_ids = [[vocabulary.get(w, -1) for w in treebank_tokens(s)] or [-1] for s in held[0]]
+        check_ids = [[vocabulary.get(w, -1) for w in BiLstm.tokens(s)] or [-1] for s in held[0]]
         check_labels = held[1]
     if len(ids) == 0:
         raise InputError("expected two or more sentences", where=data, found=len(sentences))
@@ -336,7 +335,7 @@ def train_bilstm(
             "words_with_vector": sum(w in has for w in trained),
             "tokens_with_vector": sum(w in has for row in tokens for w in row) / count,
             "bench_words_without": [
-                w for s in _shipped_words() for w in treebank_tokens(s) if w not in vocabulary
+                w for s in _shipped_words() for w in BiLstm.tokens(s) if w not in vocabulary
             ],
         },
         "stopped_on": "dev" if held is not None else "5 % of the training data",

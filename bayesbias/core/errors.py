@@ -81,15 +81,14 @@ class InputError(BayesbiasError, ValueError):
             "valid": "" if listed is None else _in_one_line(listed),
             "hint": _in_one_line(hint) if hint else "",
         }
-        place, said, *rest = self.parts.values()
-        if ", got " in said:
-            rest[0] = ""  # said already
-        if rest[2].partition(" ")[0].strip(",:").isalpha():  # a word, no name of a function
-            rest[2] = rest[2][:1].upper() + rest[2][1:]
-        heads = (", got ", ". Use ", ". ")
-        more = [f"{head}{part}" for head, part in zip(heads, rest, strict=True) if part]
-        message = "".join([f"{place}: " if place else "", said, *more])
-        ends = message.endswith((".", "?", "!")) or rest[2].endswith(("'", '"', "`"))  # code
+        place, said, got, use, hint = self.parts.values()
+        if got and ", got " not in said:
+            said = f"{said}, got {got}"
+        if hint.partition(" ")[0].strip(",:").isalpha():  # a word, no name of a function
+            hint = hint[:1].upper() + hint[1:]
+        message = f"{place}: {said}" if place else said
+        message = ". ".join(filter(None, (message, use and f"Use {use}", hint)))
+        ends = message.endswith((".", "?", "!")) or hint.endswith(("'", '"', "`"))  # of code
         super().__init__(message if ends else f"{message}.")
 
     def retold(self, ahead: str = "", hint: str | None = None) -> "InputError":

@@ -79,9 +79,17 @@ def load_encoder(
     >>> load_encoder("cbow:minilm-static", name="CBoW").provenance["pooling"]
     'mean of the vectors of the tokens found'
     """
-    if not isinstance(spec, str | os.PathLike):
-        return _from_object(spec, name, version)
-    text = checks.path(spec, "spec", "a name, or the path of a file or folder")
+    if isinstance(spec, Encoder) and isinstance(spec.name, str):
+        if name is not None or version is not None:
+            problem = f"expected no name or version beside an encoder, got them for {spec.name!r}"
+            raise InputError(problem, where="encoder")
+        return spec
+    if hasattr(spec, "encode") and not isinstance(spec, str):
+        how = "give its method and a name: load_encoder(model.encode, name='...')"
+        raise checks.wrong_kind(spec, "encoder", "an encoder with a name", how)
+    if callable(spec):
+        return function_encoder(spec, name=name, version=version)
+    text = checks.path(spec, "encoder", f"a callable, an encoder, {_VALID}")
     if version is not None:
         problem = f"expected a callable beside a version, got {text!r}"
         raise InputError(problem, where="version")
@@ -118,17 +126,3 @@ def load_encoder(
     if not target:
         raise InputError("expected the name of a model", where="encoder", found=text, valid=_VALID)
     return make(target, **options)
-
-
-def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
-    if isinstance(spec, Encoder) and isinstance(spec.name, str):
-        if name is not None or version is not None:
-            problem = f"expected no name or version beside an encoder, got them for {spec.name!r}"
-            raise InputError(problem, where="encoder")
-        return spec
-    if not callable(spec) or hasattr(spec, "encode"):
-        if not hasattr(spec, "encode"):
-            raise checks.wrong_kind(spec, "encoder", f"a callable, an encoder, {_VALID}")
-        hint = "give its method and a name: load_encoder(model.encode, name='...')"
-        raise checks.wrong_kind(spec, "encoder", "an encoder with a name", hint)
-    return function_encoder(spec, name=name, version=version)

@@ -19,7 +19,7 @@ from bayesbias.embeddings.loading import load_embedding
 from bayesbias.tables import pair_table
 from bayesbias.tables.counts import MATCHED, load_counts, matched_controls, pool_of
 from bayesbias.tables.covariates import join_covariates
-from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, SameVector, labels_within
+from bayesbias.tables.pair_table import SIDES, Coverage, PairTable, SameVector, labels_within
 from bayesbias.wordlists.foreign import FOREIGN_ENDINGS
 from bayesbias.wordlists.listfile import load_wordlist, pairs
 from bayesbias.wordlists.wordlist import CONNECTIONS, SHARED, WordList
@@ -101,8 +101,7 @@ def distance_table(
     else:
         words = load_wordlist(wordlist, controls=controls)
     embedding = load_embedding(embedding, words=words.words)
-    columns = pairs(words)
-    frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
+    frame = pd.DataFrame(pairs(words))
     every = dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     known = {word: word in embedding for word in every}
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
@@ -120,18 +119,13 @@ def distance_table(
         frame, same = _one_row_a_vector(frame, kept_as)
     notes = [*words.notes, *embedding.notes, *([account["note"]] if account else []), *lost]
     notes += pair_table.thin_classes(kept, known, groups, same)
-    sides = (("protected_class", "protected_word"), ("attribute_class", "attribute"))
-    listed = tuple(labels_within(kept, *columns) for columns in sides)
+    listed = tuple(labels_within(kept, label, word) for _, label, word in SIDES)
     notes += pair_table.name_same_vectors(groups, listed, same)
     if duplicates == "drop":
-        across: dict[str, list[str]] = {}
-        for word in frame["protected_word"].unique():
-            across.setdefault(kept_as[word], []).append(word)
         notes += [
             f"{join_words(shared)} of different classes have one vector, which cannot tell their "
             f"classes apart"
-            for shared in across.values()
-            if len(shared) > 1
+            for shared in embedding.same_vectors(frame["protected_word"].unique())
         ]
     # A pair with one vector is at distance 0 by construction, which is no observation.
     one = frame["protected_word"].map(kept_as) == frame["attribute"].map(kept_as)

@@ -15,7 +15,7 @@ import pandas as pd
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
 from bayesbias.core.formatting import some
-from bayesbias.tables.pair_table import COLUMNS, Coverage, PairTable, as_pair_columns
+from bayesbias.tables.pair_table import COLUMNS, SIDES, Coverage, PairTable, as_pair_columns
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.wordlists.wordlist import CONNECTIONS
 
@@ -186,18 +186,14 @@ def keep_common(tables: Sequence[PairTable]) -> list[PairTable]:
     >>> [len(table) for table in keep_common([whole, bb.load_distances(part)])] == [len(part)] * 2
     True
     """
-    sides = (
-        ("protected", "protected_word", "protected_class"),
-        ("attributes", "attribute", "attribute_class"),
-    )
     common = {
         word: set.intersection(*(set(table.frame[word].astype(str)) for table in tables))
-        for _, word, _ in sides
+        for _, _, word in SIDES
     }
     out = []
     for table in tables:
         frame, accounts = table.frame, dict[str, Any]()
-        for side, word, group in sides:
+        for side, group, word in SIDES:
             lost = frame.loc[~frame[word].isin(common[word]), [group, word]].astype(str)
             accounts[side] = {name: dict(of) for name, of in getattr(table.coverage, side).items()}
             for name, own in lost.groupby(group):

@@ -24,6 +24,11 @@ COLUMNS = (
     "protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "connection",
     "distance",
 )  # fmt: skip
+SIDES = (
+    ("protected", "protected_class", "protected_word"),
+    ("attributes", "attribute_class", "attribute"),
+)
+"""Both sides of a pair: their name in the coverage, and the columns of their classes and words."""
 Groups = tuple[dict[str, Any], dict[str, Any]]
 """What `found_by_class` returns: of protected words and of attributes, class -> its account."""
 SameVector = tuple[dict[str, str], dict[str, str]]
@@ -217,9 +222,7 @@ def found_by_class(
 ) -> Groups:
     """Return the account of each class."""
     out: Groups = ({}, {})
-    for groups, label, word in zip(
-        out, ("protected_class", "attribute_class"), ("protected_word", "attribute"), strict=True
-    ):
+    for groups, (_, label, word) in zip(out, SIDES, strict=True):
         for name, words in labels_within(frame, label, word).items():
             groups[name] = account_of(words, [w for w in words if not known[w]])
             if other := {w: matched[w] for w in words if w in matched}:

@@ -31,7 +31,7 @@ from bayesbias.tables.pair_table import (
     account_of,
     name_same_vectors,
 )
-from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test
+from bayesbias.wordlists.sentence_tests import SETS, SentenceTest, sentence_test, set_sizes
 
 __all__ = ["sentence_table"]
 
@@ -72,8 +72,7 @@ class EncodedTest:
 
     @property
     def sizes(self) -> dict[str, int]:
-        counts = self.frame["set"].value_counts()
-        return {name: int(counts[name]) for name in SETS}
+        return set_sizes(self.frame)
 
 
 def encode_test(

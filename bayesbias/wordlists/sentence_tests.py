@@ -85,8 +85,7 @@ class SentenceTest:
     @property
     def sizes(self) -> dict[str, int]:
         """The number of examples in each set."""
-        counts = self.frame["set"].value_counts()
-        return {name: int(counts[name]) for name in SETS}
+        return set_sizes(self.frame)
 
     @property
     def sha256(self) -> str:
@@ -113,6 +112,12 @@ class SentenceTest:
     def __repr__(self) -> str:
         sizes = [f"{self.categories[name]} {count}" for name, count in self.sizes.items()]
         return f"<SentenceTest {self.name}: {sizes[0]}, {sizes[1]} | {sizes[2]}, {sizes[3]}>"
+
+
+def set_sizes(frame: "pd.DataFrame") -> dict[str, int]:
+    """Return the number of examples in each set."""
+    counts = frame["set"].value_counts()
+    return {name: int(counts[name]) for name in SETS}
 
 
 def read_test(path: str | os.PathLike[str]) -> SentenceTest:

@@ -33,11 +33,6 @@ KNOWN: tuple[Format, ...] = (
 _HEAD_BYTES = 1 << 20
 
 
-def valid_formats() -> str:
-    """Name the formats, for messages."""
-    return ", ".join(dict.fromkeys(form.name for form in KNOWN if form is not pickles.FORMAT))
-
-
 def suffixes() -> tuple[str, ...]:
     """Return the usual endings of vector files."""
     own = dict.fromkeys(suffix for form in KNOWN for suffix in form.suffixes)
@@ -71,4 +66,5 @@ def recognized(path: Path, vocab: Path | None = None) -> tuple[Format, Layout, b
     first = head.start.partition(b"\n")[0].decode("utf-8", "replace").strip()
     refuse_binary(start, path, "word vectors")
     found = first if first.isprintable() else head.start[:20]
-    raise InputError("expected word vectors", where=path, found=found, valid=valid_formats())
+    names = ", ".join(dict.fromkeys(form.name for form in KNOWN if form is not pickles.FORMAT))
+    raise InputError("expected word vectors", where=path, found=found, valid=names)
