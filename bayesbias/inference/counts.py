@@ -40,7 +40,7 @@ from bayesbias.inference.kernel import (
     real_part,
     whole_part,
 )
-from bayesbias.inference.sampling import STATISTICS, labelled, nuts
+from bayesbias.inference.sampling import _LONG_RUN, STATISTICS, labelled, nuts
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 
@@ -253,27 +253,41 @@ def sample_counts(design: Design, settings: dict[str, Any], cores: int) -> xr.Da
     None where it is of a form that only PyMC samples.
 
     Where a step diverged, or scales and means mix slowly, it is sampled once more: longer, by
-    smaller steps.
+    smaller steps. Of a long run each effect is asked as well, and longer without smaller steps.
     """
     layout = Layout.of(design)
     if layout is None:
         return None
-    few = [name for name in design.spec.mu if not design.spec.is_random(name)]
-    usual = TARGET if len(layout.scale_of) > _MANY else TARGET_OF_FEW
-    for target, times in ((settings["target_asked"] or usual, 1), (CAREFUL, _LONGER)):
+
+    def run(target: float, times: int) -> xr.DataTree:
         settings["target_accept"], settings["thin"] = target, times
         lengths = {name: times * settings[name] for name in ("tune", "draws")}
-        out = _sampled(design, layout, {**settings, **lengths}, cores).isel(
-            draw=slice(None, None, times)
-        )
-        main = [out["posterior"][name].to_numpy() for name in (*layout.scales, *few)]
-        flat = np.concatenate([own.reshape(*own.shape[:2], -1) for own in main], axis=2)
-        r_hat, ess = (np.nan_to_num(each, nan=np.inf) for each in r_hat_and_ess(flat))
-        least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
-        fine = r_hat[np.isfinite(r_hat)].max(initial=1.0) <= MAX_R_HAT and ess.min() >= least
-        if settings["target_asked"] or (fine and not out["sample_stats"]["diverging"].any()):
-            break
+        drawn = _sampled(design, layout, {**settings, **lengths}, cores)
+        return drawn.isel(draw=slice(None, None, times))
+
+    asked = settings["target_asked"]
+    usual = TARGET if len(layout.scale_of) > _MANY else TARGET_OF_FEW
+    out = run(asked or usual, 1)
+    if asked:
+        return out
+    few = [name for name in design.spec.mu if not design.spec.is_random(name)]
+    main = {*layout.scales, *few}
+    mixing = {name: _mixing(values) for name, values in out["posterior"].data_vars.items()}
+    r_hat, ess = (max(mixing[name][0] for name in main), min(mixing[name][1] for name in main))
+    least = min(MIN_ESS_PER_CHAIN, settings["draws"] / 5) * settings["chains"]
+    if out["sample_stats"]["diverging"].any() or r_hat > MAX_R_HAT or ess < least:
+        return run(CAREFUL, _LONGER)
+    of_all = max(r_hat for r_hat, _ in mixing.values())
+    if settings["draws"] >= _LONG_RUN and of_all >= MAX_R_HAT:
+        return run(usual, _LONGER)
     return out
+
+
+def _mixing(values: xr.DataArray) -> tuple[float, float]:
+    """Return the largest R-hat, of chains that have one, and the fewest effective draws."""
+    flat = values.to_numpy().reshape(*values.shape[:2], -1)
+    r_hat, ess = (np.nan_to_num(each, nan=np.inf) for each in r_hat_and_ess(flat))
+    return r_hat[np.isfinite(r_hat)].max(initial=1.0), ess.min()
 
 
 def _sampled(
