@@ -580,7 +580,7 @@ def test_outputs(tmp_path):
     assert "cosine distance" not in page
     paragraph = bb.methods_paragraph(tmp_path / "run")
     assert paragraph == bb.methods_paragraph(found)
-    assert "responses about a and b" in paragraph
+    assert "about a and b" in paragraph
 
 
 def test_what_there_is_one_of_stands_in_the_title_and_shares_on_the_screen(tmp_path):
