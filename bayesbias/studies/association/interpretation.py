@@ -330,8 +330,8 @@ def _details(fit: BiasFit, view: View) -> list[str]:
         new = fit.new_words(view.prob)
         row = new[new["contrast"] == first].iloc[0]
         out.append(
-            f"A single new word has a difference between {row['hpdi_low']:+.3f} and "
-            f"{row['hpdi_high']:+.3f}."
+            f"The difference of a single new word lies between {row['hpdi_low']:+.3f} and "
+            f"{row['hpdi_high']:+.3f} with a probability of {view.prob:.0%}."
         )
     if same_for_all_words(fit.spec):
         out.append(f"The model {fit.spec.name} has one difference for all classes and words.")
