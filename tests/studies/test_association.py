@@ -135,7 +135,7 @@ def test_contrasts_have_the_names_of_the_list(fit):
 
 def test_a_verdict_that_draws_decide_asks_for_more_draws():
     row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, rope=0.02, verdict=TOO_CLOSE)
-    assert "raise --draws" in in_words(row)
+    assert "Raise --draws" in in_words(row)
     row.verdict = "inconclusive"
     assert in_words(row).startswith("inconclusive: [-0.100, -0.001]")
     assert sure_side(row) is Verdict.BELOW
