@@ -21,12 +21,14 @@ SMALL = {
     "a": {"protected": ["she", "woman"], "attributes": ["kind", "gentle"]},
     "b": {"protected": ["he", "man"], "attributes": ["strong", "tough"]},
 }
-QUICK = {"seed": 1, "engine": "quick", "progress": False}
+QUICK = {"seed": 1, "engine": "quick", "draws": 500, "progress": False}
 
 
 @pytest.fixture(scope="module")
 def fit():
-    return bb.fit(bb.distance_table("minilm-static", SMALL, controls="none"), **QUICK)
+    return bb.fit(
+        bb.distance_table("minilm-static", SMALL, controls="none"), **{**QUICK, "draws": 1000}
+    )
 
 
 def warned(fit, word):

@@ -281,7 +281,7 @@ def test_two_groups_have_no_others(table):
 
 def test_a_frame_without_connections(table, tmp_path):
     frame = table.frame.drop(columns=["connection", "attribute_kind"])
-    fit = bb.fit(frame, "groups", seed=1)
+    fit = bb.fit(frame, "groups", seed=1, engine="quick", draws=500)
     assert bb.write_report(fit, tmp_path / "page.html").is_file()
     with pytest.raises(FitError, match="reliability"):
         fit.reliability()
@@ -353,7 +353,7 @@ def test_many_groups_are_each_compared_with_the_others():
     table = bb.distance_table(
         "minilm-static", {**listed, "attribute_sets": SETS}, controls={"neutral": ["sky", "rain"]}
     )
-    fit = bb.fit(table, seed=shifted(1))
+    fit = bb.fit(table, seed=shifted(1), engine="quick", draws=500)
     text = to_text(fit)
     assert "g0 - others" in text
     assert "g0 - g1" not in text

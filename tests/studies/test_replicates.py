@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.changes import NONE, changed, table
-from helpers.pages import without_figures
 from scipy import stats
 
 import bayesbias as bb
@@ -98,14 +97,15 @@ def test_monte_carlo_error_of_the_ends():
 
 
 def test_the_full_text_is_the_center(pooled):
-    tables = sets()
+    tables = sets(2)
+    few = bb.pool_replicates({name: pooled.results[name] for name in tables})
     full = changed(table(), {**NONE, "associated": -0.1}, 9)
     found = bb.fit_replicates(tables, center=full, **SETTINGS)
     own = bb.fit(full, **SETTINGS).contrasts()
     pd.testing.assert_series_equal(found.contrasts()["mean"], own["mean"])
-    pd.testing.assert_series_equal(found.contrasts()["sd"], pooled.contrasts()["sd"])
+    pd.testing.assert_series_equal(found.contrasts()["sd"], few.contrasts()["sd"])
     said = bb.interpret(found)
-    assert any("nearer to zero" in note for note in said.notes)
+    assert any("to zero than" in note for note in said.notes)
     assert set(found.by_set()["set"]) == {*tables, "center"}
 
 
@@ -133,7 +133,7 @@ def test_only_words_of_all_sets_are_fitted():
 
 def test_changes_between_corpora_are_pooled():
     results = []
-    for k in (1, 2, 3):
+    for k in (1, 2):
         second = changed(table(), {**NONE, "associated": -0.05}, k)
         third = changed(second, {**NONE, "associated": -0.05}, 10 + k)
         corpora = {"1930s": table(), "1950s": second, "1980s": third}
@@ -151,7 +151,7 @@ def test_changes_between_corpora_are_pooled():
     assert len(bb.plots.plot_replicates(found).get_yticklabels()) > 4
 
 
-def test_terminal_page_and_folder(pooled, tmp_path, monkeypatch):
+def test_terminal_page_and_folder(pooled, tmp_path):
     text = bb.output.to_text(pooled)
     assert len(text.splitlines()) <= 25
     assert max(map(len, text.splitlines())) <= 80
@@ -162,7 +162,6 @@ def test_terminal_page_and_folder(pooled, tmp_path, monkeypatch):
     assert again.kind == "replicates"
     pd.testing.assert_frame_equal(again.result.contrasts(), pooled.contrasts())
     assert (tmp_path / "run" / "figures" / "result.png").is_file()
-    without_figures(monkeypatch)
     assert "Rubin" in bb.write_report(pooled, tmp_path / "page.html").read_text()
 
 

@@ -132,6 +132,13 @@ class Replicates(ManyFits):
             part of V that comes from B; and ``df``, the degrees of freedom.
         """
         prob = checks.probability(prob)
+        made = self.__dict__.setdefault("_made", {})  # what is shown asks for a table many times
+        key = repr((table, prob, arguments))
+        if key not in made:
+            made[key] = self._pooled(table, prob, **arguments)
+        return made[key].copy()
+
+    def _pooled(self, table: str, prob: float, **arguments: Any) -> pd.DataFrame:
         frames = [getattr(each, table)(prob=prob, **arguments) for each in self._every().values()]
         labels = list(frames[0].columns[: frames[0].columns.get_loc("mean")])
         keyed = [frame.set_index(labels) for frame in frames]
