@@ -195,18 +195,24 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
     first = next(s for s in study.sections(result, view) if "terminal" in s.show_on)
     frame = first.frame
     assert frame is not None
+    if "label" in frame:
+        frame = frame.assign(label=frame["label"].str.strip())
     main = ["contrast" if "contrast" in frame else "label"]
     if "level" in frame and "between" in set(frame["level"]):  # groups are compared in pairs
         main = ["name", "contrast"]
     for column, value in (("level", "overall"), ("level", "between"), ("estimand", "population")):
         if column in frame and (frame[column] == value).any():
             frame = frame[frame[column] == value]
-    printed = [name for c in first.columns if c.name != "label" for name in (c.name, c.upper)]
+    shown = [name for c in first.columns if c.name != "label" for name in (c.name, c.upper)]
     names = [
-        n for n in dict.fromkeys([*main, *printed, "verdict"]) if n in frame and n not in LEFT_OUT
+        n for n in dict.fromkeys([*main, *shown, "verdict"]) if n in frame and n not in LEFT_OUT
     ]
     rows = [
-        {name: _rounded(value) for name, value in row.items() if value is not None}
+        {
+            name: float(f"{value:.4g}") if isinstance(value, float) else value
+            for name, value in row.items()
+            if value is not None
+        }
         for row in records(frame[names])
     ]
     converged = (study.about(result).get("diagnostics") or {}).get("ok")
@@ -218,9 +224,3 @@ def _brief(result: Any, view: View, said: Interpretation) -> dict[str, Any]:
         "converged": converged,
         "warnings": list(said.warnings),
     }
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.4g}")
-    return value.strip() if isinstance(value, str) else value

@@ -430,29 +430,26 @@ def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.where(there, parts, 0.0)
 
 
-def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _statistic(sums: np.ndarray, slope: bool) -> np.ndarray:
+    """Return the slope, or the correlation: 0 if all distances after are one number.
+
+    NaN if those before are.
+    """
     n, x, y, xx, yy, xy = sums
-    return xx / n - (x / n) ** 2, yy / n - (y / n) ** 2, xy / n - x * y / n**2
-
-
-def _correlation(sums: np.ndarray) -> np.ndarray:
-    """Return the correlation: 0 if all distances after are one number, NaN if those before are."""
-    xx, yy, xy = _moments(sums)
+    xx, yy, xy = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2, xy / n - x * y / n**2
+    known = np.where(xx > EXACT**2, xx, np.nan)
+    if slope:
+        return xy / known
     flat = yy <= EXACT**2
-    r = xy / np.sqrt(np.where(xx > EXACT**2, xx, np.nan) * np.where(flat, 1.0, yy))
+    r = xy / np.sqrt(known * np.where(flat, 1.0, yy))
     return np.where(flat & ~np.isnan(r), 0.0, np.clip(r, -1.0, 1.0))
-
-
-def _slope(sums: np.ndarray) -> np.ndarray:
-    xx, _, xy = _moments(sums)
-    return xy / np.where(xx > EXACT**2, xx, np.nan)
 
 
 def _related(
     x: np.ndarray, y: np.ndarray, prob: float, *, slope: bool = False, centred: bool = False
 ) -> Related:
     """Return the correlation or the slope with its interval; `centred` takes out means of words."""
-    statistic, scaled = (_slope, np.array) if slope else (_correlation, _fisher)
+    scaled = np.array if slope else _fisher
     if min(x.shape) < (3 if centred else 1) or max(x.shape) < 3:
         return UNKNOWN
     # About the mean, so that no digits are lost in the sums of squares.
@@ -463,7 +460,7 @@ def _related(
 
     sums = of_table(x, y)
     whole = sums.sum(axis=(1, 2))
-    value = float(statistic(whole))
+    value = float(_statistic(whole, slope))
     without = []
     for axis, size in enumerate(x.shape):  # means are taken out of what is left
         if size > 1:
@@ -471,7 +468,9 @@ def _related(
             without.append(np.stack([table.sum(axis=(1, 2)) for table in tables], axis=1))
     without.append(whole[:, None] - sums[:, sums[0] > 0])
     # The variance of a jackknife, from values with one left out each.
-    parts = [(len(z) - 1) * np.var(z) for z in (scaled(statistic(each)) for each in without)]
+    parts = [
+        (len(z) - 1) * np.var(z) for z in (scaled(_statistic(each, slope)) for each in without)
+    ]
     variance = max(parts[0] + parts[1] - parts[2], parts[2]) if len(parts) == 3 else parts[0]
     fewest = min(size for size in x.shape if size > 1)
     middle = float(scaled(np.array(value)))
