@@ -134,7 +134,7 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
         for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    handles.insert(3, _hollow("not significant when each word counts once", "none", markersize=4.5))
+    handles.insert(3, _hollow("not significant over words", "none", markersize=4.5))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
