@@ -343,11 +343,9 @@ def _encoded(value: Any, parts: Path, name: str) -> Any:
     if isinstance(value, pd.DataFrame):
         value.to_parquet(parts / f"{name}.parquet")
         return {"_frame": f"{name}.parquet"}
-    if isinstance(value, np.ndarray):
-        return {"_array": value.tolist(), "dtype": str(value.dtype)}
     if isinstance(value, np.generic):
         return value.item()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if dataclasses.is_dataclass(value):
         fields = {
             field.name: _encoded(getattr(value, field.name), parts, f"{name}.{field.name}")
             for field in dataclasses.fields(value)
@@ -381,8 +379,6 @@ def _decoded(value: Any, parts: Path) -> Any:
         return Path(value["_path"])
     if "_frame" in value:
         return pd.read_parquet(parts / value["_frame"])
-    if "_array" in value:
-        return np.array(value["_array"], dtype=value["dtype"])
     if "_tuple" in value:
         return tuple(_decoded(part, parts) for part in value["_tuple"])
     if "_mapping" in value:

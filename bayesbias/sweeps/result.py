@@ -269,11 +269,7 @@ def subtract_cells(frame: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 def frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Return rows as the table of a sweep."""
-    columns = {
-        name: pd.array([row.get(name) for row in rows], dtype=kind)
-        for name, kind in COLUMN_TYPES.items()
-    }
-    return pd.DataFrame(columns)
+    return pd.DataFrame(rows, columns=list(COLUMN_TYPES)).astype(COLUMN_TYPES)
 
 
 def collect_results(
