@@ -97,7 +97,7 @@ def sections(result: Replicates, view: View) -> list[Section]:
     prob, rope = view.prob, view.rope
     fit = first_fit(result)
     changes = "change" in result.contrasts(prob, rope)
-    note = "within, between: SD within and between sets. share: variance between sets."
+    note = "within, between: SD within and between sets. share: between, in the variance."
     what = "change of a difference" if changes else "difference"
     sign = "came closer" if changes else "is closer"
     out = [
