@@ -5,6 +5,7 @@ Results go to stdout, all else to stderr; bad input ends with exit code 2.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import re
@@ -78,6 +79,9 @@ def main() -> None:
     """Run the command; an error that a user can fix is one line and exit code 2."""
     os.environ.setdefault("MPLBACKEND", "agg")  # figures are saved, not shown
     warnings.formatwarning = _one_line
+    # What libraries make when they are imported stays: to look for garbage among it took a tenth
+    # of a command.
+    gc.set_threshold(50_000, 20, 100)
     try:
         code = cli.main(prog_name="bayesbias", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
