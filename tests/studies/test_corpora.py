@@ -261,12 +261,12 @@ def test_men_and_women_are_two_corpora_and_neither_is_debiased(shared, tmp_path)
     folder = shared / "data" / "cases" / "11_two_corpora"
     files = [f"{name}={folder / name}.txt" for name in ("men", "women")]
     arguments = ["compare", "--corpora", *files, "--wordlist", str(folder / "list.toml")]
-    done = CliRunner().invoke(cli, [*arguments, "--seed", "1"], catch_exceptions=False)
+    arguments += ["--seed", "1", "--out", str(tmp_path / "run"), "--figures", "none"]
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert done.exit_code == 0
     assert "from men to women" in " ".join(done.output.split())
     assert "debias" not in done.output.lower()
-    vectors = {name: folder / f"{name}.txt" for name in ("men", "women")}
-    found = bb.compare(vectors, folder / "list.toml", kind="corpora", seed=1, progress=False)
+    found = bb.load_run(tmp_path / "run").result
     row = found.contrasts(level="overall", estimand="population").iloc[0]
     observed = [
         own.table.groupby("connection", observed=True)["distance"].mean()
