@@ -192,9 +192,11 @@ class ResponsesResult(sections.Result):
         """
         fit = self._fitted()
         table, label = fit.table, fit.spec.results.group
-        name, arms = str(table.get("contrast", [""])[0]), {table[label].iloc[0]: 1.0}
-        if self.kind != "paired":
-            _, name, arms = self._pairs()[0]
+        model, name, arms = self._pairs()[0]
+        if self.kind == "paired":
+            model, name, arms = (*table[["model", "contrast"]].iloc[0], {table[label].iloc[0]: 1.0})
+        if len(self.responses.models) > 1:
+            name = f"{model}: {name}"
         n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
         weights = np.zeros(len(table))
         for arm, weight in arms.items():

@@ -190,6 +190,8 @@ def interpret_responses(result: ResponsesResult, view: View) -> Interpretation:
     table = result.responses
     subject = result.subject
     notes = list(result.notes)
+    if result.fit is not None and len(result.published) > MOST_ROWS:
+        notes.append(f"--detail shows the {len(result.published)} published scores.")
     dropped = {why: n for why, n in table.coverage["dropped"].items() if n}
     if dropped:
         notes.append(

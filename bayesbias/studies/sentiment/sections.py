@@ -31,7 +31,6 @@ from bayesbias.studies.sentiment.analysis import SENTIMENT_ESTIMANDS
 from bayesbias.tables.sentiment import only_labels
 
 if TYPE_CHECKING:
-    from bayesbias.inference.posterior import BiasFit
     from bayesbias.studies.sentiment.analysis import SentimentAnalysis
 
 ALPHA = 0.05
@@ -183,7 +182,6 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     if fit is None:
         return out
     means = [partial(fit.summary, view.prob, name) for name in SENTIMENT_ESTIMANDS]
-    shares = [partial(_shares, fit, name) for name in result.classifiers]
     out += [
         Section(
             "estimates",
@@ -194,7 +192,13 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
         Section(
             "variance",
             "Share of the variance between sentence pairs",
-            lambda: pd.concat([make() for make in shares], ignore_index=True),
+            lambda: pd.concat(
+                [
+                    fit.variance_partition(group=name).assign(classifier=name)
+                    for name in result.classifiers
+                ],
+                ignore_index=True,
+            ),
             (CLASSIFIER, text("source"), Column("mean", "share", "percent"), SHARE),
         ),
         Section(
@@ -217,10 +221,6 @@ def sections(result: SentimentAnalysis, view: View) -> list[Section]:
     if fit.spec.covariates():
         out += slope_sections(partial(fit.slopes, view.prob), ())
     return out
-
-
-def _shares(fit: BiasFit, classifier: str) -> pd.DataFrame:
-    return fit.variance_partition(group=classifier).assign(classifier=classifier)
 
 
 def interpret_sentiment(result: SentimentAnalysis, view: View) -> Interpretation:
