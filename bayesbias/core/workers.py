@@ -160,7 +160,9 @@ class Hands:
 
     def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
         if dask is not None and workers is not None:
-            raise InputError("expected workers (local processes) or dask (a cluster), got both")
+            raise InputError(
+                "expected local processes or a Dask cluster, got both", where="workers"
+            )
         if workers is not None:
             checks.count(workers, "workers", most=1024)
         self.workers, self.dask = workers, dask

@@ -166,9 +166,10 @@ def _one_row_a_vector(
     frame = frame.assign(attribute=frame["attribute"].replace(same[1]))
     # Of rows that become one pair the connection decides, as it does for an attribute of two
     # classes.
-    rank = frame["connection"].map({name: i for i, name in enumerate((*CONNECTIONS, SHARED))})
-    rows = frame.assign(rank=rank).sort_values("rank", kind="stable")
-    once = rows.drop_duplicates(["protected_word", "attribute"]).index.sort_values()
+    rank = frame["connection"].map((*CONNECTIONS, SHARED).index).sort_values(kind="stable")
+    once = (
+        frame.loc[rank.index].drop_duplicates(["protected_word", "attribute"]).index.sort_values()
+    )
     return frame.loc[once], same
 
 

@@ -62,7 +62,7 @@ def join_pairs(
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> frame, account = join_pairs(table, table.frame.iloc[:-3])
     >>> len(frame), account["only_in_original"], account["notes"]
-    (162, 3, ['pairs of the original that are not in debiased, left out: 3 of 165'])
+    (162, 3, ['3 of 165 pairs of the original left out: they are not in debiased'])
     """
     first, second = (as_pair_table(x).frame for x in (original, debiased))
     for frame, where in ((first, "original"), (second, name)):

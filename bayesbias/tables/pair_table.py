@@ -103,20 +103,18 @@ class Coverage:
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each class, with its counts and words."""
-        rows = []
-        for side, groups in (("protected", self.protected), ("attribute", self.attributes)):
-            for name, group in groups.items():
-                matched = group.get("matched", {})
-                rows.append(
-                    {
-                        "side": side,
-                        "class": name,
-                        "listed": group["listed"],
-                        "found": group["found"],
-                        "missing": ", ".join(group["missing"]),
-                        "matched": ", ".join(f"{word} as {by}" for word, by in matched.items()),
-                    }
-                )
+        rows = [
+            {
+                "side": side,
+                "class": name,
+                "listed": group["listed"],
+                "found": group["found"],
+                "missing": ", ".join(group["missing"]),
+                "matched": ", ".join(f"{w} as {by}" for w, by in group.get("matched", {}).items()),
+            }
+            for side, groups in (("protected", self.protected), ("attribute", self.attributes))
+            for name, group in groups.items()
+        ]
         return pd.DataFrame(rows)
 
 

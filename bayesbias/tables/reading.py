@@ -392,10 +392,6 @@ class Codes:
         """Mark the rows whose label is so; an empty cell is not."""
         return np.array([*map(holds, self.labels), False])[self.of_row]
 
-    def label(self, position: int) -> str:
-        """Return the label of a row."""
-        return self.labels[self.of_row[position]]
-
 
 # -- checks ----------------------------------------------------------------------------------------
 
@@ -438,7 +434,7 @@ def _check_connections(
     if unknown.any():
         at = _first_of(unknown)
         where = source.at(at, "connection")
-        raise checks.unknown(connection.label(at), valid, where)
+        raise checks.unknown(connection.labels[connection.of_row[at]], valid, where)
 
 
 def _check_derived(frame: pd.DataFrame, source: Source, by_name: bool) -> None:

@@ -41,6 +41,11 @@ _KEYS = (
     *(*_ABOUT, "controls", "definitional_sets", "evaluation_sets", "published_spellings"),
     *("covariates", "attribute_sets", "kinds", "class"),  # sentence tests check the kinds
 )
+_TABLES = {
+    "attribute_sets": 'warm = ["kind", "friendly"]',
+    "published_spellings": 'bluebell = "blue-bell"',
+    "covariates": "year = {nurse = 90.4}",
+}
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
 # In TOML a key belongs to the last table above it.
 _MISPLACED = {
@@ -94,7 +99,7 @@ def wordlist_template() -> str:
     Examples
     --------
     >>> print(wordlist_template().splitlines()[0])
-    # A word list of your own. Fill in what stands between quotation marks and brackets, save it as
+    # Your own word list. Fill in the quotation marks and brackets, then run
     """
     return (files.data_dir("wordlists") / "template/wordlist.toml").read_text(encoding="utf-8")
 
@@ -303,66 +308,28 @@ def pairs(wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList) -> di
 
 def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
     """Build a list as far as it can be read; add what is wrong."""
+    if isinstance(x, WordList) and controls is None:
+        return x
     remarks: tuple[str, ...] = ()
     if isinstance(x, WordList):
-        if controls is None:
-            return x
-        words, own_digest = x, x.digests[0]
+        words = x
         settled, digest = _controls(controls, "controls", problems)
     else:
         read = _read(x, problems)
         if read is None:
             return None
         data, where, origin, short_form, remarks = read
-        is_file = origin != "mapping"
-        checks.known_keys(data, _KEYS, where, problems=problems)
-        about = _about(data, Path(where).stem if is_file else "custom", where, problems)
-        classes = _classes(data, where, problems, short_form)
-        tables: dict[str, Mapping[str, Any]] = {}
-        for key, line in (
-            ("attribute_sets", 'warm = ["kind", "friendly"]'),
-            ("published_spellings", 'bluebell = "blue-bell"'),
-            ("covariates", "year = {nurse = 90.4}"),
-        ):
-            tables[key] = {}
-            with problems.kept():
-                valid = f"lines such as {line}"
-                tables[key] = checks.table(data.get(key, {}), f"{where}, {key}", valid)
-        taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
-        for name in tables["attribute_sets"]:
-            if name in taken:
-                problem = "expected another name than those of classes and controls"
-                problems.add(problem, f"{where}, attribute_sets", name)
-        words = WordList(
-            **about,
-            classes=classes,
-            controls=None,
-            definitional_sets=_sets(data, "definitional_sets", where, problems),
-            evaluation_sets=_sets(data, "evaluation_sets", where, problems),
-            published_spellings=dict(tables["published_spellings"]),
-            sha256="",
-            origin=origin,
-            digests=(),
-            notes=(),
-            attribute_sets={
-                str(name): _words(held, f"{where}, attribute_sets, {name}", problems)
-                for name, held in tables["attribute_sets"].items()
-            },
-        )
-        known = {*words.protected_words, *words.attribute_words}
-        covariates = _covariates(tables["covariates"], known, f"{where}, covariates", problems)
-        words = dataclasses.replace(words, covariates=covariates)
-        written = json.dumps(files.plain(data), ensure_ascii=False, default=repr)
-        own_digest = (
-            origin, files.sha256_file(where) if is_file else files.sha256_of(written)
-        )  # fmt: skip
+        words = _listed(data, where, origin, short_form, problems)
         if controls is None:
-            own, folder = data.get("controls"), Path(where).parent if is_file else Path()
+            own, folder = (
+                data.get("controls"),
+                Path() if origin == "mapping" else Path(where).parent,
+            )
             settled, digest = _controls(own, f"{where}, controls", problems, folder, "own")
             digest = None if isinstance(own, Mapping) else digest
         else:
             settled, digest = _controls(controls, "controls", problems)
-        known |= {*settled.human, *settled.neutral} if settled else set()
+        known = dataclasses.replace(words, controls=settled).words
         _check_known(words.published_spellings, known, f"{where}, published_spellings", problems)
     words, more = _settled_sets(words, problems)
     sets = len(words.attribute_sets) + sum(bool(c.attributes) for c in words.classes)
@@ -372,7 +339,7 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
     if problems:
         return dataclasses.replace(words, controls=settled)
     kept, notes = _settled_controls(words, settled)
-    digests = (own_digest,) if digest is None else (own_digest, digest)
+    digests = words.digests[:1] if digest is None else (words.digests[0], digest)
     joined = "".join(each for _, each in digests)
     return dataclasses.replace(
         words,
@@ -380,6 +347,48 @@ def _build(x: Any, controls: Any, problems: Problems) -> WordList | None:
         notes=(*remarks, *more, *notes),
         digests=digests,
         sha256=joined if digest is None else files.sha256_of(joined),
+    )
+
+
+def _listed(
+    data: Mapping[str, Any], where: str, origin: str, short_form: bool, problems: Problems
+) -> WordList:
+    """Return what the data of a list hold, without control words."""
+    is_file = origin != "mapping"
+    checks.known_keys(data, _KEYS, where, problems=problems)
+    about = _about(data, Path(where).stem if is_file else "custom", where, problems)
+    classes = _classes(data, where, problems, short_form)
+    tables: dict[str, Mapping[str, Any]] = {key: {} for key in _TABLES}
+    for key, line in _TABLES.items():
+        with problems.kept():
+            tables[key] = checks.table(
+                data.get(key, {}), f"{where}, {key}", f"lines such as {line}"
+            )
+    taken = {*CONTROLS, *(name for c in classes for name in (c.name, c.attribute_class))}
+    sets: dict[str, tuple[str, ...]] = {}
+    for name, held in tables["attribute_sets"].items():
+        here = f"{where}, attribute_sets"
+        if name in taken:
+            problem = "expected another name than those of classes and controls"
+            problems.add(problem, here, name)
+        sets[str(name)] = _words(held, f"{here}, {name}", problems)
+    known = {word for c in classes for word in (*c.protected, *c.attributes)}
+    known |= {word for words in sets.values() for word in words}
+    written = json.dumps(files.plain(data), ensure_ascii=False, default=repr)
+    digest = files.sha256_file(where) if is_file else files.sha256_of(written)
+    return WordList(
+        **about,
+        classes=classes,
+        controls=None,
+        definitional_sets=_sets(data, "definitional_sets", where, problems),
+        evaluation_sets=_sets(data, "evaluation_sets", where, problems),
+        published_spellings=dict(tables["published_spellings"]),
+        sha256="",
+        origin=origin,
+        digests=((origin, digest),),
+        notes=(),
+        covariates=_covariates(tables["covariates"], known, f"{where}, covariates", problems),
+        attribute_sets=sets,
     )
 
 

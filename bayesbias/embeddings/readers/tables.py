@@ -108,7 +108,7 @@ def numbers(values: Any, where: object) -> np.ndarray:
     except ValueError:  # rows of several lengths
         array = np.empty(0, object)
     if array.dtype.kind not in "fiu":
-        raise InputError("expected numbers, and rows of one length", where=where)
+        raise InputError("expected numbers in rows of one length, got others", where=where)
     return array
 
 

@@ -34,12 +34,11 @@ def read_text(reading: Reading) -> Rows:
     The number of fields is checked on every line, numbers are read on wanted lines only. A word
     may hold spaces (some of GloVe 840B do): a line is split from the right.
     """
-    before = int(reading.layout.count is not None)
-    return gather(reading, _blocks(reading, before), "<f8", "line")
+    return gather(reading, _blocks(reading), "<f8", "line")
 
 
-def _blocks(reading: Reading, before: int) -> Iterator[common.Block]:
-    dim, number = reading.layout.dim, before  # of lines read
+def _blocks(reading: Reading) -> Iterator[common.Block]:
+    dim, number = reading.layout.dim, int(reading.layout.count is not None)  # of lines read
     words: list[bytes] = []
     lines: list[bytes] = []
 
