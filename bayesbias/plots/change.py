@@ -117,7 +117,8 @@ def plot_changes(
         *([forests.one_handle()] if distance else []),
     ]
     label = forests.estimand_label(spec, "word", "population")
-    note = f"{_against(comparison, name)}; {label}{_warning(comparison, name)}"
+    original, warning = comparison.provenance["original"], _warning(comparison, name)
+    note = f"{name} against {original}; {label}{warning}"
     return style.finish([ax], "From original to debiased, per protected word", note, handles, moved)
 
 
@@ -162,7 +163,8 @@ def plot_raw_pairs(comparison: Any, *, method: str | None = None, ax: Axes | Non
     ax.set_ylabel(f"cosine distance, {style.plain(name)}")
     handles = forests.connection_handles(present)
     handles.append(style.line_handle(INK, "unchanged", linewidth=0.8))
-    note = f"{len(pairs):,} pairs, {_against(comparison, name)}{_warning(comparison, name)}"
+    original, warning = comparison.provenance["original"], _warning(comparison, name)
+    note = f"{len(pairs):,} pairs, {name} against {original}{warning}"
     return style.finish([ax], "Every pair, before and after", note, handles, pairs)
 
 
@@ -478,10 +480,6 @@ def _arrow(
     head = "-|>,head_length=0.4" if points > 0.5 * scale else "-"
     look = {"color": color, "linewidth": width, "mutation_scale": scale, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (end, y), (begin, y), zorder=3, arrowprops={"arrowstyle": head, **look})
-
-
-def _against(comparison: Any, name: str) -> str:
-    return f"{name} against {comparison.provenance['original']}"
 
 
 def _warning(comparison: Any, name: str) -> str:

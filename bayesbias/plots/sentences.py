@@ -134,7 +134,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
         for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    handles.insert(3, _hollow("not significant over words", "none", markersize=4.5))
+    ring = {"linewidth": 0, "markerfacecolor": "none", "markersize": 4.5}
+    handles.insert(3, style.line_handle(INK, "not significant over words", "o", **ring))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
@@ -143,10 +144,6 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
     )
     data = frame.drop(columns="encoder")
     return style.finish([ax], "Significance of every test on every encoder", note, handles, data)
-
-
-def _hollow(label: str, face: str = "white", **look: Any) -> Any:
-    return style.line_handle(INK, label, "o", linewidth=0, markerfacecolor=face, **look)
 
 
 @styled
@@ -216,7 +213,8 @@ def plot_seat_contrasts(result: Any, *, encoder: str | None = None, ax: Axes | N
                 )
             )
     if not rows["converged"].all():
-        handles.append(_hollow("not converged"))
+        open_ = {"linewidth": 0, "markerfacecolor": "white"}
+        handles.append(style.line_handle(INK, "not converged", "o", **open_))
     shares = rows.dropna(subset="share_word").sort_values("share_template", ascending=False)
     shares = shares.drop_duplicates("key")
     beside = []

@@ -185,13 +185,10 @@ def _tasks(
                     made.append((table, own))
             arrived(group, made)
 
-        def lost(error: str) -> None:
-            fail(cells, error)
-            arrived(group, [])
-
         options = {key: getattr(plan, key) for key in plans.READING}
         arguments = (group.location, None if group.source == "distances" else lists, options)
-        return Task(make_tables, arguments, then, lost, tables=True)
+        # What fails the whole file fails each of its tables.
+        return Task(make_tables, arguments, then, lambda e: then([e] * len(lists)), tables=True)
 
     def arrived(group: CellGroup, made: list[_Made]) -> None:
         if group not in shared:
