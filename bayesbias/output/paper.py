@@ -13,6 +13,7 @@ from bayesbias.inference.view import View
 from bayesbias.models.spec import load_model
 from bayesbias.output.registry import study_of
 from bayesbias.output.store import as_run
+from bayesbias.studies.common import coverage_groups
 from bayesbias.wordlists.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
         if study.kind == "responses":
             of = result.subject.removeprefix("responses ")
         said = f"We modeled {_rows(first, result)} {of} with {_models(fits, specs)}. "
-        said += _missing(about.get("coverage") or {})
+        said += _missing(about.get("coverage"))
     said += "".join(f" {_priors(spec, several=len(specs) > 1)}" for spec in specs)
     if specs:
         said += " Normal priors are given by mean and SD, exponential priors by rate."
@@ -192,11 +193,10 @@ def _sampling(fits: Mapping[str, BiasFit], about: Mapping[str, Any]) -> str:
     sampler, versions = about["sampler"], about["versions"]
     states = [fit.diagnostics() for fit in fits.values()]
     size, thin = f"{sampler['chains']} chains of {sampler['draws']:,} draws", sampler.get("thin", 1)
-    engine = next((fit.engine for fit in fits.values()), None)
-    if engine is not None and engine.name == "quick":
+    if quick := [f.engine.pareto_k or 0.0 for f in fits.values() if f.engine.name == "quick"]:
         how = (
             f"The posterior was approximated by importance sampling around its mode ({size}, "
-            f"Pareto k {engine.pareto_k:.2f})"
+            f"Pareto k {max(quick):.2f})"
         )
     else:
         how = (
@@ -239,14 +239,14 @@ def _of_tests(result: Any) -> str:
     )
 
 
-def _missing(coverage: Mapping[str, Any]) -> str:
+def _missing(coverage: Mapping[str, Any] | None) -> str:
     """Say how many of the listed words were not in the vectors."""
     counts = {noun: [0, 0] for noun in ("protected words", "attributes", "control words")}
-    for side, noun in (("protected", "protected words"), ("attributes", "attributes")):
-        for name, group in coverage.get(side, {}).items():
-            count = counts["control words" if name in CONTROLS else noun]
-            count[0] += len(group["missing"])
-            count[1] += group["listed"]
+    nouns = {"protected": "protected words", "attributes": "attributes"}
+    for side, name, group in coverage_groups(coverage):
+        count = counts["control words" if name in CONTROLS else nouns[side]]
+        count[0] += len(group["missing"])
+        count[1] += group["listed"]
     said = [f"{n:,} of {of:,} {noun}" for noun, (n, of) in counts.items() if n]
     return f"The vectors lack {join_words(said)}, which were left out." if said else ""
 
