@@ -134,8 +134,8 @@ def plot_seat(result: Any, *, alpha: float = 0.01, ax: Axes | None = None) -> Ax
         style.patch_handle(text, facecolor=shade, edgecolor=FAINT, linewidth=0.6)
         for text, shade in zip(boxes, _SHADES, strict=False)
     ]
-    ring = {"linewidth": 0, "markerfacecolor": "none", "markersize": 4.5}
-    handles.insert(3, style.line_handle(INK, "not significant over words", "o", **ring))
+    look = {"linewidth": 0, "markerfacecolor": "none", "markersize": 4.5}
+    handles.insert(3, style.line_handle(INK, "but not over words", "o", **look))
     unequal = " (beyond 2 where sets are of unequal size)" if largest > 2 else ""
     note = (
         f"Bars: effect sizes, of −{largest:.3g} to {largest:.3g}{unequal}; "
