@@ -134,6 +134,14 @@ def test_a_list_of_sentiment_with_other_groups_is_one_of_that_kind(tmp_path):
         bb.studies.response_sentences({"groups": {"a": ["x"]}, "templates": ["Hello."]})
 
 
+def test_the_sentences_of_the_sentiment_study_are_one_file_of_that_kind():
+    occupations = Path(__file__).parents[2] / "wordlists" / "sentiment" / "occupations.toml"
+    made = bb.studies.response_sentences(occupations)
+    assert made["group"].value_counts().to_dict() == {"male": 400, "female": 400}
+    ours = bb.wordlists.load_occupations("occupations").sentences()
+    assert set(made["sentence"]) == set(ours["sentence"])
+
+
 # -- readers ----------------------------------------------------------------------------------------------------------
 
 

@@ -444,10 +444,13 @@ def response_sentences(words: Any) -> pd.DataFrame:
     things = about.get("items", about.get("professions", []))
     items = [thing["name"] if isinstance(thing, Mapping) else str(thing) for thing in things]
     pairs = about.get("noun_pairs", [])
-    named = [(str(g), str(w), "") for g, own in about.get("groups", {}).items() for w in own]
+    named = [
+        (str(g), str(w), "", templates) for g, own in about.get("groups", {}).items() for w in own
+    ]
     for pair in pairs:
-        sides = {key: noun for key, noun in pair.items() if isinstance(noun, str)}
-        named += [(group, noun, " / ".join(sides.values())) for group, noun in sides.items()]
+        sides = {key: noun for key, noun in pair.items() if key != "template"}
+        own = [pair["template"]] if "template" in pair else templates
+        named += [(group, noun, " / ".join(sides.values()), own) for group, noun in sides.items()]
     if not named or not templates:
         raise InputError(
             "expected groups of words and templates",
@@ -455,7 +458,7 @@ def response_sentences(words: Any) -> pd.DataFrame:
             valid="[groups], templates, items",
         )
     rows = []
-    for template, (group, word, pair) in itertools.product(templates, named):
+    for template, group, word, pair in [(t, *rest) for *rest, own in named for t in own]:
         if "{word}" not in template and "{noun}" not in template:
             raise InputError("expected a template with {word}", where=where, found=template)
         asked = items if "{item}" in template or "{profession}" in template else [""]
