@@ -270,6 +270,11 @@ def label(text: str, where: object) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def line(value: Any, where: object) -> str:
+    """Return a label that has more than blanks, without blanks around it."""
+    return label(text(value, where).strip(), where)
+
+
 def names(given: Iterable[Any], noun: str) -> list[str]:
     """Return the names that somebody gave to several things, each a text of one line.
 
@@ -280,10 +285,7 @@ def names(given: Iterable[Any], noun: str) -> list[str]:
     ...
     bayesbias.InputError: method number 2: expected a non-empty string, got ''.
     """
-    named = [
-        label(text(name, f"{noun} number {i}").strip(), f"{noun} number {i}")
-        for i, name in enumerate(given, start=1)
-    ]
+    named = [line(name, f"{noun} number {i}") for i, name in enumerate(given, start=1)]
     distinct(named, "name", f"{noun}s")
     return named
 

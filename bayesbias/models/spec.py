@@ -265,7 +265,7 @@ def parse_model(text: bytes, where: str) -> ModelSpec:
     head = ("schema", "name", "description", "likelihood", "parameter")
     checks.known_keys(raw, (*head, "source", "notes", "trim", "results"), where, needed=head)
     checks.schema(raw, SCHEMA, where)
-    checks.label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
+    checks.line(raw["name"], f"{where}, key name")
     tables = checks.table(raw["parameter"], f"{where}, key parameter")
     parameters = {
         name: _parameter(name, table, f"{where}, [parameter.{name}]")

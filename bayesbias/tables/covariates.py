@@ -153,7 +153,7 @@ def _of_cells(
         texts = numbers
     values: dict[str, Value] = {}
     for place, word, value in zip(filled.index, filled["word"], texts, strict=True):
-        word = checks.label(checks.text(word, f"{where}, {place}, word"), where)
+        word = checks.line(word, f"{where}, {place}, word")
         if values.setdefault(word, value) != value:
             problem = f"expected one value of {name} for the word {word!r}"
             raise InputError(problem, where=f"{where}, {place}", found=(values[word], value))

@@ -276,7 +276,7 @@ def _as_mapping(form: str, sets: _Sets, where: str) -> tuple[dict[str, Any], tup
     every: list[Any] = []
     again: list[Any] = []
     for role, name, words in sets:
-        name = checks.text(name, f"{where}, name of a set").strip()
+        name = checks.line(name, f"{where}, name of a set")
         if not isinstance(words, list | tuple):
             raise InputError("expected a list of words", where=f"{where}, {name}", found=words)
         into = by_role["control" if role in ("human", "neutral") else role]

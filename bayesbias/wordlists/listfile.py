@@ -442,8 +442,7 @@ def _about(data: Mapping[str, Any], name: str, where: str, problems: Problems) -
         about.setdefault(key, NOT_STATED)
         with problems.kept():
             if key in data:
-                here = f"{where}, {key}"
-                about[key] = checks.label(checks.text(data[key], here).strip(), here)
+                about[key] = checks.line(data[key], f"{where}, {key}")
     about["title"] = about["title"] or about["name"]
     for key in ("edits", "disagreements"):
         about[key] = ()
@@ -526,7 +525,7 @@ def _classes(
     for number, table in enumerate(listed, start=1):
         here, name = f"{where}, class number {number}", f"class number {number}"
         with problems.kept():
-            name = checks.label(checks.text(table.get("name"), f"{here}, name"), f"{here}, name")
+            name = checks.line(table.get("name"), f"{here}, name")
             here = f"{where}, class {name!r}"
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
@@ -537,12 +536,12 @@ def _classes(
         if "attributes" in table or not shared:
             key, hint = f"{here}, attributes", "to compare groups, add [attribute_sets]"
             attributes = _words(table.get("attributes"), key, problems, hint)
-        attribute_class, key = table.get("attribute_class", name), f"{here}, attribute_class"
+        attribute_class, key = name, f"{here}, attribute_class"
         with problems.kept():
-            checks.label(checks.text(attribute_class, key), key)
+            attribute_class = checks.line(table.get("attribute_class", name), key)
         if attribute_class in CONTROLS:
             problems.add("expected another name than that of controls", key, attribute_class)
-        classes.append(WordClass(name, protected, str(attribute_class), attributes))
+        classes.append(WordClass(name, protected, attribute_class, attributes))
     for name in checks.repeated(c.name for c in classes):
         problems.add("expected one class of each name", f"{where}, class", name)
     for word in checks.repeated(w for c in classes for w in dict.fromkeys(c.protected)):

@@ -158,19 +158,19 @@ def load_occupations(
     checks.known_keys(data, _KEYS, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
-    control = checks.text(data.get("control", "person"), f"{where}, control").strip()
+    control = checks.line(data.get("control", "person"), f"{where}, control")
     pairs = []
     for here, item in _listed(data, "noun_pairs", where):
         checks.known_keys(item, (*GENDERS, "template"), here, needed=GENDERS)
-        male, female = (checks.text(item[g], f"{here}, {g}").strip() for g in GENDERS)
+        male, female = (checks.line(item[g], f"{here}, {g}") for g in GENDERS)
         own = _template(item["template"], f"{here}, template") if "template" in item else template
         pairs.append((f"{male} / {female}", male, female, own))
     rows = []
     for here, item in _listed(data, "professions", where):
         checks.known_keys(item, ("name", "category", "article", *_FACTS), here, needed=("name",))
-        word = checks.text(item["name"], f"{here}, name").strip()
-        category = checks.text(item.get("category", _UNSTATED), f"{here}, category").strip()
-        article = checks.text(item.get("article", article_of(word)), f"{here}, article").strip()
+        word = checks.line(item["name"], f"{here}, name")
+        category = checks.line(item.get("category", _UNSTATED), f"{here}, category")
+        article = checks.line(item.get("article", article_of(word)), f"{here}, article")
         numbers = [
             None if key not in item else checks.within(item[key], f"{here}, {key}", 0, most)
             for key, most in (("earnings", math.inf), ("female_share", 100))
@@ -236,7 +236,7 @@ def _listed(data: Mapping[str, Any], key: str, where: str) -> list[tuple[str, Ma
 
 
 def _template(value: Any, where: str) -> str:
-    text = checks.text(value, where).strip()
+    text = checks.line(value, where)
     if fields_of(text) - {"a"} != {"noun", "profession"}:
         problem = "expected the fields {noun} and {profession}, and perhaps {a}"
         raise InputError(problem, where=where, found=text)
