@@ -20,6 +20,7 @@ from bayesbias.studies.common import (
     interval,
     missing_notes,
     not_converged,
+    sentence,
     slope_sections,
     stacked,
     text,
@@ -82,7 +83,8 @@ def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
-    shown = (METHOD, text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)
+    shown = (text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)
+    shown = (METHOD, *shown) if several else shown
     kept = math.nan
     if not several:
         kept = result.geometry_of(next(iter(result.methods)), prob).least.value
@@ -162,7 +164,7 @@ def first_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def interpret_comparison(result: Comparison, view: View) -> Interpretation:
     """Say what each method changed; nothing is concluded from fits that have not converged."""
     subject = f"{result.provenance['original']}, debiased"
-    notes = [note for item in result.methods.values() for note in item.account["notes"]]
+    notes = [sentence(note) for item in result.methods.values() for note in item.account["notes"]]
     notes += missing_notes(result.original.provenance.get("coverage"))
     notes = list(dict.fromkeys(notes))
     if unsure := not_converged(subject, result, notes):
