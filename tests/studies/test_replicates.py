@@ -172,7 +172,7 @@ def test_what_is_said(pooled):
     assert "Rubin" in bb.methods_paragraph(pooled)
     few = bb.pool_replicates(list(pooled.results.values())[:2])
     other = bb.fit(sets(1)["r1"].query("attribute != 'y0'"), **SETTINGS)
-    mixed = bb.pool_replicates([*pooled.results.values(), other])
+    mixed = bb.pool_replicates([*few.results.values(), other])
     assert any("different words" in text for text in bb.interpret(mixed).warnings)
     assert not any("different words" in text for text in said.warnings)
     assert any("five" in text for text in bb.interpret(few).warnings)
@@ -233,7 +233,7 @@ def test_the_interval_of_contexts_does_not_shrink_with_draws():
         word: vectors[word] + rng.normal(0, 0.3, (4, len(vectors[word]))) for word in vectors.words
     }
     sds = []
-    for n in (4, 12):
+    for n in (3, 9):
         drawn = bb.resample_contexts(contexts, n, seed=1)
         found = bb.fit_replicates(drawn, words, **SETTINGS)
         sds.append(found.contrasts(level="overall", estimand="listed_words").iloc[0]["sd"])
