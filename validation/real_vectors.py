@@ -18,8 +18,9 @@ def run(share):
             n = max(20, round(TABLES[model] * share))
             report = bb.coverage_on_pools(table, **sizes, tables=n, methods=[model], seed=0)
             mean, lowest = report["coverage"].mean(), report["coverage"].min()
+            limit = max(LIMIT, 2 * (0.89 * 0.11 / n) ** 0.5)  # of few tables two standard errors
             yield (
                 f"89 % intervals of `{model}` include the value of the pool in 89 % of tables, on average over contrasts: {situation}.",
-                f"{n} tables from the pool", f"{mean:.3f} (lowest contrast {lowest:.3f})", f".89 ± {LIMIT}",
-                abs(mean - 0.89) <= LIMIT,
+                f"{n} tables from the pool", f"{mean:.3f} (lowest contrast {lowest:.3f})", f".89 ± {limit:.2f}",
+                bool(abs(mean - 0.89) <= limit),
             )  # fmt: skip
