@@ -83,8 +83,9 @@ def sections(result: Comparison, view: View) -> list[Section]:
     """Return all tables and figures of a comparison, in the order in which they are read."""
     prob, rope = view.prob, view.rope
     several, gap = len(result.methods) > 1, result.has_gap
-    shown = (text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE)
-    shown = (METHOD, *shown) if several else shown
+    shown = [text("contrast"), BEFORE, AFTER, CHANGE, HPDI, IN_ROPE]
+    if several:
+        shown.insert(0, METHOD)
     kept = math.nan
     if not several:
         kept = result.geometry_of(next(iter(result.methods)), prob).least.value
