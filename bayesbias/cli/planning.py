@@ -44,7 +44,7 @@ COVERED = (
 
 @click.command(cls=shared.Command)
 @click.argument("plan", type=shared.PATH, metavar="PLAN.toml")
-@shared.options("own.sweep", "workers", "dask", "resume", *shared.OUTPUT[1:])
+@shared.options("own.sweep", "workers", "dask", "resume", *shared.OUTPUT[2:])
 @click.pass_context
 def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given: Any) -> None:
     """Fit every embedding, word list and model of a plan."""
@@ -53,7 +53,7 @@ def sweep(ctx: click.Context, plan: Path, out: Path, common_words: bool, **given
         asked = dataclasses.replace(asked, common_words=True)
     how = shared.chosen(given, "workers", "dask", "resume")
     result = bb.run_sweep(asked, out, progress=False if given["as_json"] else None, **how)
-    shared.show(result, {**given, "out": out})
+    shared.show(result, {**given, "out": out, "force": True})  # `run_sweep` checked the folder
     ctx.exit(1 if len(result.failures) else 0)
 
 
