@@ -91,7 +91,7 @@ def test_different_tables_and_few_draws_are_refused(crossed, pairs):
         compare_models({"crossed": crossed})
     few = made_up_fit(grid(), "crossed", draws=12)
     for asked in (loo, lambda own: own.prior_sensitivity()):
-        with pytest.raises(FitError, match="needs 25 draws"):
+        with pytest.raises(FitError, match="expected 25 draws"):
             asked(few)
 
 
