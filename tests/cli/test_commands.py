@@ -278,6 +278,20 @@ def test_brief_json_has_the_result_only():
     assert "provenance" not in json.loads(run("score", *VECTORS, "weat7", "--json=brief"))
 
 
+@pytest.mark.slow
+def test_the_demo_is_a_run(tmp_path):
+    out = tmp_path / "demo"
+    assert "religion in minilm-static" in run("demo", "--out", str(out))
+    assert bb.load_run(out).result.diagnostics()["ok"]
+
+
+def test_a_shell_completes_commands():
+    typed = {"COMP_WORDS": "bayesbias fi", "COMP_CWORD": "1"}
+    given = {"_BAYESBIAS_COMPLETE": "bash_complete", **typed}
+    done = CliRunner().invoke(cli, [], prog_name="bayesbias", env=given)
+    assert done.stdout.split() == ["plain,fit"]
+
+
 def test_no_fit_of_responses_ends_with_code_1(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("race,score\nblack,0.2\nblack,0.4\n")
