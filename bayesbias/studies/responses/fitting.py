@@ -194,7 +194,8 @@ class ResponsesResult(sections.Result):
         table, label = fit.table, fit.spec.results.group
         model, name, arms = self._pairs()[0]
         if self.kind == "paired":
-            model, name, arms = (*table[["model", "contrast"]].iloc[0], {table[label].iloc[0]: 1.0})
+            first = table.iloc[0]
+            model, name, arms = first["model"], first["contrast"], {first[label]: 1.0}
         if len(self.responses.models) > 1:
             name = f"{model}: {name}"
         n = table["answers"].to_numpy(float) if "answers" in table else np.ones(len(table))
