@@ -71,7 +71,7 @@ def test_a_list_need_not_be_called_as_its_class():
         ({"words": (5,), "attributes": (4, 3)}, "attributes: expected 1 number"),
         ({"words": (5, 0), "attributes": (4, 3)}, "at least 1"),
         ({"values": {MEAN: 1.0}}, "expected a value"),
-        ({"values": {**RELIGION_REDDIT, "wz": 1.0}}, "unknown population parameter"),
+        ({"values": {**RELIGION_REDDIT, "wz": 1.0}}, "population parameter.*got 'wz'"),
         ({"values": {**RELIGION_REDDIT, ATTRIBUTE_SD: 0.0}}, "above 0"),
         ({"values": {**RELIGION_REDDIT, WORD_SD: {"human": 1.0}}}, "expected a value for"),
     ],

@@ -236,7 +236,7 @@ def test_a_comparison_is_read_again_from_its_folder(two, tmp_path):
         ),
         (
             {"a": table(), "b": table().replace({"protected_class": {"x": "z"}})},
-            "one connection|one protected",
+            "protected class x",
         ),
         ({"a": table(), "b": table()}, "named twice"),
         (

@@ -366,7 +366,7 @@ def test_json_page_and_run(fit, tmp_path):
     answer = to_json(fit)
     assert answer["kind"] == "groups"
     assert {"contrasts", "means", "new_words"} <= set(answer)
-    assert "women − men" in bb.write_report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "women - men" in bb.write_report(fit, tmp_path / "page.html").read_text(encoding="utf-8")
     bb.save_run(fit, tmp_path / "run", figures=["png"])
     run = bb.load_run(tmp_path / "run")
     assert run.kind == "groups"
