@@ -156,6 +156,8 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
         # instructions of it.
         size = m * m
         up[:size] = 0.0
+        tri[:size] = 0.0
+        inv[:size] = 0.0
         for i in range(m):
             up[i * m + i] = var[obs_var[o + i]]
         for e in range(comp_eff[j], comp_eff[j + 1]):
@@ -177,26 +179,7 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
                 row, out = up[r * m + i : (r + 1) * m], up[i * m + i : (i + 1) * m]
                 for k in range(m - i):
                     out[k] -= a * row[k]
-        width = (comp_half[j + 1] - g) // m
-        if not sloped:  # the trace of V^-1 G is the sum of squares of the solution of U'Z = F
-            half[: width * m] = halves[g : g + width * m]
-            trace = 0.0
-            for r in range(m):
-                row = half[r * width : (r + 1) * width]
-                inverse = 1.0 / up[r * m + r]
-                for c in range(width):
-                    row[c] *= inverse
-                    trace += row[c] * row[c]
-                for i in range(r + 1, m):
-                    a = up[r * m + i]
-                    out = half[i * width : (i + 1) * width]
-                    for c in range(width):
-                        out[c] -= a * row[c]
-            total -= 0.5 * (nu * (m * LOG_2PI + logdet) + trace)
-            continue
         # The inverse of U', then of V.
-        tri[:size] = 0.0
-        inv[:size] = 0.0
         for i in range(m):
             for r in range(i):
                 a = up[r * m + i]
@@ -217,6 +200,7 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
             for k in range(i):
                 inv[k * m + i] = inv[i * m + k]
         # The transpose of V^-1 F, and the trace of V^-1 G.
+        width = (comp_half[j + 1] - g) // m
         half[: width * m] = 0.0
         trace = 0.0
         for c in range(width):
@@ -229,6 +213,8 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
             for r in range(m):
                 trace += halves[g + r * width + c] * out[r]
         total -= 0.5 * (nu * (m * LOG_2PI + logdet) + trace)
+        if not sloped:
+            continue
         # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
         for i in range(m):
             row, out = inv[i * m : (i + 1) * m], tri[i * m : (i + 1) * m]

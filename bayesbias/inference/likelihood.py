@@ -143,11 +143,9 @@ class _Block:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Components along some factors, of blocks that share the levels there.
+    """The deviations along some factors, of the blocks that share the levels there.
 
-    What they hold comes with the outcome.
-
-    `connected` has the rows of each component, and its effects.
+    `connected` has the rows of each component, and its effects. Data come with the outcome.
     """
 
     blocks: tuple[_Block, ...]
@@ -642,7 +640,7 @@ def _entering(
 ) -> tuple[list[int], list[Effect]]:
     """Return a table row for each row of a part, and the effects that enter them.
 
-    A part is a block and directions.
+    A part has a row for each block and each choice of directions along the other factors.
     """
     n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
