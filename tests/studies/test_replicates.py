@@ -35,21 +35,28 @@ def test_every_row_is_pooled_by_rubins_rules(pooled):
     frames = [fit.contrasts(0.8).set_index(KEYS) for fit in pooled.results.values()]
     found = pooled.contrasts(0.8).set_index(KEYS)
     assert len(found) == len(frames[0])
-    for key, row in found.iterrows():
-        means = [frame.loc[key, "mean"] for frame in frames]
-        within = sum(frame.loc[key, "sd"] ** 2 for frame in frames) / 5
-        between = sum((mean - sum(means) / 5) ** 2 for mean in means) / 4
-        total = within + 1.2 * between
-        df = 4 * (total / (1.2 * between)) ** 2
-        expected = stats.t(df, loc=sum(means) / 5, scale=np.sqrt(total))
-        assert row["mean"] == pytest.approx(sum(means) / 5)
-        assert (row["hpdi_low"], row["hpdi_high"]) == pytest.approx(expected.interval(0.8))
-        assert row["p_below_zero"] == pytest.approx(expected.cdf(0))
-        assert row["p_in_rope"] == pytest.approx(expected.cdf(0.02) - expected.cdf(-0.02))
-        assert row["df"] == pytest.approx(df)
-        assert row["sd_within"] ** 2 == pytest.approx(within)
-        assert row["sd_between"] ** 2 == pytest.approx(between)
-        assert row["share_between"] == pytest.approx(1.2 * between / total)
+    means, sds = (
+        np.stack([frame.loc[found.index, name] for frame in frames]) for name in ("mean", "sd")
+    )
+    mean, within = means.sum(axis=0) / 5, (sds**2).sum(axis=0) / 5
+    between = ((means - mean) ** 2).sum(axis=0) / 4
+    total = within + 1.2 * between
+    df = 4 * (total / (1.2 * between)) ** 2
+    expected = stats.t(df, loc=mean, scale=np.sqrt(total))
+    low, high = expected.interval(0.8)
+    columns = {
+        "mean": mean,
+        "hpdi_low": low,
+        "hpdi_high": high,
+        "p_below_zero": expected.cdf(0),
+        "p_in_rope": expected.cdf(0.02) - expected.cdf(-0.02),
+        "df": df,
+        "sd_within": np.sqrt(within),
+        "sd_between": np.sqrt(between),
+        "share_between": 1.2 * between / total,
+    }
+    for name, values in columns.items():
+        assert found[name].to_numpy() == pytest.approx(values), name
 
 
 def test_of_seeds_the_target_is_their_mean():
