@@ -84,7 +84,7 @@ class Verdict(enum.Enum):
 
 
 TOO_CLOSE = "inconclusive, raise draws"
-"""The verdict where an end lies within two Monte Carlo errors of a line that decides."""
+"""The verdict where an end is within two Monte Carlo errors of a line that decides, unless the side is clear."""
 VERDICTS = (*(each.value for each in Verdict), TOO_CLOSE)
 
 
@@ -109,8 +109,8 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
     ...     verdict(-0.09, 0.03, 0.02),
     ... )
     ('below', 'below, size uncertain', 'negligible', 'inconclusive')
-    >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001))
-    'inconclusive, raise draws'
+    >>> verdict(-0.09, -0.021, 0.02, (0.001, 0.001)), verdict(-0.09, -0.001, 0.02, (0.001, 0.001))
+    ('below, size uncertain', 'inconclusive, raise draws')
     """
     by_low, by_high = (2 * error if error == error else 0.0 for error in errors)
     found = {
@@ -118,7 +118,13 @@ def verdict(low: float, high: float, rope: float, errors: Sequence[float] = (0.0
         for a in (low - by_low, low + by_low)
         for b in (high - by_high, high + by_high)
     }
-    return found.pop().value if len(found) == 1 else TOO_CLOSE
+    if len(found) == 1:
+        return found.pop().value
+    if found == {Verdict.BELOW, Verdict.SLIGHTLY_BELOW}:
+        return Verdict.SLIGHTLY_BELOW.value
+    if found == {Verdict.ABOVE, Verdict.SLIGHTLY_ABOVE}:
+        return Verdict.SLIGHTLY_ABOVE.value
+    return TOO_CLOSE
 
 
 def place(low: float, high: float, rope: float) -> Verdict:

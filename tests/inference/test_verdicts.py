@@ -26,11 +26,16 @@ def test_where_an_interval_lies(low, high, says):
 
 
 @pytest.mark.parametrize(
-    "ends", [(-0.09, -0.021), (-0.09, -0.0015), (-0.019, 0.01), (0.021, 0.09), (-0.019, 0.019)]
+    "ends", [(-0.09, -0.0015), (-0.019, 0.01), (0.0015, 0.09), (-0.019, 0.019), (-0.03, -0.0005)]
 )
 def test_near_a_line_there_is_no_verdict(ends):
     assert verdict(*ends, 0.02, (0.001, 0.001)) == TOO_CLOSE
     assert verdict(*ends, 0.02, (0.0001, 0.0001)) != TOO_CLOSE
+
+
+@pytest.mark.parametrize(("ends", "side"), [((-0.09, -0.021), "below"), ((0.019, 0.09), "above")])
+def test_the_side_stands_where_only_the_size_is_near_a_line(ends, side):
+    assert verdict(*ends, 0.02, (0.001, 0.001)) == f"{side}, size uncertain"
 
 
 def test_every_table_has_the_columns_of_the_schema_in_their_order():

@@ -340,7 +340,7 @@ def test_sentences_and_tables_speak_in_the_names_of_the_list(fit):
 def test_the_side_is_said_where_only_the_size_is_too_close(low, high, said):
     row = {"level": "between", "name": "A - B", "contrast": "warm", "mean": (low + high) / 2}
     row |= {"hpdi_low": low, "hpdi_high": high, "mcse_low": 0.001, "mcse_high": 0.001}
-    row |= {"p_in_rope": 0.05, "verdict": verdict(low, high, 0.02, (0.001, 0.001))}
+    row |= {"verdict": verdict(low, high, 0.02, (0.001, 0.001))}
     assert said in compared(pd.DataFrame([row]), {"A", "B"})
 
 

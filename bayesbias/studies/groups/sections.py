@@ -237,12 +237,8 @@ def compared(rows: pd.DataFrame, groups: set[str]) -> str:
     others = rows["level"].iloc[0] == "others"
     for row in rows.itertuples(index=False):
         first, second = sides_of(row.name, {*groups, "others"})
-        where: Verdict | None = verdict_of(row)
+        where = None if row.verdict == TOO_CLOSE else verdict_of(row)
         below = row.mean < 0
-        if row.verdict == TOO_CLOSE:
-            # Close to the end of the ROPE the side is certain, close to zero it is not.
-            far = row.hpdi_low > 2 * row.mcse_low or row.hpdi_high < -2 * row.mcse_high
-            where = Verdict.BELOW if far and row.p_in_rope < 0.5 else None
         if where in _WORDS:
             found[_WORDS[where]].append(first if others else row.name)
         elif others:
