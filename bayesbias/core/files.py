@@ -151,14 +151,15 @@ def split_member(path: Path) -> tuple[Path, str]:
 def _unpacked(stream: BinaryIO, where: Path, member: str) -> BinaryIO:
     """Return what a stream of gzip, bzip2, xz or zip holds; any other stream as it is.
 
-    A zip of arrays (.npz) stays as it is; of one with several files `member` names one.
+    A file of numpy, torch or Excel is a zip too, and stays as it is; of another zip with several
+    files `member` names one.
     """
     start = stream.read(6)
     stream.seek(0)
     if start.startswith(b"PK\x03\x04") or member:
         archive = zipfile.ZipFile(stream)
         files = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
-        if any(name.endswith((".npy", "data.pkl")) for name in files):  # of numpy, of torch
+        if any(name.endswith((".npy", "data.pkl", "[Content_Types].xml")) for name in files):
             stream.seek(0)
             return stream
         if not member and len(files) != 1:
@@ -173,9 +174,11 @@ def _unpacked(stream: BinaryIO, where: Path, member: str) -> BinaryIO:
     return cast("BinaryIO", opener(fileobj=stream) if opener is gzip.GzipFile else opener(stream))
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES, kind: str = "a file") -> bytes:
-    """Return the content of a file, of at most so many bytes."""
-    with opened(path, kind=kind) as file:
+def read_bytes(
+    path: Path, most: int = MOST_BYTES, kind: str = "a file", unpack: bool = False
+) -> bytes:
+    """Return the content of a file, perhaps unpacked, of at most so many bytes."""
+    with opened(path, unpack=unpack, kind=kind) as file:
         content = file.read(most + 1)
     if len(content) > most:
         raise InputError(f"expected {kind} of at most {most:,} bytes, got more", where=path)
@@ -232,8 +235,8 @@ def decoded(content: bytes, where: object) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8."""
-    return decoded(read_bytes(path, MOST_TEXT), path)
+    """Return the text of a file in UTF-8, unpacked where it is packed."""
+    return decoded(read_bytes(path, MOST_TEXT, unpack=True), path)
 
 
 def parse_toml(content: bytes, where: object) -> dict[str, Any]:

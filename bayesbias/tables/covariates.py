@@ -112,6 +112,7 @@ def _of_frame(
         problem = "expected a column named word, and a column for each covariate"
         raise InputError(problem, where=where, found=list(names))
     frame = frame.set_axis(list(names), axis=1)
+    frame = frame[frame[word].notna() & (frame[word] != "")]  # R writes the word "null" as none
     return [
         _of_cells(n, frame[word], frame[n], frame.index, where, sha256, mark != ",")
         for n in (checks.choice(n, others, f"{where}, column") for n in columns or others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 
@@ -294,3 +295,10 @@ def test_decimal_commas_and_truth_values(table, tmp_path):
         "b1": "False",
         "b2": "False",
     }
+
+
+def test_a_packed_table_is_read_and_a_row_without_a_word_left_out(tmp_path):
+    path = tmp_path / "valence.csv.gz"
+    path.write_bytes(gzip.compress(b"word,valence\nsun,6.5\n,4.3\nrain,3.9\n"))
+    (given,) = covariates_given(str(path))
+    assert given.values == {"sun": 6.5, "rain": 3.9}
