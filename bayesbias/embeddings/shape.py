@@ -72,7 +72,7 @@ class VectorShape:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The vectors.
     dim : int
     words : Cosines
         Of all words that were looked at.

@@ -77,7 +77,7 @@ class StaticModel:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The model.
     tokenizer : tokenizers.Tokenizer
     rows : ndarray, shape (n, d)
     scales : ndarray, shape (tokens,)

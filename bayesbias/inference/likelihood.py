@@ -70,7 +70,7 @@ class Effect:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The parameter.
     entries : ndarray of int
         Flat entries of the parameter; one axis per factor, of length 1 where they are not its own.
     variance : int

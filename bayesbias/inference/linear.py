@@ -32,7 +32,7 @@ class Part:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The parameter.
     weights : scipy.sparse.csr_array, shape (rows, entries)
     """
 

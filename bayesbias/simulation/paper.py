@@ -49,7 +49,7 @@ class PaperCase:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The case, as the paper calls it.
     seed : int
         Of R's ``set.seed`` before the single draw.
     reseeded : bool

@@ -39,7 +39,7 @@ class Occupations:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The set of words.
     source : str
         Where the words come from.
     origin : str

@@ -150,7 +150,7 @@ class Format:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The format.
     suffixes : tuple of str
         Endings that are no part of a name. The content tells the format.
     recognize : callable

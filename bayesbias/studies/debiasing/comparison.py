@@ -66,7 +66,7 @@ class Method:
     Attributes
     ----------
     name : str
-        Name for tables and figures.
+        The method.
     pairs : DataFrame
         As `join_pairs` returns them, only pairs that every compared table has.
     account : Mapping
