@@ -289,7 +289,7 @@ else:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_an_interrupted_fit_returns_no_part_of_its_draws():
     """The sampler took Ctrl-C for the end of the draws: a fit came back that did not move, and a command ended with 0."""
     done = subprocess.run(

@@ -44,7 +44,7 @@ def agree(ours, sampled, least):
 @pytest.mark.parametrize(
     ("model", "table", "draws"),
     [
-        ("hierarchical", ((2, 2), (2, 2), 0, 2), 1000),
+        pytest.param("hierarchical", ((2, 2), (2, 2), 0, 2), 1000, marks=pytest.mark.claim),
         pytest.param("default", ((3, 3), (4, 4), 0, 4), 4000, marks=pytest.mark.claim),
         pytest.param("crossed", ((3, 3), (4, 4), 3, 4), 4000, marks=pytest.mark.claim),
         pytest.param("change", ((3, 3), (4, 4), 0, 4), 4000, marks=pytest.mark.claim),

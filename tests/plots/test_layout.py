@@ -59,7 +59,7 @@ def assert_intervals_inside(ax: Any) -> None:
 
 
 @every_figure
-@pytest.mark.parametrize("style", ["report", "journal"])
+@pytest.mark.parametrize("style", ["report", pytest.param("journal", marks=pytest.mark.claim)])
 def test_a_figure_of_its_own_is_neat(name: str, style: str) -> None:
     plot, data = DATA[name]
     before = dict(mpl.rcParams)
