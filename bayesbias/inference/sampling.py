@@ -36,7 +36,7 @@ _ROUNDS = 5
 _DEGREES = 10.0
 _TRUST = 200.0  # effective draws that the shape of the proposal before counts for
 _FEWEST_PROPOSED = 4000
-_FEWEST_PER_CHAIN = 200.0  # effective draws: twice what diagnostics ask of any sampler
+_FEWEST_PER_CHAIN = 300.0  # effective draws: three times what diagnostics ask of any sampler
 # A run of at least so many draws that has not mixed is sampled so many times longer, and thinned.
 _LONG_RUN, _LONGER = 1000, 4
 _NEAR = 1e-5, 1e-7  # tolerances of the searches where it is enough to be near the mode
