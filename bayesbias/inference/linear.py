@@ -368,6 +368,7 @@ class Rows:
 
 MOST_MIXED = 1000
 """Draws of the scales that are mixed at most: 1,000 normals say more than 1,000 plain draws."""
+_SPARSEST = 4  # of longer runs each fourth draw is mixed, so that more draws mean smaller errors
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001
@@ -568,7 +569,7 @@ def mixed_rows(
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
     n = len(draws[names[0]])
-    step = -(-n // MOST_MIXED)  # as many draws of each chain
+    step = min(-(-n // MOST_MIXED), _SPARSEST)  # as many draws of each chain
     chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):

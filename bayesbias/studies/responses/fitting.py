@@ -375,7 +375,7 @@ class ResponsesResult(sections.Result):
         labels, codes, _ = levels_of(design, estimand)[level]
         n = len(next(iter(draws.values())))
         chains = fit.sampled["posterior"].sizes["chain"]
-        some = np.arange(n).reshape(chains, -1)[:, :: -(-n // _DRAWS)].ravel()
+        some = np.arange(n).reshape(chains, -1)[:, :: min(-(-n // _DRAWS), 4)].ravel()
         kept = self._held(level, estimand)
         joint = np.stack([design.index[name] for name in kept])
         cells, cell = np.unique(joint, axis=1, return_inverse=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from bayesbias.core.errors import InputError
+from bayesbias.core.formatting import some
 
 _APART = re.compile(r"\s+[-–—:]\s+|[-–—:]")  # a word from its name
 _AROUND = " \t*.,;'\"[]()-0123456789"
@@ -67,7 +68,14 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     frame = pd.DataFrame(out).sort_values(
         "group", kind="stable", ignore_index=True
     )  # negative first
-    frame.attrs["layout"] = "choices"
+    sides = {
+        side: [w for w, its in group.items() if its == side] for side in ("negative", "positive")
+    }
+    frame.attrs["note"] = (
+        f"{kind}: an answer is 1 if the word was given to {some(own['B'], 3)}, and 0 if to "
+        f"{some(own['A'], 3)}. The words of {' and '.join(f'{k} ({some(v, 3)})' for k, v in sides.items())} "
+        f"are compared."
+    )
     return frame
 
 
