@@ -120,10 +120,7 @@ def load_responses(
             hint = "name it: --columns outcome=NAME"
             raise InputError(f"expected a column of answers, got {some(fields)}", hint=hint)
         asked["outcome"] = outcome
-    told = [each.attrs["note"] for each in frames if "note" in each.attrs]
-    notes = told[:1]
-    if len({note.partition(":")[0] for note in told}) > 1:
-        notes = [f"{told[0]} Other stereotypes have names and words of their own."]
+    notes = [each.attrs["note"] for each in frames if "note" in each.attrs][:1]
     if not {"word", "template", "item"} & {*asked, *frame.columns}:
         text = next((name for name in TEXTS if name in frame.columns), None)
         if text is not None:

@@ -35,12 +35,8 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
         kind = str(row["category"])
         near = [name for name in stimuli if name == kind or name.replace(" ", "").startswith(kind)]
         if not near:
-            raise InputError(
-                "the stereotype has no stimuli",
-                where=str(path),
-                found=kind,
-                valid=", ".join(stimuli),
-            )
+            problem = f"expected stimuli of {kind}, got those of {', '.join(stimuli)}"
+            raise InputError(problem, where=str(path))
         own = stimuli[near[0]]
         words = own["synonym"] if row["variation"] == "synonym" and own["synonym"] else own["words"]
         group = {word: "negative" if word in own["negative"] else "positive" for word in words}
@@ -68,13 +64,13 @@ def read(rows: pd.DataFrame, path: Path) -> pd.DataFrame:
     frame = pd.DataFrame(out).sort_values(
         "group", kind="stable", ignore_index=True
     )  # negative first
-    sides = {
-        side: [w for w, its in group.items() if its == side] for side in ("negative", "positive")
-    }
+    negative, positive = (
+        some((word for word in words if group[word] == side), 3)
+        for side in ("negative", "positive")
+    )
     frame.attrs["note"] = (
         f"{kind}: an answer is 1 if the word was given to {some(own['B'], 3)}, and 0 if to "
-        f"{some(own['A'], 3)}. The words of {' and '.join(f'{k} ({some(v, 3)})' for k, v in sides.items())} "
-        f"are compared."
+        f"{some(own['A'], 3)}. Negative words: {negative}. Positive words: {positive}."
     )
     return frame
 
