@@ -243,12 +243,8 @@ def answers_by_model(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "gender", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "gender", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> frame = answers_by_model(fit, ["hierarchical"])
     >>> frame["model"].unique().tolist(), float(frame["elpd_diff"].max())
     (['default', 'hierarchical'], 0.0)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-TARGET = 0.9
+PAIRWISE_TARGET_ACCEPT = 0.9
 _MOST_TOGETHER = 3000  # effects whose axes are a matrix
 _AT_A_TIME = 100
 _MOST_ROWS = 500  # of a component of the pilot

@@ -250,9 +250,8 @@ class BiasFit(sections.Result):
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(
-        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
-        ... )
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> result = bb.fit(table, seed=1, draws=200)
         >>> row = result.standardized(level="overall", estimand="population").iloc[0]
         >>> (
         ...     row["contrast"],
@@ -297,9 +296,8 @@ class BiasFit(sections.Result):
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(
-        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
-        ... )
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> result = bb.fit(table, seed=1, draws=200)
         >>> row = result.probability_of_superiority(level="overall", estimand="population").iloc[0]
         >>> bool(0.5 < row["mean"] < 0.6)
         True
@@ -328,9 +326,8 @@ class BiasFit(sections.Result):
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(
-        ...     bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False
-        ... )
+        >>> table = bb.distance_table("minilm-static", "gender")
+        >>> result = bb.fit(table, seed=1, draws=500)
         >>> row = result.new_words().iloc[0]
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
@@ -410,7 +407,7 @@ class BiasFit(sections.Result):
         --------
         >>> import bayesbias as bb
         >>> table = bb.distance_table("minilm-static", "gender", controls=None)
-        >>> result = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
+        >>> result = bb.fit(table, "shared", seed=1, draws=200)
         >>> frame = result.reliability(attributes=[5, 20]).set_index(
         ...     ["measure", "attributes", "coefficient"]
         ... )
@@ -500,9 +497,8 @@ class BiasFit(sections.Result):
         Examples
         --------
         >>> import bayesbias as bb
-        >>> result = bb.fit(
-        ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
-        ... )
+        >>> table = bb.distance_table("minilm-static", "religion")
+        >>> result = bb.fit(table, seed=1, draws=200)
         >>> draws = result.draws_of("contrasts", level="overall", estimand="population")
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')

@@ -98,7 +98,7 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> frame = bb.fit(table, "crossed", seed=1, draws=500, pointwise=False).prior_sensitivity()
+    >>> frame = bb.fit(table, "crossed", seed=1, draws=500).prior_sensitivity()
     >>> list(frame["level"]), bool(frame["likelihood"].min() > frame["prior"].max())
     (['overall'], True)
     """

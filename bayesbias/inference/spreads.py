@@ -111,9 +111,8 @@ def total_sd(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> fit = bb.fit(table, seed=1, draws=200)
     >>> neutral = (fit.table["connection"] == "neutral").to_numpy()
     >>> sd = total_sd(fit.design, fit.draws(), neutral)
     >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)

@@ -100,12 +100,8 @@ def write_report(run: Any, path: str | os.PathLike[str], *, view: View | None = 
     --------
     >>> import tempfile
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = bb.write_report(fit, f"{folder}/religion.html").read_text(encoding="utf-8")
     >>> text[:15], "religion in minilm-static" in text

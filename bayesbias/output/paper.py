@@ -80,12 +80,8 @@ def methods_paragraph(result: Any, *, view: View | None = None) -> str:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> text = bb.methods_paragraph(fit)
     >>> text[:100]
     'We modeled the cosine distance of 165 pairs (15 protected words, 11 attributes) of "religion" in min'

@@ -75,12 +75,8 @@ def interpret(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> bb.interpret(fit).subject
     'religion in minilm-static'
     """

@@ -124,12 +124,8 @@ def save_run(
     --------
     >>> import tempfile
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = bb.save_run(fit, folder)
     ...     again = bb.load_run(folder)

@@ -52,12 +52,8 @@ def to_text(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> print(bb.output.to_text(fit).splitlines()[1])
     165 pairs: 15 words x 11 attributes (11 stereotypes)
     """
@@ -150,7 +146,6 @@ def to_json(
         Probability of the intervals and the regions of practical equivalence.
     more : sequence of Section
         Further tables, after those of the study.
-
     brief : bool
         Whether to return only the keys ``kind, result, verdict, contrasts, converged, warnings``.
 
@@ -163,12 +158,8 @@ def to_json(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> fit = bb.fit(
-    ...     bb.distance_table("minilm-static", "religion", controls="none"),
-    ...     seed=1,
-    ...     draws=200,
-    ...     chains=2,
-    ... )
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2)
     >>> answer = bb.output.to_json(fit)
     >>> answer["kind"], answer["contrasts"][0]["contrast"]
     ('association', 'associated - different')

@@ -56,7 +56,7 @@ def plot_ppc(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> A
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "religion")
-    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
+    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2)
     >>> ax = bb.plot_ppc(fit, ax=Figure().subplots(), replicates=20)
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84

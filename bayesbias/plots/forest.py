@@ -361,7 +361,7 @@ def plot_connections(
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "religion")
-    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
+    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2)
     >>> ax = bb.plot_connections(fit, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral']
@@ -440,7 +440,7 @@ def plot_contrasts(
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "religion")
-    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
+    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2)
     >>> ax = bb.plot_contrasts(fit, ax=Figure().subplots())
     >>> ax.get_yticklabels()[0].get_text()
     'associated − different'

@@ -251,7 +251,7 @@ def plot_professions(
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.sentiment_table(bb.list_predictions("m1"))
-    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200)
     >>> ax = bb.plots.plot_professions(fit, ax=Figure().subplots())
     >>> len(ax.get_yticklabels())
     20

@@ -66,7 +66,7 @@ def plot_words(
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> table = bb.distance_table("minilm-static", "religion")
-    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
+    >>> fit = bb.fit(table, seed=1, draws=200, tune=300, chains=2)
     >>> ax = bb.plot_words(fit, ax=Figure(figsize=(7, 9)).subplots())
     >>> bool((ax.data["drawn"] == "pair").sum() == len(table))
     True

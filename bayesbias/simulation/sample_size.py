@@ -227,7 +227,7 @@ def plan_reliability(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "gender", controls=None)
-    >>> fit = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
+    >>> fit = bb.fit(table, "shared", seed=1, draws=200)
     >>> plan = bb.simulation.plan_reliability(fit, 0.8, measure="word")
     >>> bool(plan["enough"].any())
     True

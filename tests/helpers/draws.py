@@ -146,6 +146,6 @@ def _fit(
     )
     sampler = {
         "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "made up",
-        "why_pairwise": "",
+        "why_not_collapsed": "",
     }  # fmt: skip
     return BiasFit(idata, frame, spec, {"table": {"name": name}, "sampler": sampler})

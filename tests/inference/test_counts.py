@@ -86,6 +86,8 @@ def test_the_posterior_is_that_of_the_plain_model():
     settings = {"seed": 1, "progress": False, "draws": 1500}
     ours = bb.fit(frame, "responses_choice", **settings)
     plain = bb.fit(frame, "responses_choice", sampler="pairwise", **settings)
+    methods = [fit.provenance["sampler"]["method"] for fit in (ours, plain)]
+    assert methods == ["counts", "pairwise"]
     assert ours.diagnostics()["divergences"] == 0
     for name in ("word_sd", "question_sd", "arm_mean"):
         a, b = (fit.parameters().set_index(["name", "index"]).loc[name] for fit in (ours, plain))

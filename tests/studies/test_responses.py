@@ -541,6 +541,7 @@ def test_the_rope_is_a_tenth_of_an_sd_or_two_points_unless_set(tmp_path):
     assert set(wide.contrasts()["verdict"]) == {"negligible"}
     choices = bb.responses_table(frame.assign(outcome=(frame["outcome"] > 0.3) * 1))
     found = bb.studies.fit_responses(choices, draws=100, tune=200, chains=2, **QUICK)
+    assert found.fit.provenance["sampler"]["method"] == "counts"
     ropes = found.contrasts(level="overall").groupby("scale")["rope"].first()
     assert ropes.to_dict() == {"probability": 0.02, "log_odds": 0.08}
     with pytest.raises(InputError, match="rope"):
