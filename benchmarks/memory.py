@@ -48,5 +48,5 @@ def main() -> None:
         print(f"  {n:>4} fits kept, each asked for its summary: {size:.0f} MB")
     print(f"  a fit {spread(seconds)}")
     start = time.perf_counter()
-    fits[0].draws()
+    fits[0].parameter_draws()
     print(f"  all draws of the first fit again {time.perf_counter() - start:.2f} s")

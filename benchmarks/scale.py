@@ -49,7 +49,7 @@ def main() -> None:
             timing = fit.provenance["timing"]
             times[name].append(timing["sample_s"])
             began = time.perf_counter()
-            fit.draws()  # the effects are drawn where they are read
+            fit.parameter_draws()  # the effects are drawn where they are read
             times[f"{name}_effects"].append(time.perf_counter() - began)
     print(f"crossed model, 4 x 1000 draws, {len(small):,} and {len(large):,} pairs")
     for name, table in (("small", small), ("large", large)):

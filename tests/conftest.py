@@ -66,7 +66,7 @@ _LONG = re.compile(
     r"\b(fit\w*|compare|seat|wefat|coverage_simulated\w*|\w*debias|score_sentences|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
 )
 _LONGER = re.compile(
-    r"\b(compare|compared|write_report|save_run|run_sweep|coverage_on_pools|compare_models|total_sd|standardized|new_words|probability_of_superiority|draws_of|find_geometry)\("
+    r"\b(compare|compared|write_report|save_run|run_sweep|coverage_on_pools|compare_models|total_sd|standardized|new_words|probability_of_superiority|table_draws|find_geometry)\("
 )
 
 

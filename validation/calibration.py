@@ -42,7 +42,7 @@ def one(model, seed):
         for row in rows.itertuples():
             key = (row.level, row.name, row.contrast)
             held[estimand, *key] = row.hpdi_low <= true[key] <= row.hpdi_high
-        draws = fit.draws_of("contrasts", estimand=estimand)
+        draws = fit.table_draws("contrasts", estimand=estimand)
         for k in range(draws.sizes["row"]):
             own = draws.isel(row=k)
             key = (own["level"].item(), own["name"].item(), own["contrast"].item())

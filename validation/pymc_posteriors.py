@@ -22,7 +22,8 @@ def errors_apart(ours, reference):
     apart = []
     for level in ("overall", "class"):
         both = [
-            f.draws_of("contrasts", level=level, estimand="population") for f in (ours, reference)
+            f.table_draws("contrasts", level=level, estimand="population")
+            for f in (ours, reference)
         ]
         for row in range(both[0].sizes["row"]):
             one, other = (np.asarray(draws.isel(row=row)) for draws in both)

@@ -45,7 +45,7 @@ def with_pointwise(fit: BiasFit) -> BiasFit:
     """Return the fit with pointwise log-likelihood and predictive draws in its idata."""
     import xarray as xr
 
-    design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
+    design, draws, outcome = fit.design, fit.parameter_draws(), fit.spec.outcome
     chains, per_chain = (fit.sampled["posterior"].sizes[dim] for dim in ("chain", "draw"))
     seed = design.stream(int(fit.provenance["sampler"]["seed"]))
     n = chains * per_chain
@@ -69,7 +69,7 @@ def with_pointwise(fit: BiasFit) -> BiasFit:
 def replicated(fit: BiasFit, most: int) -> np.ndarray:
     """Return outcomes of tables that the fitted model would make, shape (tables, rows)."""
     seed = fit.design.stream(int(fit.provenance["sampler"]["seed"]))
-    return fit.design.outcome_draws(fit.draws_for(fit.spec.mu, most), seed + 1)
+    return fit.design.outcome_draws(fit.scales_and_effects(fit.spec.mu, most), seed + 1)
 
 
 def misfit(fit: BiasFit) -> dict[str, float]:

@@ -110,7 +110,7 @@ def difference(
                 hint="give the fit that the result holds",
             )
     frames = [result.contrasts(prob, rope, **asked) for result in (a, b)]
-    draws = [result.draws_of("contrasts", **asked) for result in (a, b)]
+    draws = [result.table_draws("contrasts", **asked) for result in (a, b)]
     labels = [str(name) for name in draws[0].coords if name in draws[1].coords]
     keys = [estimates.keys_of_rows(own, *labels) for own in draws]
     places = {key: place for place, key in enumerate(keys[1])}

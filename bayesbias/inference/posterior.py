@@ -102,8 +102,8 @@ class BiasFit(sections.Result):
         """The engine: NUTS, or importance sampling with Pareto k and effective draws."""
         return Engine.of(self.provenance.get("sampler", {}))
 
-    def draws(self) -> dict[str, np.ndarray]:
-        """Return all posterior draws of all chains, read-only.
+    def parameter_draws(self) -> dict[str, np.ndarray]:
+        """Return all posterior draws of the parameters, chains joined, read-only.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class BiasFit(sections.Result):
         >>> bool(0.5 < row["mean"] < 0.6)
         True
         """
-        draws = self.draws_of("probability_of_superiority", estimand=estimand, level=level)
+        draws = self.table_draws("probability_of_superiority", estimand=estimand, level=level)
         return estimates.estimates(draws, prob)
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
@@ -364,7 +364,7 @@ class BiasFit(sections.Result):
             If the noise of the model is Student-t.
         """
         spreads.check_normal_noise(self.spec, "shares of variance")
-        return estimates.estimates(self.draws_of("variance_partition", group=group), prob)
+        return estimates.estimates(self.table_draws("variance_partition", group=group), prob)
 
     def reliability(
         self,
@@ -415,7 +415,7 @@ class BiasFit(sections.Result):
         >>> bool(0 < less < more < 1)
         True
         """
-        draws = self.draws_of("reliability", words=words, attributes=attributes)
+        draws = self.table_draws("reliability", words=words, attributes=attributes)
         frame = estimates.estimates(draws, prob)
         return frame.astype({"words": float, "attributes": float})
 
@@ -449,7 +449,7 @@ class BiasFit(sections.Result):
             ``name, index`` (labels of an entry, joined by ``", "``), and the columns of
             `bayesbias.inference.estimates`.
         """
-        return estimates.estimates(self.draws_of("parameters"), prob)
+        return estimates.estimates(self.table_draws("parameters"), prob)
 
     def prior_sensitivity(self) -> pd.DataFrame:
         """Measure how far each main contrast moves with the priors and the data.
@@ -475,7 +475,7 @@ class BiasFit(sections.Result):
         independent = self.engine.name == "quick"
         return dict(self.once("diagnostics", lambda: diagnose(self.sampled, names, independent)))
 
-    def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
+    def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
 
         Parameters
@@ -499,7 +499,7 @@ class BiasFit(sections.Result):
         >>> import bayesbias as bb
         >>> table = bb.distance_table("minilm-static", "religion")
         >>> result = bb.fit(table, seed=1, draws=200)
-        >>> draws = result.draws_of("contrasts", level="overall", estimand="population")
+        >>> draws = result.table_draws("contrasts", level="overall", estimand="population")
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
@@ -525,7 +525,7 @@ class BiasFit(sections.Result):
 
         def measured(what: str, make: Callable[..., Any], **asked: Any) -> Any:
             spreads.check_normal_noise(self.spec, what)
-            return make(self.design, self.draws(), contrasts(**asked))
+            return make(self.design, self.parameter_draws(), contrasts(**asked))
 
         def reliable(words: Any = None, attributes: Any = None) -> xr.DataArray:
             spec = self.spec
@@ -534,7 +534,7 @@ class BiasFit(sections.Result):
                 for name in spec.location_parameters()
                 if not spec.is_random(name) or not set(spec.units) & set(spec.parameters[name].dims)
             }
-            draws = self.draws_for(means)
+            draws = self.scales_and_effects(means)
             return reliability.reliability_draws(
                 self.ordered, draws, self._chains, words, attributes
             )
@@ -558,7 +558,7 @@ class BiasFit(sections.Result):
             ),
             "reliability": reliable,
             "slopes": lambda: slopes.slope_draws(self),
-            "parameters": self._parameter_draws,
+            "parameters": self._draws_of_entries,
         }
         draws = makers[checks.choice(table, makers, "table")](**arguments)
         draws.name = table
@@ -646,12 +646,15 @@ class BiasFit(sections.Result):
     def _scales(self) -> dict[str, np.ndarray]:
         return joined_draws(self.sampled["posterior"].dataset, self._scale_names)
 
-    def draws_for(self, names: Collection[str], most: int | None = None) -> dict[str, np.ndarray]:
-        """Return draws of all scales, `most` at most.
+    def scales_and_effects(
+        self, names: Collection[str], most: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return draws of all scales and of the effects named, `most` at most.
 
-        Of a model with an exact reduction also of some effects alone.
+        It is faster than `parameter_draws` where few effects are needed. A model without an exact
+        reduction gives all its parameters.
         """
-        draws = self.draws() if self._reduced is None else self._scales
+        draws = self.parameter_draws() if self._reduced is None else self._scales
         if most is not None:
             total = len(next(iter(draws.values())))
             keep = np.linspace(0, total - 1, min(most, total)).astype(int)
@@ -725,10 +728,12 @@ class BiasFit(sections.Result):
 
     def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
         """Return draws of rows labeled `column`, and the rows as normal mixtures where they are."""
-        draws = self.draws() if self._reduced is None else self._scales
+        draws = self.parameter_draws() if self._reduced is None else self._scales
         mixed = mixed_rows(rows, self._reduced, draws, self._chains)
         if mixed is None:
-            return Answer(self._drawn(rows, estimand, column), None, rows.known, self.draws())
+            return Answer(
+                self._drawn(rows, estimand, column), None, rows.known, self.parameter_draws()
+            )
         mixtures, scales = mixed
         sampled = mixtures.sampled(self._seed)
         own = estimates.keyed_draws(sampled, rows.keys, column, estimand)
@@ -769,7 +774,7 @@ class BiasFit(sections.Result):
             # The standard deviation of pairs depends on a slope, so that given the scales the ratio
             # is not normal.
             drawn = self._drawn(rows, estimand, "contrast")
-            answer = Answer(drawn, None, rows.known, self.draws())
+            answer = Answer(drawn, None, rows.known, self.parameter_draws())
         else:
             answer = self.answer(rows, estimand, "contrast")
         found = spreads.standardized(self.design, answer.scales, *answer[:3])
@@ -807,7 +812,7 @@ class BiasFit(sections.Result):
 
         A row that is a mixture takes one of its parts in each draw.
         """
-        draws = self.draws()
+        draws = self.parameter_draws()
         values = rows.linear.draws(draws)
         shape = (self._chains, len(values) // self._chains, len(rows.linear))
         if estimand in PREDICTIVE:
@@ -835,7 +840,7 @@ class BiasFit(sections.Result):
         rows = self.rows_of(None, "one_new_word", "contrast")
         if not rows.keys:
             raise no_contrasts(self.spec)
-        draws = self.draws_for({part.name for part in rows.linear.parts})
+        draws = self.scales_and_effects({part.name for part in rows.linear.parts})
         center = rows.linear.draws(draws)
         sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
         weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
@@ -848,12 +853,12 @@ class BiasFit(sections.Result):
         )
         return out.isel(row=self.order_of(rows))
 
-    def _parameter_draws(self) -> xr.DataArray:
+    def _draws_of_entries(self) -> xr.DataArray:
         """Return draws of every entry but the per-attribute ones.
 
         Entries come in the order of their labels in the table.
         """
-        design, draws = self.design, self.draws()
+        design, draws = self.design, self.parameter_draws()
         names, indices, columns = [], [], []
         for name, parameter in self.spec.parameters.items():
             if "attribute" in parameter.dims:

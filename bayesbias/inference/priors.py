@@ -109,7 +109,10 @@ def prior_sensitivity(fit: BiasFit) -> pd.DataFrame:
     step = -(-chains * length // _MOST_DRAWS)
     contrasts = _main_contrasts(fit).isel(draw=slice(None, None, step))
     at = np.arange(chains * length).reshape(chains, length)[:, ::step].ravel()
-    draws, design = {name: values[at] for name, values in fit.draws().items()}, fit.design.ordered()
+    draws, design = (
+        {name: values[at] for name, values in fit.parameter_draws().items()},
+        fit.design.ordered(),
+    )
     priors = _log_priors(design, draws)
     labels = estimates.labels_of_rows(contrasts)
     frame = pd.DataFrame({name: labels[name] for name in ("level", "name", "contrast")})
@@ -138,7 +141,7 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     asked = (fit.rows_of(level, "population", "contrast") for level in levels)
     rows = next(rows for rows in asked if rows.keys)
     widths = _fixed_widths(fit.spec)
-    draws = fit.draws_for({*widths, *(part.name for part in rows.linear.parts)})
+    draws = fit.scales_and_effects({*widths, *(part.name for part in rows.linear.parts)})
     values = rows.linear.draws(draws)[:, fit.order_of(rows)[0]]
     away = (values - values.mean()) / values.std()
     density = np.sum(list(_log_priors(fit.design, draws).values()), axis=0) * np.log(2)
@@ -175,10 +178,10 @@ def _main_contrasts(fit: BiasFit) -> xr.DataArray:
     spec, parts = fit.spec, []
     group = spec.results.group
     if group != "connection":
-        means = fit.draws_of("means", level="overall", estimand="population")
+        means = fit.table_draws("means", level="overall", estimand="population")
         parts.append(means.rename({group: "contrast"}))
     try:
-        overall = fit.draws_of("contrasts", level="overall", estimand="population")
+        overall = fit.table_draws("contrasts", level="overall", estimand="population")
     except FitError:
         if not parts:
             raise
@@ -187,7 +190,7 @@ def _main_contrasts(fit: BiasFit) -> xr.DataArray:
     first = str(overall["contrast"].to_numpy()[0])
     for level, about in spec.results.levels.items():
         if about.by not in spec.units and about.population:
-            own = fit.draws_of("contrasts", level=level, estimand="population")
+            own = fit.table_draws("contrasts", level=level, estimand="population")
             parts.append(estimates.chosen_rows(own, contrast=first))
     return estimates.joined_rows(parts)
 

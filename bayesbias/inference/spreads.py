@@ -114,7 +114,7 @@ def total_sd(
     >>> table = bb.distance_table("minilm-static", "religion")
     >>> fit = bb.fit(table, seed=1, draws=200)
     >>> neutral = (fit.table["connection"] == "neutral").to_numpy()
-    >>> sd = total_sd(fit.design, fit.draws(), neutral)
+    >>> sd = total_sd(fit.design, fit.parameter_draws(), neutral)
     >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)
     ((800,), True)
     """

@@ -219,7 +219,7 @@ def _contrast(spec: ModelSpec, fit: BiasFit | None) -> tuple[str, Any, Any]:
     name, prior = next(iter(drawn.items()))
     if fit is None:
         return name, prior, None
-    draws = fit.draws_of("contrasts", level="overall", estimand="population")
+    draws = fit.table_draws("contrasts", level="overall", estimand="population")
     return name, prior, draws.to_numpy()[..., 0].ravel()
 
 

@@ -238,7 +238,7 @@ def plan_reliability(
     checks.probability(prob)
     kinds = reliability.MEASURES[checks.choice(measure, reliability.MEASURES, "measure")]
     kind = checks.choice(coefficient, kinds, f"{measure}, coefficient")
-    parts = reliability.score_components(fit.design, fit.draws())[measure, kind]
+    parts = reliability.score_components(fit.design, fit.parameter_draws())[measure, kind]
     if not isinstance(parts, reliability.Components):
         what = f"{measure} no coefficient that is {kind.replace('_', ' ')}"
         raise FitError(f"{fit.spec.label} gives {what}: {reliability.LEFT_OUT[parts]}")

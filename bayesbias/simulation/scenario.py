@@ -214,7 +214,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         if "attribute_class" in table:
             called = dict(zip(near["attribute_class"], near["protected_class"], strict=True))
     values: dict[str, Any] = {}
-    draws = fit.draws()
+    draws = fit.parameter_draws()
     for name in _population_parameters(fit.spec):
         dims = fit.spec.parameters[name].dims
         labels = [

@@ -230,7 +230,7 @@ class _Cell:
     rows: pd.DataFrame
     file: Path
 
-    def draws_of(self, *_: Any, **__: Any) -> Any:
+    def table_draws(self, *_: Any, **__: Any) -> Any:
         with np.load(self.file, allow_pickle=False) as kept:
             draws, terms = kept[self.rows["quantity"].iloc[0]].astype(float), kept["terms"]
         return labelled_draws(draws, {"contrast": terms.tolist()})

@@ -273,12 +273,12 @@ def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[
     try:
         contrasts = result.contrasts(prob, rope).rename(columns={"contrast": "term"})
         rows += records(contrasts.assign(quantity="contrast", unit=unit))
-        drawn["contrast"] = result.draws_of("contrasts", **overall)
+        drawn["contrast"] = result.table_draws("contrasts", **overall)
         if has_variance(spec):
             standard = result.standardized(prob, settings["standard_rope"])
             standard = standard.rename(columns={"contrast": "term"})
             rows += records(standard.assign(quantity="standardized"))
-            drawn["standardized"] = result.draws_of("standardized", **overall)
+            drawn["standardized"] = result.table_draws("standardized", **overall)
     except FitError:  # no two connections to contrast; the means stand for themselves
         pass
     out = {

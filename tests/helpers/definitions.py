@@ -38,7 +38,7 @@ def brute_hpdi(x: np.ndarray, prob: float) -> tuple[float, float]:
 
 def fitted(result: BiasFit) -> np.ndarray:
     """The mean of every row under every draw, from labels, shape (draws, rows)."""
-    draws, coords = result.draws(), result.design.coords
+    draws, coords = result.parameter_draws(), result.design.coords
     columns = []
     for _, row in result.table.iterrows():
         at = {dim: labels.index(row[dim]) for dim, labels in coords.items()}
@@ -67,7 +67,7 @@ def by_hand(result: BiasFit, estimand: str, level: str, name: str, connection: s
     mine = rows_of(result, level, name, connection)
     if estimand == "listed_words" or result.spec.name == "additive":
         return fitted(result)[:, mine].mean(axis=1)
-    draws, coords = result.draws(), result.design.coords
+    draws, coords = result.parameter_draws(), result.design.coords
     k = coords["connection"].index(connection)
     if level == "overall":
         return draws["connection_mean"][:, k]

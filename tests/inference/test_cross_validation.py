@@ -25,7 +25,7 @@ QUICK = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_pointwise_values_and_predictions(result):
     idata, outcome = with_pointwise(result).idata, result.spec.outcome
-    sigma = result.draws()["sigma"]
+    sigma = result.parameter_draws()["sigma"]
     if sigma.ndim > 1:
         sigma = sigma[
             :, [result.design.coords["connection"].index(k) for k in result.table["connection"]]

@@ -21,7 +21,7 @@ def fits():
 
 def test_draws_are_subtracted_row_by_row(fits):
     found = bb.difference(*fits)
-    one, other = (fit.draws_of("contrasts").to_numpy()[:, :1500] for fit in fits)
+    one, other = (fit.table_draws("contrasts").to_numpy()[:, :1500] for fit in fits)
     np.testing.assert_array_equal(found.draws.to_numpy(), one - other)
     flat = found.draws.to_numpy().reshape(3000, -1)
     population = (found.table["estimand"] == "population").to_numpy()

@@ -32,7 +32,7 @@ def opinions() -> BiasFit:
 
 
 def test_each_estimand_holds_what_it_says(opinions):
-    draws = opinions.draws()
+    draws = opinions.parameter_draws()
     expected = {
         "population": draws["classifier_mean"],
         "listed_words": draws["classifier_mean"]
@@ -45,7 +45,7 @@ def test_each_estimand_holds_what_it_says(opinions):
         frame = opinions.summary(estimand=estimand)
         assert frame["classifier"].tolist() == ["one", "two"]
         assert frame["n_pairs"].tolist() == [120, 120]
-        own = opinions.draws_of("summary", estimand=estimand).to_numpy().reshape(values.shape)
+        own = opinions.table_draws("summary", estimand=estimand).to_numpy().reshape(values.shape)
         np.testing.assert_allclose(own, values, atol=1e-12)
         error = values.std(axis=0, ddof=1) / np.sqrt(frame["ess_bulk"])
         assert (np.abs(frame["mean"] - values.mean(axis=0)) / error).max() < mc.K
@@ -60,9 +60,9 @@ def test_each_estimand_holds_what_it_says(opinions):
 
 
 def test_means_at_a_level_hold_its_own_effects(opinions):
-    draws = opinions.draws()
+    draws = opinions.parameter_draws()
     frame = opinions.means("noun_pair")
-    own = opinions.draws_of("means", level="noun_pair").to_numpy()
+    own = opinions.table_draws("means", level="noun_pair").to_numpy()
     assert frame.columns[:4].tolist() == ["level", "name", "classifier", "estimand"]
     assert len(frame) == 24
     at = np.flatnonzero((frame["name"] == "n3") & (frame["classifier"] == "two"))[0]
@@ -83,7 +83,7 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
 
 @pytest.mark.parametrize("group", [None, "one"])
 def test_shares_are_those_of_the_spreads(opinions, group):
-    draws = opinions.draws()
+    draws = opinions.parameter_draws()
     pick = slice(None) if group is None else [opinions.design.coords["classifier"].index(group)]
     squares = {
         name: (draws[name][:, pick] ** 2).mean(axis=1)
@@ -102,7 +102,7 @@ def test_shares_are_those_of_the_spreads(opinions, group):
 
 
 def test_shares_of_pairs_are_put_together_by_column(crossed):
-    draws = crossed.draws()
+    draws = crossed.parameter_draws()
     rows = crossed.table["connection"].map(crossed.design.coords["connection"].index).to_numpy()
     cells = (draws["word_by_connection_sd"][:, rows] ** 2).mean(axis=1)
     words = draws["attribute_sd"] ** 2

@@ -60,9 +60,11 @@ def test_same_seed_same_draws():
     first = fit(grid(), "crossed", seed=shifted(4), **QUICK)
     again = fit(grid(), "crossed", seed=shifted(4), **QUICK)
     other = fit(grid(), "crossed", seed=shifted(5), **QUICK)
-    for name, values in first.draws().items():
-        np.testing.assert_array_equal(values, again.draws()[name])
-    assert not np.array_equal(first.draws()["connection_mean"], other.draws()["connection_mean"])
+    for name, values in first.parameter_draws().items():
+        np.testing.assert_array_equal(values, again.parameter_draws()[name])
+    assert not np.array_equal(
+        first.parameter_draws()["connection_mean"], other.parameter_draws()["connection_mean"]
+    )
 
 
 @pytest.mark.slow
@@ -70,7 +72,7 @@ def test_a_seed_is_drawn_and_recorded():
     first = fit(grid(), "hierarchical", **QUICK)
     again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
     np.testing.assert_array_equal(
-        first.draws()["connection_mean"], again.draws()["connection_mean"]
+        first.parameter_draws()["connection_mean"], again.parameter_draws()["connection_mean"]
     )
 
 
@@ -233,12 +235,12 @@ def test_robust_recovers_heavy_tails():
     table.attrs["simulated"] = True  # some lie below 0, where no distance of words does
     robust = fit(table, "robust", seed=shifted(1), draws=2000, progress=False, pointwise=False)
     assert robust.diagnostics()["ok"], robust.diagnostics()
-    assert robust.draws()["nu"].mean() < 6
+    assert robust.parameter_draws()["nu"].mean() < 6
     # Normal noise has to stretch to sqrt(0.1^2 + 0.05 x 0.8^2) = 0.2; the scale of the t stays with the bulk (0.1).
     normal = fit(table, "crossed", seed=shifted(1), pointwise=False)
     controls = [2, 3]  # human and neutral: hundreds of pairs, of which a twentieth are far
-    assert (normal.draws()["sigma"].mean(axis=0)[controls] > 0.16).all()
-    assert (robust.draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
+    assert (normal.parameter_draws()["sigma"].mean(axis=0)[controls] > 0.16).all()
+    assert (robust.parameter_draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
 
 
 def test_outcomes_without_noise_are_refused_in_words():

@@ -114,7 +114,7 @@ def test_ends_stay_where_they_are_from_seed_to_seed():
         frame = result.contrasts(estimand="population", level="overall")
         ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
         errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())
-        draws = result.draws_of("contrasts", estimand="population", level="overall").to_numpy()
+        draws = result.table_draws("contrasts", estimand="population", level="overall").to_numpy()
         sorted_ends.append(
             np.stack(shortest_interval(draws.reshape(-1, draws.shape[-1]), 0.89), axis=-1)
         )

@@ -114,7 +114,7 @@ def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
         result.design.coords["connection"].index("human"),
     )
     assert words.loc[("b1", "human"), "mean"] == pytest.approx(
-        result.draws()["word_by_connection"][:, *at].mean()
+        result.parameter_draws()["word_by_connection"][:, *at].mean()
     )
 
 
@@ -139,7 +139,7 @@ TABLES = [
 def test_the_draws_behind_every_row_of_every_table(crossed, table, arguments):
     crossed = edited(crossed)
     asked = {name: value for name, value in arguments.items() if name not in ("prob", "rope")}
-    draws, frame = crossed.draws_of(table, **asked), getattr(crossed, table)(**arguments)
+    draws, frame = crossed.table_draws(table, **asked), getattr(crossed, table)(**arguments)
     assert draws.dims == ("chain", "draw", "row")
     assert dict(draws.sizes) == {"chain": 2, "draw": 200, "row": len(frame)}
     assert draws.name == table

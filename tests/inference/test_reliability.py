@@ -280,7 +280,7 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     assert set(frame["attributes"]) == {3.0}
     assert set(frame.loc[frame["measure"] == "word", "words"]) == {1.0}
     assert set(frame.loc[frame["measure"] != "word", "words"]) == {3.0}
-    draws = crossed.draws_of("reliability")
+    draws = crossed.table_draws("reliability")
     assert draws.dims == ("chain", "draw", "row")
     np.testing.assert_allclose(draws.mean(["chain", "draw"]), frame["mean"], rtol=1e-12)
     given = frame[frame["left_out"] == ""]
@@ -289,7 +289,7 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     assert given[["hpdi_low", "hpdi_high"]].iloc[1].tolist() == pytest.approx(high)
     # By hand: each of two means of three attributes, of words with their own effect on either.
     flat = {
-        name: crossed.draws()[name] ** 2
+        name: crossed.parameter_draws()[name] ** 2
         for name in ("word_by_connection_sd", "sigma", "attribute_sd")
     }
     words, noise = (flat[name][:, :2].sum(axis=1) for name in ("word_by_connection_sd", "sigma"))

@@ -33,7 +33,7 @@ def test_equal_to_arviz_on_densities_by_hand(small):
         prior[name] = xr.zeros_like(posterior[name]) + stats.expon(scale=0.5).logpdf(
             posterior[name]
         )
-    contrasts = small.draws_of("contrasts", estimand="population")
+    contrasts = small.table_draws("contrasts", estimand="population")
     labels = zip(
         *(contrasts[name].to_numpy() for name in ("level", "name", "contrast")), strict=True
     )
@@ -57,7 +57,9 @@ def test_equal_to_arviz_on_densities_by_hand(small):
 
 def test_priors_of_twice_the_weight_shift_a_contrast_by_their_derivative(small):
     """Of weighted draws, whose priors are raised to a power just above one."""
-    draws = small.draws_for({"connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"})
+    draws = small.scales_and_effects(
+        {"connection_mean", "word_by_connection_sd", "attribute_sd", "sigma"}
+    )
     log_prior = stats.norm(1, 0.3).logpdf(draws["connection_mean"]).sum(axis=1)
     for name in ("word_by_connection_sd", "attribute_sd", "sigma"):
         log_prior += stats.expon(scale=0.5).logpdf(draws[name]).reshape(len(log_prior), -1).sum(1)

@@ -127,7 +127,7 @@ def test_the_table_adds_the_terms_up_and_gives_both_units(sloped):
     np.testing.assert_allclose(frame["per_unit"] * 20, frame["mean"])
     np.testing.assert_allclose(frame["per_unit_high"] * 20, frame["hpdi_high"])
     assert set(frame["prob"]) == {0.5}
-    draws = sloped.draws_of("slopes")
+    draws = sloped.table_draws("slopes")
     assert draws["of"].to_numpy().tolist() == list(frame.index)
     np.testing.assert_allclose(draws.mean(("chain", "draw")), frame["mean"], atol=1e-5)
 
@@ -155,7 +155,7 @@ def made():
 
 def mean_under(fit, **covariates):
     """Contrast of associated and different pairs, for these words: means of rows under changed covariates."""
-    mean = Design.of(fit.spec, fit.table.assign(**covariates)).mean(fit.draws())
+    mean = Design.of(fit.spec, fit.table.assign(**covariates)).mean(fit.parameter_draws())
     connection = fit.table["connection"].to_numpy()
     return mean[:, connection == "associated"].mean(axis=1) - mean[
         :, connection == "different"

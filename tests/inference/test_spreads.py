@@ -36,7 +36,7 @@ SPREADS = {
 
 def test_variances_add_up_under_every_draw(table):
     result = made_up(table, "shared", SPREADS, sd=0.01)
-    draws, coords = result.draws(), result.design.coords
+    draws, coords = result.parameter_draws(), result.design.coords
     for connection, kind in (("neutral", "neutral"), ("associated", "stereotype")):
         k, a = coords["connection"].index(connection), coords["attribute_kind"].index(kind)
         parts = (
@@ -56,7 +56,7 @@ def test_variances_add_up_under_every_draw(table):
 
 def test_of_one_word_its_own_terms_do_not_scatter(table):
     result = made_up(table, "shared", SPREADS, sd=0.01)
-    draws, coords = result.draws(), result.design.coords
+    draws, coords = result.parameter_draws(), result.design.coords
     rows = of(table, "neutral") & (table["protected_word"] == "x1").to_numpy()
     k, a = coords["connection"].index("neutral"), coords["attribute_kind"].index("neutral")
     own = (
@@ -80,14 +80,14 @@ def test_new_pairs_that_are_drawn_scatter_so(table, model):
     design, spec = result.design, result.spec
     given = {
         name: values[0]
-        for name, values in result.draws().items()
+        for name, values in result.parameter_draws().items()
         if name not in spec.location_parameters() or not spec.is_random(name)
     }
     draws = design.prior_draws(20_000, shifted(5), given)
     outcomes = design.outcome_draws(draws, shifted(6))
     for connection in ("associated", "neutral"):
         row = np.flatnonzero(of(table, connection))[0]
-        expected = total_sd(design, result.draws(), of(table, connection))[0]
+        expected = total_sd(design, result.parameter_draws(), of(table, connection))[0]
         assert_near(log_sd(independent(outcomes[:, row])), np.log(expected), (model, connection))
 
 
@@ -108,7 +108,7 @@ def test_noise_without_a_variance_is_refused(table):
     with pytest.raises(
         FitError, match="standard deviations of pairs need normal noise, and model robust"
     ):
-        total_sd(result.design, result.draws(), of(table, "neutral"))
+        total_sd(result.design, result.parameter_draws(), of(table, "neutral"))
 
 
 TABLES = ["reddit_pairs_2021/genderReddit.csv", "google_2021/genderGoogle.csv"]
@@ -121,7 +121,7 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
     table = load_distances(shared / "data" / "bayesbias_distances" / name)
     result = fit(table, "crossed", draws=300, tune=300, chains=2, seed=shifted(1), pointwise=False)
     rows = of(result.table, "neutral")
-    low, high = np.quantile(total_sd(result.design, result.draws(), rows), (0.01, 0.99))
+    low, high = np.quantile(total_sd(result.design, result.parameter_draws(), rows), (0.01, 0.99))
     assert low < result.table["distance"][rows].std() < high
 
 
@@ -135,5 +135,5 @@ def test_how_classes_differ_is_no_scatter_of_pairs(table):
         "sigma": 0.3,
     }
     result = made_up(table, "default", known, sd=0.0)
-    found = total_sd(result.design, result.draws(), of(table, "neutral"))
+    found = total_sd(result.design, result.parameter_draws(), of(table, "neutral"))
     np.testing.assert_allclose(found, np.sqrt(3 * 0.1**2 + 0.2**2 + 0.3**2))

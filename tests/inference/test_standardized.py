@@ -41,7 +41,7 @@ def result():
 
 def variance(result, connection: str, *, word: bool = False) -> np.ndarray:
     """The variance of single pairs under every draw; of the pairs of one word, without what is its own."""
-    draws, k = result.draws(), result.design.coords["connection"].index(connection)
+    draws, k = result.parameter_draws(), result.design.coords["connection"].index(connection)
     own = 0.0 if word else draws["word_by_connection_sd"][:, k] ** 2
     return own + draws["attribute_sd"] ** 2 + draws["sigma"][:, k] ** 2
 
@@ -51,7 +51,7 @@ def phi(z: np.ndarray) -> np.ndarray:
 
 
 def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
-    frame, raw = result.standardized(0.8, 0.3), result.draws_of("contrasts")
+    frame, raw = result.standardized(0.8, 0.3), result.table_draws("contrasts")
     labels = ["level", "name", "contrast", "estimand"]
     assert frame[labels].equals(result.contrasts()[labels])
     assert set(frame["unit"]) == {"sd of neutral pairs"}
@@ -74,7 +74,7 @@ def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once(
     result = made_up(table, "crossed", VALUES, sd=0.01)
     frame = result.standardized(level="overall", estimand="population").set_index("contrast")
     raw = (
-        result.draws_of("contrasts", level="overall", estimand="population")
+        result.table_draws("contrasts", level="overall", estimand="population")
         .to_numpy()
         .reshape(-1, 2)
     )
@@ -87,8 +87,8 @@ def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once(
 
 @pytest.mark.parametrize("level", ["overall", "class", "word"])
 def test_superiority_is_the_normal_probability_under_every_draw(result, level):
-    draws = result.draws_of("probability_of_superiority", level=level)
-    raw = result.draws_of("contrasts", level=level).to_numpy()
+    draws = result.table_draws("probability_of_superiority", level=level)
+    raw = result.table_draws("contrasts", level=level).to_numpy()
     frame = result.standardized(0.8, level=level)
     for row, contrast in enumerate(draws["contrast"].to_numpy()):
         first, second = (
@@ -112,11 +112,11 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     result = made_up(table, "crossed", VALUES, sd=0.0)
     given = {
         name: values[0]
-        for name, values in result.draws().items()
+        for name, values in result.parameter_draws().items()
         if name not in ("word_by_connection", "attribute_effect")
     }
     if level == "word":
-        given["word_by_connection"] = result.draws()["word_by_connection"][0]
+        given["word_by_connection"] = result.parameter_draws()["word_by_connection"][0]
     outcomes = []
     for seed, connection in ((1, "associated"), (3, "different")):
         drawn = result.design.prior_draws(20_000, shifted(seed), given)
@@ -145,7 +145,7 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
     """Division by a positive number moves nothing across zero; and the mixture lies where its draws do."""
     frame, raw = (table(estimand=estimand) for table in (fitted.standardized, fitted.contrasts))
     np.testing.assert_allclose(frame["p_below_zero"], raw["p_below_zero"], rtol=1e-9)
-    draws = fitted.draws_of("standardized", estimand=estimand).to_numpy()
+    draws = fitted.table_draws("standardized", estimand=estimand).to_numpy()
     for row in range(len(frame)):
         if estimand != "listed_words":
             assert_near(mean(draws[..., row]), frame["mean"][row], frame.iloc[row].tolist())

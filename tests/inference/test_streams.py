@@ -42,7 +42,7 @@ def fits(request, frame):
 @pytest.mark.parametrize("table", TABLES)
 def test_draws_of_two_fits_are_independent(fits, table):
     one, other, again = (
-        fit.draws_of(table, **TABLES[table]).to_numpy().reshape(1000, -1) for fit in fits
+        fit.table_draws(table, **TABLES[table]).to_numpy().reshape(1000, -1) for fit in fits
     )
     correlation = [
         np.corrcoef(a, b)[0, 1] for a, b in zip(one.T, other.T, strict=True) if np.ptp(a) > 1e-12
@@ -60,7 +60,7 @@ def test_effects_and_predictions_of_two_fits_are_independent(fits):
         noise = [np.corrcoef(x, y)[0, 1] for x, y in zip(a.T, b.T, strict=True)]
         assert abs(np.mean(noise)) < 0.1
     name = one.spec.location_parameters()[0]
-    a, b = (fit.draws()[name].reshape(1000, -1) for fit in (one, other))
+    a, b = (fit.parameter_draws()[name].reshape(1000, -1) for fit in (one, other))
     assert np.abs([np.corrcoef(x, y)[0, 1] for x, y in zip(a.T, b.T, strict=True)]).max() < 0.25
 
 

@@ -134,7 +134,7 @@ def simulated(request) -> Simulated:
             chains=2,
             engine="quick" if request.param == 40 else "nuts",
         )
-        for name, values in fit.draws().items():
+        for name, values in fit.parameter_draws().items():
             chosen = values.reshape(len(values), -1)[::THIN][:KEPT]
             for k in (0, -1):
                 ranks.setdefault(f"{name}[{k}]", []).append(

@@ -59,7 +59,7 @@ def test_a_list_need_not_be_called_as_its_class():
     name = next(
         name for name, p in fit.spec.parameters.items() if tuple(p.dims) == ("attribute_class",)
     )
-    assert scenario.values[name]["class1"] == float(fit.draws()[name].mean(axis=0)[at])
+    assert scenario.values[name]["class1"] == float(fit.parameter_draws()[name].mean(axis=0)[at])
     lone = (renamed["protected_class"] == "class1") & (renamed["connection"] == "associated")
     with pytest.raises(InputError, match=r"class1: expected stereotypes"):
         scenario_room.scenario_from_fit(made_up_fit(renamed[~lone], "crossed", draws=20))
@@ -111,7 +111,7 @@ def test_the_values_of_cells_are_those_of_the_published_table(shared):
     assert [getattr(found, name) for name in sizes] == [getattr(named, name) for name in sizes]
     for name in (WORD_SD, ATTRIBUTE_SD, SIGMA):
         for label, value in named.values[name].items():
-            draws = fit.draws()[name][
+            draws = fit.parameter_draws()[name][
                 :, fit.design.coords[fit.spec.parameters[name].dims[0]].index(label)
             ]
             error = draws.std() / np.sqrt(

@@ -99,7 +99,7 @@ def test_a_path_that_bends_is_a_warning(slope):
 
 
 def test_draws_are_those_of_the_rows(slope):
-    draws = slope.draws_of("contrasts", level="class")
+    draws = slope.table_draws("contrasts", level="class")
     frame = slope.contrasts(level="class")
     assert list(draws.coords) == ["change", *KEYS]
     assert [draws[name].to_numpy().tolist() for name in draws.coords] == [

@@ -106,7 +106,7 @@ def test_tables_that_cannot_be_compared(debiased, said):
     ],
 )
 def test_the_draws_behind_every_row(made, which, arguments):
-    draws, frame = made.draws_of(which, **arguments), getattr(made, which)(**arguments)
+    draws, frame = made.table_draws(which, **arguments), getattr(made, which)(**arguments)
     assert draws.shape == (2, 400, len(frame))
     labels = list(draws.coords)
     assert labels == list(frame.columns[: len(labels)])

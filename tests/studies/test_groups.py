@@ -216,7 +216,7 @@ def test_listed_words_have_the_observed_differences(fit, table):
 
 
 def test_differences_between_groups_are_those_of_the_draws_within(fit):
-    draws = fit.draws_of("contrasts", estimand="population")
+    draws = fit.table_draws("contrasts", estimand="population")
 
     def row(level, name):
         labels = zip(*(draws[key].to_numpy() for key in ("level", "name", "contrast")), strict=True)
@@ -237,7 +237,7 @@ def test_every_pair_of_groups_and_set_has_a_row(fit):
 def test_two_new_words_share_nothing_and_one_shares_itself(fit):
     """Variances by hand: of one word its effect cancels in a difference of sets, of two it does not."""
     rows = fit.rows_of(None, "one_new_word", "contrast")
-    draws = fit.draws()
+    draws = fit.parameter_draws()
     added = rows.linear.new_variance(draws)
     word, by_set = draws["word_sd"] ** 2, draws["word_by_set_sd"] ** 2
     k = {name: i for i, name in enumerate(fit.ordered.coords["protected_class"])}
@@ -307,7 +307,8 @@ def test_the_posterior_is_that_of_the_plain_model(table):
     plain = bb.fit(table, sampler="pairwise", draws=1500, target_accept=0.95, **settings)
     for level in ("class", "between", "others"):
         one, two = (
-            each.draws_of("contrasts", level=level, estimand="population") for each in (ours, plain)
+            each.table_draws("contrasts", level=level, estimand="population")
+            for each in (ours, plain)
         )
         for row in range(one.sizes["row"]):
             first, second = (np.asarray(each.isel(row=row)) for each in (one, two))

@@ -77,7 +77,7 @@ def test_limits_of_a_fit(found):
 
 
 def gaps(found: Comparison, level: str, prob: float) -> dict[str, np.ndarray]:
-    means = found.methods["hard"].after.draws_of("means", level=level, estimand="population")
+    means = found.methods["hard"].after.table_draws("means", level=level, estimand="population")
     draws = contrast_draws(means, [("associated", "different")])
     names = draws["name"].to_numpy().tolist()
     return {n: az.hdi(draws.to_numpy()[..., i].ravel(), prob=prob) for i, n in enumerate(names)}

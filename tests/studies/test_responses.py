@@ -473,7 +473,7 @@ def test_independent_answers_follow_their_equation():
     frame["outcome"] += rng.normal(0, 1, len(frame))
     found = bb.studies.fit_responses(bb.responses_table(frame), **QUICK)
     fit = found.fit
-    draws, table = fit.draws(), fit.table
+    draws, table = fit.parameter_draws(), fit.table
     weights = pd.Series(np.where(table["group"] == "a", 1, -1) / 128)
     noise = draws["sigma"].ravel() ** 2 * (weights**2).sum()
     variance, alone = noise, noise

@@ -293,7 +293,7 @@ def _variance_ratio(fit: BiasFit) -> float | None:
         return None
     design = fit.design
     residual = design.y - design.mean(
-        {name: values.mean(axis=0) for name, values in fit.draws().items()}
+        {name: values.mean(axis=0) for name, values in fit.parameter_draws().items()}
     )
     with_residual = table.assign(residual=residual)
     groups = with_residual.groupby(by, observed=True)["residual"]

@@ -166,12 +166,12 @@ class CorpusComparison(ManyFits):
         frames = {n: each.contrasts(prob, rope, "population") for n, each in self.corpora.items()}
         return stacked(frames, "corpus")
 
-    def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
-        """Return the draws behind every row of `contrasts`, as `BiasFit.draws_of` does."""
+    def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
+        """Return the draws behind every row of `contrasts`, as `BiasFit.table_draws` does."""
         checks.choice(table, ["contrasts"], "table")
         parts = []
         for name, change in self.changes.items():
-            own = change.fit.draws_of("contrasts", **arguments)
+            own = change.fit.table_draws("contrasts", **arguments)
             parts.append(rows.relabelled(own / change.scale, change=[name] * own.sizes["row"]))
         return rows.joined_rows(parts)
 

@@ -114,7 +114,7 @@ class Method:
         drawn: dict[tuple[str, ...], np.ndarray] = {}
         if self.change is not None:
             for own in names:
-                means = self.change.draws_of("means", level=own, estimand=estimand)
+                means = self.change.table_draws("means", level=own, estimand=estimand)
                 keys = rows.keys_of_rows(means, "level", "name", "connection")
                 drawn |= dict(zip(keys, np.moveaxis(means.to_numpy(), -1, 0), strict=True))
         found = [key for key in pairs_by_level(self.pairs, levels) if key[0] in names]
@@ -317,7 +317,7 @@ class Comparison(ManyFits):
             for name in self.chosen_methods(method)
         )
 
-    def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
+    def table_draws(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
 
         Parameters
@@ -519,7 +519,7 @@ def compare(
 
     def left(name: str) -> tuple[bool, float]:
         """Return what orders the methods: those that destroyed the vectors come last."""
-        means = methods[name].after.draws_of("means", level="overall")
+        means = methods[name].after.table_draws("means", level="overall")
         gaps = rows.contrast_draws(means, [("associated", "different")])
         gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
         return methods[name].geometry.left.destroyed, gap

@@ -270,7 +270,7 @@ class ResponsesResult(sections.Result):
     def _variances(self, rows: Any = slice(None)) -> dict[str, np.ndarray]:
         """Return draws of the variance of each effect, and of single answers."""
         fit = self._fitted()
-        design, draws = fit.design, fit.draws()
+        design, draws = fit.design, fit.parameter_draws()
 
         def square(sigma: str, entries: np.ndarray) -> np.ndarray:
             values = draws[sigma].reshape(len(draws[sigma]), -1)[:, entries]
@@ -322,7 +322,9 @@ class ResponsesResult(sections.Result):
         labels["estimand"] = [estimand] * len(weights)
         if self.kind == "choice":
             _, shares = self._probabilities(estimand, level)
-            log_odds = rows.linear.draws(fit.draws_for({part.name for part in rows.linear.parts}))
+            log_odds = rows.linear.draws(
+                fit.scales_and_effects({part.name for part in rows.linear.parts})
+            )
             scales = {
                 "probability": (shares, self.rope),
                 "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
@@ -371,7 +373,7 @@ class ResponsesResult(sections.Result):
     ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
         """Return keys of means, and draws of their probabilities, shape (chains, draws, keys)."""
         fit = self._fitted()
-        design, draws = fit.design, fit.draws()
+        design, draws = fit.design, fit.parameter_draws()
         labels, codes, _ = levels_of(design, estimand)[level]
         n = len(next(iter(draws.values())))
         chains = fit.sampled["posterior"].sizes["chain"]
