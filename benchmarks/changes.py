@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.estimands import mean_rows
+from bayesbias.inference.estimands import mean_quantities
 from bayesbias.inference.fitting import repeated
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
@@ -44,7 +44,7 @@ def of_comparison(before: str, after: str, tables: int) -> pd.DataFrame:
         seed, noise = np.random.SeedSequence([7, number]).generate_state(2).tolist()
         drawn = design.prior_draws(1, seed, given)
         y = design.outcome_draws({name: own[0] for name, own in drawn.items()}, seed=noise)
-        means = mean_rows(design, "population")
+        means = mean_quantities(design, "population")
         true = dict(zip(means.keys, means.linear.draws(drawn)[0], strict=True))
         answers = laid.intervals(y, {**SETTINGS, "seed": seed}, PROB)
         assert answers is not None

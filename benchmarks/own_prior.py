@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bayesbias.inference.estimands import ESTIMANDS, asked_rows
+from bayesbias.inference.estimands import ESTIMANDS, asked_quantities
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import Rows, mixed_rows
+from bayesbias.inference.linear import Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.spec import DEFAULT_MODEL, load_model
@@ -36,14 +36,14 @@ NOISES = ("model", "student", "skewed")
 
 
 @functools.cache
-def layout(truth: str) -> tuple[pd.DataFrame, Design, dict[str, Rows]]:
+def layout(truth: str) -> tuple[pd.DataFrame, Design, dict[str, Quantities]]:
     """Return the pairs of every table, the model that draws them, and what is asked of it."""
     frame = scenario_frame(WORDS, ATTRIBUTES, HUMAN, NEUTRAL)
     design = Design.of(load_model(truth), frame)
     return (
         frame,
         design,
-        {name: asked_rows(design, name, contrasted=True) for name in ESTIMANDS},
+        {name: asked_quantities(design, name, contrasted=True) for name in ESTIMANDS},
     )
 
 
@@ -69,12 +69,12 @@ def simulated(truth: str, noise: str, seed: int) -> tuple[np.ndarray, dict[str, 
 
 
 @functools.cache
-def fitted_layout(model: str) -> tuple[Design, dict[str, Rows]]:
+def fitted_layout(model: str) -> tuple[Design, dict[str, Quantities]]:
     """Return the model that is fitted to the pairs, and what is asked of it."""
     frame = layout(model)[0]
     spec = load_model(model)
     design = Design.of(trimmed(spec, frame) if spec.trim else spec, frame)
-    return design, {name: asked_rows(design, name, contrasted=True) for name in ESTIMANDS}
+    return design, {name: asked_quantities(design, name, contrasted=True) for name in ESTIMANDS}
 
 
 def intervals(
@@ -94,7 +94,7 @@ def intervals(
     scales = joined_draws(posterior, reduced.scales)
     ends = {}
     for name, own in rows.items():
-        mixed = mixed_rows(own, reduced, scales, chains)
+        mixed = mixtures_of(own, reduced, scales, chains)
         described = mixed[0].described(PROB)
         ends[name] = described["low"], described["high"]
     return ends, Engine.of(settings)

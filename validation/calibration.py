@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.models.design import Design
 from bayesbias.simulation.scenario import scenario_frame
 
@@ -36,7 +36,7 @@ def one(model, seed):
     fit = bb.fit(table, model, seed=seed, draws=250, chains=2, progress=False)
     ranks, held = {}, {}
     for estimand in ("population", "listed_words"):
-        asked = asked_rows(design, estimand, contrasted=True)
+        asked = asked_quantities(design, estimand, contrasted=True)
         true = dict(zip(asked.keys, asked.linear.draws(drawn)[0], strict=True))
         rows = fit.contrasts(prob=PROB).query("estimand == @estimand")
         for row in rows.itertuples():

@@ -17,7 +17,7 @@ from scipy import optimize, sparse
 
 import bayesbias as bb
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import Linear, Part, conditional_moments
+from bayesbias.inference.linear import Linear, Projected
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -58,11 +58,10 @@ def ours(reduced: Collapsed, theta: np.ndarray) -> dict[str, float]:
     design = reduced.design
     criterion, factor = at_best_factor(reduced, theta)
     connections = design.coords["connection"]
-    rows = Linear(
-        np.zeros(len(connections)),
-        (Part("connection_mean", sparse.csr_array(np.eye(len(connections)))),),
-    )
-    mean, variance = conditional_moments(reduced, theta[None], rows)  # the factor changes no mean
+    n = len(connections)
+    means = Linear(np.zeros(n), {"connection_mean": sparse.csr_array(np.eye(n))})
+    # The factor changes no mean.
+    mean, variance = Projected.of(reduced, means).moments(reduced, theta[None])
     out = {"criterion": criterion, "factor": factor}
     for name, m, v in zip(connections, mean[0], variance[0], strict=True):
         out |= {f"mean.{name}": float(m), f"error.{name}": float(np.sqrt(v))}

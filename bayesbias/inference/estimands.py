@@ -1,6 +1,6 @@
 """What a posterior is asked.
 
-Estimands, levels and contrasts, as rows that are linear in the effects of a model.
+Estimands, levels and contrasts, as quantities that are linear in the effects of a model.
 
 ``population``
     The mean over new words and attributes like the listed ones: random effects that are not held
@@ -24,13 +24,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError
-from bayesbias.inference.linear import Fresh, Linear, Part, Rows, joined, weights_of
+from bayesbias.inference.linear import Fresh, Linear, Quantities, joined, weights_of
 from bayesbias.models.design import Design, determined
 from bayesbias.models.spec import BETWEEN, ModelSpec
 
@@ -50,7 +51,7 @@ type Key = tuple[str, str, str]
 """Level, name, and what is given there."""
 
 
-def asked_rows(design: Design, estimand: str, contrasted: bool) -> Rows:
+def asked_quantities(design: Design, estimand: str, contrasted: bool) -> Quantities:
     """Return the means, or their contrasts, of an estimand at all levels.
 
     Labels of a group other than connections are contrasted in the order in which they are shown.
@@ -61,52 +62,52 @@ def asked_rows(design: Design, estimand: str, contrasted: bool) -> Rows:
     if results.group != "connection":
         pairs = list(itertools.combinations(labels, 2))
     if new and contrasted and not results.between:
-        return new_rows(design, estimand, pairs)
-    means = new_rows(design, estimand) if new else mean_rows(design, estimand)
+        return new_quantities(design, estimand, pairs)
+    means = new_quantities(design, estimand) if new else mean_quantities(design, estimand)
     if not contrasted:
         return means
     cells: dict[Key, Mapping[Key, float]] = {}
     if not new:
-        at = dict.fromkeys(key[:2] for key in means.keys)
-        cells = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in at for a, b in pairs}
+        of = dict.fromkeys(key[:2] for key in means.keys)
+        cells = {(*k, f"{a} - {b}"): {(*k, a): 1.0, (*k, b): -1.0} for k in of for a, b in pairs}
     if level := results.between:
         # New words are compared in pairs only.
         between = between_cells(design.shown[results.levels[level].by], labels, pairs, not new)
         for key, own in between.items():
             cells[key] = {(level, *cell): weight for cell, weight in own.items()}
-    rows = weighted_rows(means, cells)
-    return together(new_rows(design, estimand, pairs), rows) if new else rows
+    # Means that are mixtures, such as those of a new word of any class, are not contrasted.
+    number = np.bincount(means.quantity, minlength=len(means.keys))
+    at = {means.keys[k]: part for part, k in enumerate(means.quantity) if number[k] == 1}
+    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
+    sums = [{at[cell]: weight for cell, weight in own.items()} for own in cells.values()]
+    weights = weights_of(sums, len(means.quantity))
+    known = None if means.known is None else weights @ means.known
+    out = Quantities.plain(list(cells), means.linear.combined(weights), known)
+    if not new:
+        return out
+    first = new_quantities(design, estimand, pairs)
+    return Quantities(
+        [*first.keys, *out.keys],
+        joined([first.linear, out.linear]),
+        np.concatenate([first.quantity, out.quantity + len(first.keys)]),
+        np.concatenate([first.weight, out.weight]),
+    )
 
 
-def mean_rows(design: Design, estimand: str) -> Rows:
+def mean_quantities(design: Design, estimand: str) -> Quantities:
     """Return the mean of the outcome per level, name and connection."""
     present, group = design.labels(design.spec.results.group)
     keys: list[tuple[str, str, str]] = []
     parts, observed = [], []
     for level, (labels, codes, held) in levels_of(design, estimand).items():
-        cells, rows = combinations([codes, group])
-        counts = np.bincount(rows)
+        cells, cell = combinations([codes, group])
+        counts = np.bincount(cell)
         keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
-        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, counts))
-        observed.append(np.bincount(rows, design.y) / counts)
+        parts.append(averaged(design, held | set(design.spec.results.fixed), cell, counts))
+        observed.append(np.bincount(cell, design.y) / counts)
     seen = estimand == "listed_words" and design.trials is None  # counts are no log odds
     known = np.concatenate(observed) if seen else None
-    return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)), known)
-
-
-def weighted_rows(means: Rows, cells: Mapping[Key, Mapping[Key, float]]) -> Rows:
-    """Return sums of means by weights, wherever there are all the means.
-
-    Means of mixtures, such as those of a new word of any class, are left out.
-    """
-    number = np.bincount(means.row, minlength=len(means.keys))
-    at = {means.keys[row]: part for part, row in enumerate(means.row) if number[row] == 1}
-    cells = {key: own for key, own in cells.items() if set(own) <= set(at)}
-    rows = [{at[cell]: weight for cell, weight in own.items()} for own in cells.values()]
-    weights = weights_of(rows, len(means.row))
-    known = None if means.known is None else weights @ means.known
-    linear = means.linear.combined(weights)
-    return Rows(list(cells), linear, np.arange(len(cells)), np.ones(len(cells)), known)
+    return Quantities.plain(keys, joined(parts), known)
 
 
 def between_cells(
@@ -138,20 +139,6 @@ def between_cells(
         for key, of in against.items()
         for contrast, side in sides.items()
     }
-
-
-def together(first: Rows, second: Rows) -> Rows:
-    """Return the rows of two tables of one model, one after the other."""
-    known = None
-    if first.known is not None and second.known is not None:
-        known = np.concatenate([first.known, second.known])
-    return Rows(
-        [*first.keys, *second.keys],
-        joined([first.linear, second.linear]),
-        np.concatenate([first.row, second.row + len(first.keys)]),
-        np.concatenate([first.weight, second.weight]),
-        known,
-    )
 
 
 def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, ...]:
@@ -221,7 +208,7 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
 
     spec = design.spec
     constant = np.zeros(len(counts))
-    parts: list[Part] = []
+    weights: dict[str, Any] = {}
     for term in spec.mu:
         name, idx = term, design.index[term]
         lever = design.lever(term)
@@ -238,9 +225,9 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
         else:
             mine = np.flatnonzero(group >= 0)
             at = (group[mine], idx[mine])
-            weights = sparse.csr_array((each[mine], at), shape=(len(counts), design.size(name)))
-            parts.append(Part(name, weights))
-    return Linear(constant, tuple(parts))
+            own = sparse.csr_array((each[mine], at), shape=(len(counts), design.size(name)))
+            weights[name] = weights[name] + own if name in weights else own
+    return Linear(constant, weights)
 
 
 def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -262,7 +249,9 @@ def combinations(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 # -- single new words and pairs --------------------------------------------------------------------
 
 
-def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | None = None) -> Rows:
+def new_quantities(
+    design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | None = None
+) -> Quantities:
     """Return what a single new word, or a single new pair, shows.
 
     A new word is of one of the classes, each as likely as it has words in the table; a new
@@ -275,11 +264,11 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
     design : Design
     estimand : {"one_new_word", "one_new_pair"}
     pairs : sequence of (str, str), optional
-        The connections to contrast; by default none, and the rows are means per connection.
+        The connections to contrast; by default none, and they are means per connection.
 
     Returns
     -------
-    Rows
+    Quantities
         At the levels that a word belongs to: overall, and its class.
 
     Raises
@@ -307,7 +296,7 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
     )
     keys: list[tuple[str, str, str]] = []
     tables: list[Linear] = []
-    row: list[int] = []
+    quantity: list[int] = []
     weight: list[float] = []
     for level, (labels, codes, held) in levels_of(design, "population").items():
         if determined(word, codes) is None or (
@@ -328,11 +317,11 @@ def new_rows(design: Design, estimand: str, pairs: Sequence[tuple[str, str]] | N
                 parts = _parts(cells, group, (word, attribute), code, at)
                 if parts:
                     mixed += [dict(zip(own, (1.0, -1.0), strict=False)) for own, _ in parts]
-                    row += [len(keys)] * len(parts)
+                    quantity += [len(keys)] * len(parts)
                     weight += [share for _, share in parts]
                     keys.append((level, label, " - ".join(sides)))
         tables.append(linear.combined(weights_of(mixed, len(counts))))
-    return Rows(keys, joined(tables), np.array(row, dtype=np.int64), np.array(weight))
+    return Quantities(keys, joined(tables), np.array(quantity, dtype=np.int64), np.array(weight))
 
 
 def _parts(
@@ -342,7 +331,7 @@ def _parts(
     code: int,
     sides: Sequence[int],
 ) -> list[tuple[tuple[int, ...], float]]:
-    """Return the combinations of cells that a row is a mixture of, with their weights."""
+    """Return the combinations of cells that a quantity is a mixture of, with their weights."""
     word, attribute = units
     out = []
     for kind in np.unique(cells[1]):
@@ -372,7 +361,7 @@ def _with_new(
 ) -> Linear:
     """Add the effects of a new word and, for a single pair, of its attribute and its noise.
 
-    Slopes weigh by the covariate of a row. Of what each row has for itself variances are averaged.
+    Slopes weigh by the covariate of a row. Variances of what each quantity has for itself are averaged.
     """
     spec = design.spec
     shared: list[Fresh] = []

@@ -15,10 +15,10 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.packages import versions_of
 from bayesbias.inference.cross_validation import with_pointwise
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.graph import PAIRWISE_TARGET_ACCEPT, pymc_model, sample_pairwise
 from bayesbias.inference.likelihood import Collapsed, NotCollapsible, collapse, factors_of
-from bayesbias.inference.linear import Projected, Rows, mixed_rows
+from bayesbias.inference.linear import Projected, Quantities, mixtures_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.sampling import ENGINES, Engine, sample_collapsed, sample_theta
 from bayesbias.inference.storage import read_fit
@@ -359,13 +359,13 @@ class Repeated:
         The pairs in the order of `reduced`.
     reduced : Collapsed
         Of any outcome.
-    rows, projected : Rows, Projected
+    contrasts, projected : Quantities, Projected
         The contrasts, and the same turned as the components are.
     """
 
     order: np.ndarray | None
     reduced: Collapsed
-    rows: Rows
+    contrasts: Quantities
     projected: Projected
 
     def intervals(
@@ -401,12 +401,12 @@ class Repeated:
         own = dict(settings)
         theta = sample_theta(reduced, own, 1)[0]
         scales = reduced.split(theta.reshape(-1, theta.shape[2]))
-        mixed = mixed_rows(self.rows, reduced, scales, len(theta), self.projected)
+        mixed = mixtures_of(self.contrasts, reduced, scales, len(theta), self.projected)
         if mixed is None:
             return None
         ends = mixed[0].described(prob)
         named = pd.DataFrame({"estimate": ends["mean"], "low": ends["low"], "high": ends["high"]})
-        return list(zip(self.rows.keys, named.to_dict("records"), strict=True)), Engine.of(own)
+        return list(zip(self.contrasts.keys, named.to_dict("records"), strict=True)), Engine.of(own)
 
 
 def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Repeated | None:
@@ -439,6 +439,6 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
         reduced = collapse(design)
     except NotCollapsible:
         return None
-    whole = asked_rows(design, "population", contrasted=True)
-    rows = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
-    return Repeated(order, reduced, rows, Projected.of(reduced, rows.linear))
+    whole = asked_quantities(design, "population", contrasted=True)
+    contrasts = whole.chosen([k for k, key in enumerate(whole.keys) if key[0] in levels])
+    return Repeated(order, reduced, contrasts, Projected.of(reduced, contrasts.linear))

@@ -26,21 +26,6 @@ _NUMBERS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """Some entries of one parameter, weighed for each row.
-
-    Attributes
-    ----------
-    name : str
-        The parameter.
-    weights : scipy.sparse.csr_array, shape (rows, entries)
-    """
-
-    name: str
-    weights: Any
-
-
-@dataclass(frozen=True, eq=False)
 class Fresh:
     """Effects of a new word, attribute or pair.
 
@@ -52,7 +37,7 @@ class Fresh:
         The parameter that is their standard deviation, or a number.
     entries : ndarray of int, shape (cells,)
         The flat entry of `spread` for each of the new effects.
-    weights : ndarray, shape (rows, cells)
+    weights : ndarray, shape (quantities, cells)
         Weights of the new effects; of `Linear.apart` their squares.
     """
 
@@ -63,54 +48,52 @@ class Fresh:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """Some quantities, one a row.
+    """Some quantities: a constant, and weights of effects.
 
     Attributes
     ----------
-    constant : ndarray, shape (rows,)
-    parts : tuple of Part
+    constant : ndarray, shape (quantities,)
+    weights : Mapping of str to scipy.sparse.csr_array, shape (quantities, entries)
+        Of each parameter, by its name.
     shared : tuple of Fresh
-        New effects that rows of one table share (a new word), so that they cancel in a difference.
+        New effects that several quantities share (a new word), so that they cancel in a difference.
     apart : tuple of Fresh
-        New effects of each row alone (attributes, noise), by the squares of their weights.
+        New effects of each quantity alone (attributes, noise), by the squares of their weights.
     """
 
     constant: np.ndarray
-    parts: tuple[Part, ...]
+    weights: Mapping[str, Any]
     shared: tuple[Fresh, ...] = ()
     apart: tuple[Fresh, ...] = ()
 
     def __len__(self) -> int:
         return len(self.constant)
 
-    def combined(self, weights: Any) -> Linear:
-        """Return sums of the rows by sparse weights, shape (sums, rows), as of `weights_of`.
+    def combined(self, by: Any) -> Linear:
+        """Return sums by sparse weights, shape (sums, quantities), as of `weights_of`.
 
-        What each row has for itself adds up by its squares.
+        What each quantity has for itself adds up by its squares.
         """
-        groups: list[Any] = [
-            tuple(replace(each, weights=by @ each.weights) for each in group)
-            for group, by in (
-                (self.parts, weights),
-                (self.shared, weights),
-                (self.apart, weights.power(2)),
-            )
-        ]
-        return Linear(weights @ self.constant, *groups)
+        shared, apart = (
+            tuple(replace(new, weights=own @ new.weights) for new in group)
+            for group, own in ((self.shared, by), (self.apart, by.power(2)))
+        )
+        weights = {name: by @ own for name, own in self.weights.items()}
+        return Linear(by @ self.constant, weights, shared, apart)
 
     def draws(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the quantities for draws of the parameters, shape (n, rows).
+        """Return the quantities for draws of the parameters, shape (n, quantities).
 
         New effects are at their mean of zero.
         """
         n = len(next(iter(draws.values())))
         out = np.broadcast_to(self.constant, (n, len(self))).copy()
-        for part in self.parts:
-            out += (part.weights @ draws[part.name].reshape(n, -1).T).T
+        for name, own in self.weights.items():
+            out += (own @ draws[name].reshape(n, -1).T).T
         return out
 
     def new_variance(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Return the variance that new effects add, shape (n or 1, rows).
+        """Return the variance that new effects add, shape (n or 1, quantities).
 
         Of given values of the scales.
         """
@@ -127,31 +110,30 @@ class Linear:
         return out
 
 
-def weights_of(rows: Sequence[Mapping[int, float]], columns: int) -> Any:
-    """Return sparse weights, shape (rows, columns), from those of each row by column."""
+def weights_of(sums: Sequence[Mapping[int, float]], number: int) -> Any:
+    """Return sparse weights, shape (sums, number), from those of each sum by place."""
     from scipy import sparse
 
-    out = sparse.lil_array((len(rows), columns))
-    for row, own in enumerate(rows):
-        for column, weight in own.items():
-            out[row, column] = weight
+    out = sparse.lil_array((len(sums), number))
+    for k, own in enumerate(sums):
+        for place, weight in own.items():
+            out[k, place] = weight
     return out.tocsr()
 
 
 def joined(tables: Sequence[Linear]) -> Linear:
-    """Return the rows of some tables of the same model, one after the other."""
+    """Return quantities of one model, those of each table after those of the one before."""
     from scipy import sparse
 
     constant = np.concatenate([np.zeros(0), *(table.constant for table in tables)])
     starts = np.cumsum([0, *(len(table) for table in tables)])
-    weights: dict[str, list[Any]] = {}
-    for place, table in enumerate(tables):
-        for part in table.parts:
-            rows = weights.setdefault(
-                part.name, [sparse.csr_array((len(own), part.weights.shape[1])) for own in tables]
-            )
-            rows[place] = rows[place] + part.weights
-    parts = tuple(Part(name, sparse.vstack(rows, format="csr")) for name, rows in weights.items())
+    entries = {name: own.shape[1] for table in tables for name, own in table.weights.items()}
+    weights = {}
+    for name, size in entries.items():
+        of_each = [
+            table.weights.get(name, sparse.csr_array((len(table), size))) for table in tables
+        ]
+        weights[name] = sparse.vstack(of_each, format="csr")
 
     def fresh(group: str) -> tuple[Fresh, ...]:
         out: dict[Any, Fresh] = {}
@@ -164,7 +146,7 @@ def joined(tables: Sequence[Linear]) -> Linear:
                 its.weights[starts[place] : starts[place + 1]] += new.weights
         return tuple(out.values())
 
-    return Linear(constant, parts, fresh("shared"), fresh("apart"))
+    return Linear(constant, weights, fresh("shared"), fresh("apart"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +154,9 @@ class _Loads:
     """What some quantities have in the effects of one component."""
 
     place: int  # of the component
-    rows: np.ndarray  # the quantities
+    quantities: np.ndarray
     effect: np.ndarray  # (loads,) of the component
-    weights: np.ndarray  # (loads, rows, positions)
+    weights: np.ndarray  # (loads, quantities, positions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +167,7 @@ class Projected:
     """
 
     constant: np.ndarray
-    parts: list[Part]
+    weights: Mapping[str, Any]
     loads: list[_Loads]
 
     @classmethod
@@ -194,10 +176,7 @@ class Projected:
         from scipy import sparse
 
         design = reduced.design
-        constant, weights = (
-            linear.constant.astype(float),
-            {part.name: part.weights for part in linear.parts},
-        )
+        constant, weights = linear.constant.astype(float), dict(linear.weights)
         # A parameter centered on another is that one and an effect of its own.
         for name in reversed(design.spec.location_parameters()):
             mu = design.spec.parameters[name].args["mu"]
@@ -214,28 +193,28 @@ class Projected:
                 constant = constant + weights[name].sum(axis=1) * float(mu)
         # Columns are taken again and again, which of sparse weights costs more than what is done
         # with them.
-        parts = [
-            Part(name, own.toarray() if np.prod(own.shape) <= _DENSE else own.tocsc())
+        weights = {
+            name: own.toarray() if np.prod(own.shape) <= _DENSE else own.tocsc()
             for name, own in weights.items()
-        ]
+        }
         loads = [
-            _loads_of(reduced, place, parts, len(constant))
+            _loads_of(reduced, place, weights, len(constant))
             for place in range(len(reduced.components))
         ]
-        return cls(constant, parts, [each for each in loads if each is not None])
+        return cls(constant, weights, [each for each in loads if each is not None])
 
     def moments(self, reduced: Collapsed, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and variance, shape (n, rows), for log scales of shape (n, n_theta).
+        """Return mean and variance, shape (n, quantities), for log scales of shape (n, n_theta).
 
         New effects are left out.
         """
         mean = np.broadcast_to(self.constant, (len(theta), len(self.constant))).copy()
         variance = np.zeros_like(mean)
-        for part in self.parts:
-            untouched = reduced.design.untouched(part.name)  # which keeps its prior
-            own = _columns(part.weights, untouched)
+        for name, weights in self.weights.items():
+            untouched = reduced.design.untouched(name)  # which keeps its prior
+            own = _columns(weights, untouched)
             if own.any():
-                var = reduced.variances_at(theta)[:, reduced.variance_of[part.name][untouched]]
+                var = reduced.variances_at(theta)[:, reduced.variance_of[name][untouched]]
                 variance += var @ (own**2).T
         for loads in self.loads:
             size = reduced.components[loads.place].incidence.size + len(loads.effect) ** 2
@@ -246,42 +225,31 @@ class Projected:
         return mean, variance
 
 
-def conditional_moments(
-    reduced: Collapsed, theta: np.ndarray, linear: Linear
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and variance of linear quantities, shape (n, rows).
-
-    Of given log scales (n, n_theta).
-    """
-    return Projected.of(reduced, linear).moments(reduced, theta)
-
-
 def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
     taken = weights[:, which]
     return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
 
-def _loads_of(reduced: Collapsed, place: int, parts: Sequence[Part], rows: int) -> _Loads | None:
+def _loads_of(
+    reduced: Collapsed, place: int, of_names: Mapping[str, Any], number: int
+) -> _Loads | None:
     component = reduced.components[place]
     if component.data is None:
         return None
     shape = component.data.shape[1:]
     rest = tuple(1 + axis for axis, length in enumerate(shape) if length == 1)
     effects, loads = [], []
-    for number, effect in enumerate(component.effects):
-        for part in parts:
-            if part.name != effect.name:
-                continue
-            own = _columns(part.weights, effect.entries.ravel()).reshape(
-                rows, *effect.entries.shape
-            )
-            own = own * effect.load
-            own = own.sum(axis=rest, keepdims=True) if rest else own
-            for axis, basis in component.bases:
-                own = without_directions(own, 1 + axis, basis)
-            if own.any():
-                effects.append(number)
-                loads.append(own.reshape(rows, -1))
+    for which, effect in enumerate(component.effects):
+        if effect.name not in of_names:
+            continue
+        own = _columns(of_names[effect.name], effect.entries.ravel())
+        own = own.reshape(number, *effect.entries.shape) * effect.load
+        own = own.sum(axis=rest, keepdims=True) if rest else own
+        for axis, basis in component.bases:
+            own = without_directions(own, 1 + axis, basis)
+        if own.any():
+            effects.append(which)
+            loads.append(own.reshape(number, -1))
     if not loads:
         return None
     weights = np.stack(loads)
@@ -309,60 +277,70 @@ def _add_moments(
     # L^-1 X D, for V = L L'.
     inverse = np.linalg.inv(lower)
     half = inverse @ (component.incidence[:, loads.effect] * prior[:, None])
-    onto = np.matmul(weights, data.T)  # (loads, rows, m)
+    onto = np.matmul(weights, data.T)  # (loads, quantities, m)
     toward = inverse.transpose(0, 2, 1) @ half  # V^-1 X D
-    mean[:, loads.rows] += toward.transpose(0, 2, 1).reshape(n, -1) @ onto.transpose(
+    mean[:, loads.quantities] += toward.transpose(0, 2, 1).reshape(n, -1) @ onto.transpose(
         0, 2, 1
     ).reshape(-1, onto.shape[1])
     own = prior @ (weights**2).sum(axis=2)
-    rows, size = weights.shape[1:]
-    if m * size < len(weights):  # squares of the numbers that a row takes from the data
+    number, size = weights.shape[1:]
+    if m * size < len(weights):  # squares of the numbers that a quantity takes from the data
         turned = half.reshape(n * m, -1) @ weights.reshape(len(weights), -1)
-        own -= (turned.reshape(n, m, rows, size) ** 2).sum(axis=(1, 3))
+        own -= (turned.reshape(n, m, number, size) ** 2).sum(axis=(1, 3))
     else:  # by the products of loads
-        among = np.einsum("crs,drs->cdr", weights, weights)
+        among = np.einsum("cqs,dqs->cdq", weights, weights)
         products = half.transpose(0, 2, 1) @ half
-        own -= products.reshape(n, -1) @ among.reshape(-1, rows)
-    variance[:, loads.rows] += own
+        own -= products.reshape(n, -1) @ among.reshape(-1, number)
+    variance[:, loads.quantities] += own
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a table; a row is a mixture of parts where a new word may be of several classes.
+class Quantities:
+    """What is asked of a posterior: each becomes a row of a table of results.
+
+    A quantity is linear in the effects, or a mixture of several such parts, as where a new word may
+    be of several classes.
 
     Attributes
     ----------
     keys : list of (level, name, label)
         The label is a connection, or of contrasts ``a - b``.
     linear : Linear
-        The parts of the mixtures.
-    row : ndarray of int, shape (parts,)
-        The row that each part belongs to, in order.
+        The parts.
+    quantity : ndarray of int, shape (parts,)
+        Which quantity each part belongs to, in order.
     weight : ndarray, shape (parts,)
-        Weights of the parts; those of a row add up to one.
-    known : ndarray, shape (rows,), optional
-        The observed values, of rows about the listed words.
+        Weights of the parts; those of a quantity add up to one.
+    known : ndarray, shape (quantities,), optional
+        The observed values, of quantities about the listed words.
     """
 
     keys: list[tuple[str, str, str]]
     linear: Linear
-    row: np.ndarray
+    quantity: np.ndarray
     weight: np.ndarray
     known: np.ndarray | None = None
 
-    def chosen(self, rows: Sequence[int]) -> Rows:
-        """Return some rows, in this order."""
+    @classmethod
+    def plain(
+        cls, keys: Sequence[tuple[str, str, str]], linear: Linear, known: np.ndarray | None = None
+    ) -> Quantities:
+        """Return quantities that are no mixtures, of one part each."""
+        return cls(list(keys), linear, np.arange(len(keys)), np.ones(len(keys)), known)
+
+    def chosen(self, which: Sequence[int]) -> Quantities:
+        """Return some of them, in this order."""
         from scipy import sparse
 
-        parts = [np.arange(*np.searchsorted(self.row, [row, row + 1])) for row in rows]
+        parts = [np.arange(*np.searchsorted(self.quantity, [k, k + 1])) for k in which]
         at = np.concatenate([np.zeros(0, int), *parts])
-        row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
-        known = None if self.known is None else self.known[rows]
+        quantity = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
+        known = None if self.known is None else self.known[which]
         linear = self.linear.combined(sparse.eye_array(len(self.linear), format="csr")[at])
-        return Rows([self.keys[k] for k in rows], linear, row, self.weight[at], known)
+        return Quantities([self.keys[k] for k in which], linear, quantity, self.weight[at], known)
 
-    def at(self, level: str) -> Rows:
-        """Return the rows of one level."""
+    def at(self, level: str) -> Quantities:
+        """Return those of one level."""
         return self.chosen([k for k, key in enumerate(self.keys) if key[0] == level])
 
 
@@ -376,80 +354,78 @@ _GRID = 2001
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """One normal mixture a row.
+    """One normal mixture for each quantity.
 
-    Over the draws of the scales and, where a row is a mixture itself, over its parts.
+    Over the draws of the scales and, where a quantity is a mixture itself, over its parts.
 
     Attributes
     ----------
     mean, sd : ndarray, shape (chains, draws, parts)
-    row : ndarray of int, shape (parts,)
-        The row that each part belongs to, in order.
+    quantity : ndarray of int, shape (parts,)
+        Which quantity each part belongs to, in order.
     weight : ndarray, shape (parts,)
     """
 
     mean: np.ndarray
     sd: np.ndarray
-    row: np.ndarray
+    quantity: np.ndarray
     weight: np.ndarray
 
+    def __len__(self) -> int:
+        return int(self.quantity[-1]) + 1 if len(self.quantity) else 0
+
     def described(self, prob: float) -> dict[str, np.ndarray]:
-        """Return mean, sd, ``low`` and ``high`` of the shortest interval, shape (rows,)."""
+        """Return mean, sd, ``low`` and ``high`` of the shortest interval, shape (quantities,)."""
         mean, sd = (values.reshape(-1, values.shape[-1]) for values in (self.mean, self.sd))
-        out = {key: np.full(self.rows, np.nan) for key in ("mean", "sd", "low", "high")}
+        out = {key: np.full(len(self), np.nan) for key in ("mean", "sd", "low", "high")}
 
-        def fill(rows: Any, m: np.ndarray, s: np.ndarray, weight: np.ndarray | None) -> None:
-            out["mean"][rows], out["sd"][rows] = mixture_mean_sd(m, s, weight)
-            out["low"][rows], out["high"][rows] = mixture_interval(m, s, prob, weight)
+        def fill(at: Any, m: np.ndarray, s: np.ndarray, weight: np.ndarray | None) -> None:
+            out["mean"][at], out["sd"][at] = mixture_mean_sd(m, s, weight)
+            out["low"][at], out["high"][at] = mixture_interval(m, s, prob, weight)
 
-        number = np.bincount(self.row, minlength=self.rows)
-        alone = np.isin(self.row, np.flatnonzero(number == 1))
-        fill(self.row[alone], mean[:, alone], sd[:, alone], None)
-        for row in np.flatnonzero(number > 1):
-            own = self.row == row
+        number = np.bincount(self.quantity, minlength=len(self))
+        alone = number[self.quantity] == 1
+        fill(self.quantity[alone], mean[:, alone], sd[:, alone], None)
+        for k in np.flatnonzero(number > 1):
+            own = self.quantity == k
             weight = np.tile(self.weight[own], len(mean)) / len(mean)
-            fill([row], mean[:, own].reshape(-1, 1), sd[:, own].reshape(-1, 1), weight)
+            fill([k], mean[:, own].reshape(-1, 1), sd[:, own].reshape(-1, 1), weight)
         return out
 
     def in_batches(self, batches: int) -> Mixtures:
         """Return the mixtures over each of so many batches of the draws.
 
-        All rows of a batch come after those of the one before.
+        All quantities of a batch come after those of the one before.
         """
-        parts, length = len(self.row), self.mean.shape[0] * self.mean.shape[1] // batches
+        parts, length = len(self.quantity), self.mean.shape[0] * self.mean.shape[1] // batches
 
         def cut(values: np.ndarray) -> np.ndarray:
             own = values.reshape(-1, parts)[: batches * length].reshape(batches, length, parts)
             return own.transpose(1, 0, 2).reshape(1, length, batches * parts)
 
-        row = (self.row + self.rows * np.arange(batches)[:, None]).ravel()
-        return Mixtures(cut(self.mean), cut(self.sd), row, np.tile(self.weight, batches))
+        quantity = (self.quantity + len(self) * np.arange(batches)[:, None]).ravel()
+        return Mixtures(cut(self.mean), cut(self.sd), quantity, np.tile(self.weight, batches))
 
     def below(self, at: float) -> np.ndarray:
-        """Return the probability of lying below a number, shape (rows,)."""
-        n = self.mean.shape[0] * self.mean.shape[1]
-        mean, sd = self.mean.reshape(n, -1), self.sd.reshape(n, -1)
-        own = mixture_below(mean, sd, at)
-        return np.bincount(self.row, self.weight * own, minlength=self.rows)
+        """Return the probability of lying below a number, shape (quantities,)."""
+        from scipy.special import ndtr
+
+        own = ndtr((at - self.mean) / self.sd).reshape(-1, len(self.quantity)).mean(axis=0)
+        return np.bincount(self.quantity, self.weight * own, minlength=len(self))
 
     def sampled(self, seed: int) -> np.ndarray:
-        """Draw once from each of the normals, from one of the parts of each row.
+        """Draw once from each of the normals, from one of the parts of each quantity.
 
-        Shape (chains, draws, rows).
+        Shape (chains, draws, quantities).
         """
         rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
         values = self.mean + self.sd * rng.standard_normal(self.mean.shape)
-        out = np.empty((*values.shape[:2], self.rows))
-        for row in range(self.rows):
-            parts = np.flatnonzero(self.row == row)
+        out = np.empty((*values.shape[:2], len(self)))
+        for k in range(len(self)):
+            parts = np.flatnonzero(self.quantity == k)
             which = parts[rng.choice(len(parts), values.shape[:2], p=self.weight[parts])]
-            out[..., row] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
+            out[..., k] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
         return out
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return int(self.row[-1]) + 1 if len(self.row) else 0
 
 
 def mixture_mean_sd(
@@ -460,15 +436,6 @@ def mixture_mean_sd(
     return centre, np.sqrt(_average(sd**2 + (mean - centre) ** 2, weight))
 
 
-def mixture_below(
-    mean: np.ndarray, sd: np.ndarray, at: float, weight: np.ndarray | None = None
-) -> np.ndarray:
-    """Return the probability of lying below a number; arguments as of `mixture_interval`."""
-    from scipy.special import ndtr
-
-    return _average(ndtr((at - mean) / sd), weight)
-
-
 def mixture_interval(
     mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -476,12 +443,12 @@ def mixture_interval(
 
     The highest posterior density interval of one hump.
 
-    The ends have equal density and hold `prob` between them; solved by Newton's method for all rows
-    at once. A row where that does not succeed (humps apart) is solved on a grid.
+    The ends have equal density and hold `prob` between them; solved by Newton's method for all
+    mixtures at once. One where that does not succeed (humps apart) is solved on a grid.
 
     Parameters
     ----------
-    mean, sd : ndarray, shape (n, rows)
+    mean, sd : ndarray, shape (n, mixtures)
         Of the normals; sd > 0.
     prob : float in (0, 1)
         Probability of the intervals.
@@ -490,18 +457,18 @@ def mixture_interval(
 
     Returns
     -------
-    low, high : ndarray, shape (rows,)
+    low, high : ndarray, shape (mixtures,)
     """
     from scipy.special import ndtr, ndtri
 
     centre, spread = mixture_mean_sd(mean, sd, weight)
     z = float(ndtri(0.5 + prob / 2))
     low, high = centre - z * spread, centre + z * spread
-    open_rows = np.arange(mean.shape[1])
+    unsolved = np.arange(mean.shape[1])
     for _ in range(_STEPS):
-        m, s, unit = mean[:, open_rows], sd[:, open_rows], spread[open_rows]
+        m, s, unit = mean[:, unsolved], sd[:, unsolved], spread[unsolved]
         sides = []
-        for end in (low[open_rows], high[open_rows]):
+        for end in (low[unsolved], high[unsolved]):
             x = (end - m) / s
             density = np.exp(-0.5 * x * x) / (s * np.sqrt(2 * np.pi))
             sides.append(
@@ -519,17 +486,17 @@ def mixture_interval(
             by = 1 / (a * d - b * c)
             step_low, step_high = (d * mass - b * tilt) * by, (a * tilt - c * mass) * by
         reach = 0.5 * unit
-        low[open_rows] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
-        high[open_rows] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
+        low[unsolved] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
+        high[unsolved] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
         moving = (np.abs(mass) > _EXACT) | (np.abs(tilt * unit) > _EXACT)
         # Rising at the low end and falling at the high one, or it is no interval of highest
         # density.
         moving |= ~((slope_low > 0) & (slope_high < 0))
-        open_rows = open_rows[moving]
-        if len(open_rows) == 0:
+        unsolved = unsolved[moving]
+        if len(unsolved) == 0:
             break
-    for row in open_rows:
-        low[row], high[row] = _on_a_grid(mean[:, row], sd[:, row], prob, weight)
+    for k in unsolved:
+        low[k], high[k] = _on_a_grid(mean[:, k], sd[:, k], prob, weight)
     return low, high
 
 
@@ -551,21 +518,21 @@ def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return values.mean(axis=0) if weight is None else weight @ values
 
 
-def mixed_rows(
-    rows: Rows,
+def mixtures_of(
+    asked: Quantities,
     reduced: Collapsed | None,
     draws: Mapping[str, np.ndarray],
     chains: int,
     projected: Projected | None = None,
 ) -> tuple[Mixtures, dict[str, np.ndarray]] | None:
-    """Return the rows as normal mixtures, and the draws of the scales that they are mixtures over.
+    """Return quantities as normal mixtures, and the draws of scales that these are over.
 
     None where they are not.
 
     Of a model that was sampled pair by pair only what is new is normal given the draws. `projected`
-    are the same rows turned as the components of the reduction are, where that is done already.
+    are the same quantities turned as the components are, where that is done already.
     """
-    if not rows.keys:
+    if not asked.keys:
         return None
     names = list(draws) if reduced is None else list(reduced.scales)
     n = len(draws[names[0]])
@@ -573,17 +540,16 @@ def mixed_rows(
     chosen = [np.arange(k * (n // chains), (k + 1) * (n // chains), step) for k in range(chains)]
     some = {name: draws[name][np.concatenate(chosen)] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
-        turned = Projected.of(reduced, rows.linear) if projected is None else projected
+        turned = Projected.of(reduced, asked.linear) if projected is None else projected
         mean, variance = turned.moments(reduced, reduced.joined(some))
-    elif reduced is None and (rows.linear.shared or rows.linear.apart):
-        mean = rows.linear.draws(some)
+    elif reduced is None and (asked.linear.shared or asked.linear.apart):
+        mean = asked.linear.draws(some)
         variance = np.zeros_like(mean)
     else:
         return None
-    variance = variance + rows.linear.new_variance(some)
+    variance = variance + asked.linear.new_variance(some)
     if not (variance > 0).all():
         return None  # such as a mean that is a number of the model file
     shape = (chains, len(mean) // chains, mean.shape[1])
-    return Mixtures(
-        mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight
-    ), some
+    mean, sd = mean.reshape(shape), np.sqrt(variance).reshape(shape)
+    return Mixtures(mean, sd, asked.quantity, asked.weight), some

@@ -21,12 +21,12 @@ from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import (
     ESTIMANDS,
     PREDICTIVE,
-    asked_rows,
+    asked_quantities,
     check_asked,
     no_contrasts,
 )
 from bayesbias.inference.likelihood import Collapsed, collapse
-from bayesbias.inference.linear import Mixtures, Rows, mixed_rows
+from bayesbias.inference.linear import Mixtures, Quantities, mixtures_of
 from bayesbias.inference.sampling import Engine, joined_draws, with_effects
 from bayesbias.inference.storage import write_fit
 from bayesbias.inference.view import PROB, ROPE, STANDARD_ROPE, View
@@ -43,12 +43,23 @@ _AT_ONCE = 2000  # of a table, described together; each takes some 100 kB meanwh
 
 
 class Answer(NamedTuple):
-    """Draws of some rows, mixtures where they are, known values, and draws of the scales."""
+    """Some quantities under the posterior.
+
+    Attributes
+    ----------
+    draws : DataArray
+    mixtures : Mixtures or None
+        The same as normal mixtures, where they are.
+    known : ndarray or None
+        Observed values.
+    parameters : Mapping of str to ndarray
+        The draws of parameters that `draws` belong to, one by one: of mixtures the scales alone.
+    """
 
     draws: xr.DataArray
     mixtures: Mixtures | None
     known: np.ndarray | None
-    scales: Mapping[str, np.ndarray]
+    parameters: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -701,131 +712,133 @@ class BiasFit(sections.Result):
             raise no_contrasts(self.spec)
         return pd.concat(frames, ignore_index=True)
 
-    def rows_of(self, level: str | None, estimand: str, column: str) -> Rows:
-        """Return the rows of one level or of all, whatever the order of the table."""
+    def quantities(self, level: str | None, estimand: str, column: str) -> Quantities:
+        """Return the means or contrasts of one level, or of all, whatever the order of the table."""
         check_asked(self.spec, level, estimand)
         contrasted = column == "contrast"
-        rows = self.once(
-            ("rows", estimand, column),
-            lambda: asked_rows(self.ordered, estimand, contrasted),
+        asked = self.once(
+            ("quantities", estimand, column),
+            lambda: asked_quantities(self.ordered, estimand, contrasted),
         )
-        return rows if level is None else rows.at(level)
+        return asked if level is None else asked.at(level)
 
-    def order_of(self, rows: Rows) -> list[int]:
-        """Return the numbers of rows in the order in which their labels come in the table."""
+    def order_of(self, asked: Quantities) -> list[int]:
+        """Return the numbers of quantities in the order of their labels in the table."""
         results, shown = self.spec.results, self.design.shown
         places = {column: {x: k for k, x in enumerate(labels)} for column, labels in shown.items()}
         levels = results.contrast_levels
 
-        def at(row: int) -> tuple[int, int, int, int]:
-            level, name, label = rows.keys[row]
+        def at(k: int) -> tuple[int, int, int, int]:
+            level, name, label = asked.keys[k]
             if level in BETWEEN:  # made in that order
-                return levels.index(level), row, 0, row
+                return levels.index(level), k, 0, k
             by = {"all": 0} if level == "overall" else places[results.levels[level].by]
-            return levels.index(level), by[name], places[results.group].get(label, 0), row
+            return levels.index(level), by[name], places[results.group].get(label, 0), k
 
-        return sorted(range(len(rows.keys)), key=at)
+        return sorted(range(len(asked.keys)), key=at)
 
-    def answer(self, rows: Rows, estimand: str, column: str) -> Answer:
-        """Return draws of rows labeled `column`, and the rows as normal mixtures where they are."""
+    def answer(self, asked: Quantities, estimand: str, column: str) -> Answer:
+        """Return draws of quantities, labeled `column`, and normal mixtures where they are."""
         draws = self.parameter_draws() if self._reduced is None else self._scales
-        mixed = mixed_rows(rows, self._reduced, draws, self._chains)
+        mixed = mixtures_of(asked, self._reduced, draws, self._chains)
         if mixed is None:
             return Answer(
-                self._drawn(rows, estimand, column), None, rows.known, self.parameter_draws()
+                self._drawn(asked, estimand, column), None, asked.known, self.parameter_draws()
             )
         mixtures, scales = mixed
         sampled = mixtures.sampled(self._seed)
-        own = estimates.keyed_draws(sampled, rows.keys, column, estimand)
-        return Answer(own, mixtures, rows.known, scales)
+        own = estimates.keyed_draws(sampled, asked.keys, column, estimand)
+        return Answer(own, mixtures, asked.known, scales)
 
     def describe(
-        self, rows: Rows, estimand: str, column: str, prob: float, rope: float | None = None
+        self, asked: Quantities, estimand: str, column: str, prob: float, rope: float | None = None
     ) -> pd.DataFrame:
-        """Return the table of some rows, in the order of the labels in the table of pairs."""
-        n = len(rows.keys)
+        """Return the table of some quantities, in the order of their labels in the table."""
+        n = len(asked.keys)
         starts = range(0, n, _AT_ONCE)
-        parts = (rows.chosen(range(k, min(k + _AT_ONCE, n))) for k in starts)
+        parts = (asked.chosen(range(k, min(k + _AT_ONCE, n))) for k in starts)
         answers = (self.answer(part, estimand, column) for part in parts)
         frames = [estimates.estimates(a.draws, prob, rope, a.mixtures, a.known) for a in answers]
         whole = pd.concat(frames, ignore_index=True)
-        return whole.iloc[self.order_of(rows)].reset_index(drop=True)
+        return whole.iloc[self.order_of(asked)].reset_index(drop=True)
 
     def _frame(
         self, level: str, estimand: str, column: str, view: View, standardized: bool = False
     ) -> pd.DataFrame | None:
-        """Return the table of a level; None where it has no rows."""
-        rows = self.rows_of(level, estimand, column)
-        if not rows.keys:
+        """Return the table of a level; None where it has none."""
+        asked = self.quantities(level, estimand, column)
+        if not asked.keys:
             return None
 
         def make() -> pd.DataFrame:
             if standardized:
-                return self._standardized_rows(rows, estimand, view)
+                return self._standardized(asked, estimand, view)
             rope = view.rope if column == "contrast" else None
-            return self.describe(rows, estimand, column, view.prob, rope)
+            return self.describe(asked, estimand, column, view.prob, rope)
 
         return self.once((level, estimand, column, view, standardized), make).copy()
 
-    def _in_sd(self, rows: Rows, estimand: str) -> tuple[Answer, Answer]:
+    def _in_sd(self, asked: Quantities, estimand: str) -> tuple[Answer, Answer]:
         """Return the answer of contrasts, and the same in SDs of pairs with each row's unit."""
         spec = self.spec
         if any(spec.parameters[name].covariate and not spec.is_random(name) for name in spec.mu):
             # The standard deviation of pairs depends on a slope, so that given the scales the ratio
             # is not normal.
-            drawn = self._drawn(rows, estimand, "contrast")
-            answer = Answer(drawn, None, rows.known, self.parameter_draws())
+            drawn = self._drawn(asked, estimand, "contrast")
+            answer = Answer(drawn, None, asked.known, self.parameter_draws())
         else:
-            answer = self.answer(rows, estimand, "contrast")
-        found = spreads.standardized(self.design, answer.scales, *answer[:3])
-        return answer, Answer(*found, answer.scales)
+            answer = self.answer(asked, estimand, "contrast")
+        found = spreads.standardized(self.design, answer.parameters, *answer[:3])
+        return answer, Answer(*found, answer.parameters)
 
     def means_in_sd(self, level: str, estimand: str) -> dict[tuple[str, str], float]:
         """Return the means of `standardized` alone, by name and contrast."""
-        rows = self.rows_of(level, estimand, "contrast")
-        found = self._in_sd(rows, estimand)[1]
+        asked = self.quantities(level, estimand, "contrast")
+        found = self._in_sd(asked, estimand)[1]
         if found.known is not None:
             means = found.known
         elif (mixtures := found.mixtures) is not None:
             of_parts = mixtures.weight * mixtures.mean.mean(axis=(0, 1))
-            means = np.bincount(mixtures.row, of_parts, minlength=len(rows.keys))
+            means = np.bincount(mixtures.quantity, of_parts, minlength=len(asked.keys))
         else:
             means = found.draws.to_numpy().mean(axis=(0, 1))
         return {
-            (name, label): float(m) for (_, name, label), m in zip(rows.keys, means, strict=True)
+            (name, label): float(m) for (_, name, label), m in zip(asked.keys, means, strict=True)
         }
 
-    def _standardized_rows(self, rows: Rows, estimand: str, view: View) -> pd.DataFrame:
-        answer, found = self._in_sd(rows, estimand)
+    def _standardized(self, asked: Quantities, estimand: str, view: View) -> pd.DataFrame:
+        answer, found = self._in_sd(asked, estimand)
         frame = estimates.estimates(found.draws, view.prob, view.standard_rope, *found[1:3])
         name = "probability_of_superiority"
-        if estimand in PREDICTIVE or rows.keys[0][0] in BETWEEN:
+        if estimand in PREDICTIVE or asked.keys[0][0] in BETWEEN:
             more = dict.fromkeys(estimates.beside(frame, name), np.nan)
         else:
-            draws = spreads.superiority_draws(self.design, answer.scales, answer.draws)
+            draws = spreads.superiority_draws(self.design, answer.parameters, answer.draws)
             own = estimates.estimates(draws, view.prob)
             more = estimates.beside(own, name)
-        return frame.assign(**more).iloc[self.order_of(rows)].reset_index(drop=True)
+        return frame.assign(**more).iloc[self.order_of(asked)].reset_index(drop=True)
 
-    def _drawn(self, rows: Rows, estimand: str, column: str) -> xr.DataArray:
-        """Return draws of some rows from those of the effects.
+    def _drawn(self, asked: Quantities, estimand: str, column: str) -> xr.DataArray:
+        """Return draws of some quantities from those of the effects.
 
-        A row that is a mixture takes one of its parts in each draw.
+        A mixture takes one of its parts in each draw.
         """
         draws = self.parameter_draws()
-        values = rows.linear.draws(draws)
-        shape = (self._chains, len(values) // self._chains, len(rows.linear))
+        values = asked.linear.draws(draws)
+        shape = (self._chains, len(values) // self._chains, len(asked.linear))
         if estimand in PREDICTIVE:
-            sd = np.broadcast_to(np.sqrt(rows.linear.new_variance(draws)), values.shape)
-            mixtures = Mixtures(values.reshape(shape), sd.reshape(shape), rows.row, rows.weight)
+            sd = np.broadcast_to(np.sqrt(asked.linear.new_variance(draws)), values.shape)
+            mixtures = Mixtures(
+                values.reshape(shape), sd.reshape(shape), asked.quantity, asked.weight
+            )
             values = mixtures.sampled(self._seed)
         else:
             values = values.reshape(shape)
-        return estimates.keyed_draws(values, rows.keys, column, estimand)
+        return estimates.keyed_draws(values, asked.keys, column, estimand)
 
     def _draws_at(self, level: str, estimand: str, column: str) -> xr.DataArray:
-        rows = self.rows_of(level, estimand, column)
-        return self._drawn(rows, estimand, column).isel(row=self.order_of(rows))
+        asked = self.quantities(level, estimand, column)
+        return self._drawn(asked, estimand, column).isel(row=self.order_of(asked))
 
     def _opposite_draws(self) -> xr.DataArray:
         """Return draws of the share of new words with the other sign.
@@ -837,21 +850,23 @@ class BiasFit(sections.Result):
         """
         from scipy.special import ndtr
 
-        rows = self.rows_of(None, "one_new_word", "contrast")
-        if not rows.keys:
+        asked = self.quantities(None, "one_new_word", "contrast")
+        if not asked.keys:
             raise no_contrasts(self.spec)
-        draws = self.scales_and_effects({part.name for part in rows.linear.parts})
-        center = rows.linear.draws(draws)
-        sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), center.shape))
-        weights = np.where(np.arange(len(rows.keys))[:, None] == rows.row, rows.weight, 0.0).T
-        sign = np.sign((center @ weights).mean(axis=0))[rows.row]
+        draws = self.scales_and_effects(asked.linear.weights)
+        center = asked.linear.draws(draws)
+        sd = np.sqrt(np.broadcast_to(asked.linear.new_variance(draws), center.shape))
+        weights = np.where(
+            np.arange(len(asked.keys))[:, None] == asked.quantity, asked.weight, 0.0
+        ).T
+        sign = np.sign((center @ weights).mean(axis=0))[asked.quantity]
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = ndtr(-sign * center / sd) @ weights
-        shares = shares.reshape(self._chains, -1, len(rows.keys))
-        out = estimates.keyed_draws(shares, rows.keys, "contrast", "one_new_word").drop_vars(
+        shares = shares.reshape(self._chains, -1, len(asked.keys))
+        out = estimates.keyed_draws(shares, asked.keys, "contrast", "one_new_word").drop_vars(
             "estimand"
         )
-        return out.isel(row=self.order_of(rows))
+        return out.isel(row=self.order_of(asked))
 
     def _draws_of_entries(self) -> xr.DataArray:
         """Return draws of every entry but the per-attribute ones.

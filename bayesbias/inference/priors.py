@@ -19,7 +19,7 @@ import pandas as pd
 from bayesbias.core.errors import FitError
 from bayesbias.inference import estimates
 from bayesbias.inference.cross_validation import LEAST_TO_SMOOTH
-from bayesbias.inference.estimands import Key, asked_rows
+from bayesbias.inference.estimands import Key, asked_quantities
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -57,9 +57,9 @@ def prior_answers(
 ) -> dict[Key, np.ndarray]:
     """Draw means or contrasts for new words from the prior, by level, name and label."""
     design = Design.of(spec, frame)
-    rows = asked_rows(design, "population", contrasted)
-    values = rows.linear.draws(design.prior_draws(draws, seed))
-    return dict(zip(rows.keys, values.T, strict=True))
+    asked = asked_quantities(design, "population", contrasted)
+    values = asked.linear.draws(design.prior_draws(draws, seed))
+    return dict(zip(asked.keys, values.T, strict=True))
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
@@ -138,11 +138,11 @@ def prior_shift(fit: BiasFit) -> tuple[float, float]:
     covariances with the log prior.
     """
     levels = ("between", "overall") if fit.spec.results.between else ("overall",)
-    asked = (fit.rows_of(level, "population", "contrast") for level in levels)
-    rows = next(rows for rows in asked if rows.keys)
+    each = (fit.quantities(level, "population", "contrast") for level in levels)
+    asked = next(own for own in each if own.keys)
     widths = _fixed_widths(fit.spec)
-    draws = fit.scales_and_effects({*widths, *(part.name for part in rows.linear.parts)})
-    values = rows.linear.draws(draws)[:, fit.order_of(rows)[0]]
+    draws = fit.scales_and_effects({*widths, *asked.linear.weights})
+    values = asked.linear.draws(draws)[:, fit.order_of(asked)[0]]
     away = (values - values.mean()) / values.std()
     density = np.sum(list(_log_priors(fit.design, draws).values()), axis=0) * np.log(2)
     density -= density.mean()

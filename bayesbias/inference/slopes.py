@@ -19,9 +19,9 @@ import pandas as pd
 
 from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
-from bayesbias.inference.estimands import asked_rows, check_asked, no_contrasts, sides_of
+from bayesbias.inference.estimands import asked_quantities, check_asked, no_contrasts, sides_of
 from bayesbias.inference.estimates import beside, joined_rows, relabelled
-from bayesbias.inference.linear import Rows, joined, weights_of
+from bayesbias.inference.linear import Quantities, joined, weights_of
 from bayesbias.inference.view import PROB, ROPE
 from bayesbias.models.design import Design
 
@@ -99,20 +99,20 @@ def contrasts_at(
     design = fit.ordered
     values = {name: np.full(len(design.y), float(value)) for name, value in covariates.items()}
     held = replace(design, covariates={**design.covariates, **values})
-    rows = replace(asked_rows(held, estimand, True), known=None)
+    asked = replace(asked_quantities(held, estimand, True), known=None)
     if level is not None:
-        rows = rows.at(level)
-    if not rows.keys:
+        asked = asked.at(level)
+    if not asked.keys:
         raise no_contrasts(fit.spec)
-    return fit.describe(rows, estimand, "contrast", prob, ROPE)
+    return fit.describe(asked, estimand, "contrast", prob, ROPE)
 
 
 def slope_draws(fit: BiasFit) -> xr.DataArray:
     """Return draws of all slopes, labeled ``covariate, level, name, of``."""
     parts = []
-    for covariate, column, rows in _slopes(fit):
-        draws = fit.answer(rows, "population", column).draws.isel(row=fit.order_of(rows))
-        names = [covariate] * len(rows.keys)
+    for covariate, column, asked in _slopes(fit):
+        draws = fit.answer(asked, "population", column).draws.isel(row=fit.order_of(asked))
+        names = [covariate] * len(asked.keys)
         parts.append(relabelled(draws.rename({column: "of"}), covariate=names, estimand=None))
     return joined_rows(parts)
 
@@ -121,9 +121,9 @@ def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     """Return the table of `BiasFit.slopes`."""
     about: Mapping[str, Mapping[str, Any]] = fit.provenance.get("table", {}).get("covariates", {})
     frames = []
-    for covariate, column, rows in _slopes(fit):
+    for covariate, column, asked in _slopes(fit):
         scale = float(about.get(covariate, {}).get("scale", 1.0))
-        frame = fit.describe(rows, "population", column, prob, ROPE).rename(columns={column: "of"})
+        frame = fit.describe(asked, "population", column, prob, ROPE).rename(columns={column: "of"})
         frame = frame.drop(columns=["estimand", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"])
         frame.insert(0, "covariate", covariate)
         per_unit = {name: values / scale for name, values in beside(frame, "per_unit").items()}
@@ -131,7 +131,7 @@ def described_slopes(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
+def _slopes(fit: BiasFit) -> list[tuple[str, str, Quantities]]:
     """Return each covariate with its slopes, those of means and those of contrasts."""
     if not fit.spec.covariates():
         raise FitError(
@@ -140,51 +140,47 @@ def _slopes(fit: BiasFit) -> list[tuple[str, str, Rows]]:
     found = []
     for covariate in fit.spec.covariates():
         for column in (fit.spec.results.group, "contrast"):
-            rows = slope_rows(fit.ordered, covariate, column == "contrast")
-            if rows.keys:
-                found.append((covariate, column, rows))
+            asked = slope_quantities(fit.ordered, covariate, column == "contrast")
+            if asked.keys:
+                found.append((covariate, column, asked))
     if not found:
         raise FitError(f"{fit.spec.label}: expected a covariate that is not zero in all rows")
     return found
 
 
-def slope_rows(design: Design, covariate: str, contrasted: bool) -> Rows:
+def slope_quantities(design: Design, covariate: str, contrasted: bool) -> Quantities:
     """Return the slopes on a covariate of means or contrasts, where they differ.
 
-    One row for each level at which they differ.
+    One for each level at which they differ.
 
     What no row with the covariate decides is left out, and contrasts that are zero by the form of
     the model.
     """
-    at_one, at_zero = (
-        asked_rows(
-            replace(
-                design, covariates={**design.covariates, covariate: np.full(len(design.y), value)}
-            ),
-            "population",
-            contrasted,
-        )
-        for value in (1.0, 0.0)
-    )
-    by = [{k: 1.0, k + len(at_one.keys): -1.0} for k in range(len(at_one.keys))]
-    both = joined([at_one.linear, at_zero.linear])
-    rows = replace(at_one, linear=both.combined(weights_of(by, len(both))))
+
+    def at(value: float) -> Quantities:
+        covariates = {**design.covariates, covariate: np.full(len(design.y), value)}
+        return asked_quantities(replace(design, covariates=covariates), "population", contrasted)
+
+    asked = at(1.0)
+    both = joined([asked.linear, at(0.0).linear])
+    by = [{k: 1.0, k + len(asked.keys): -1.0} for k in range(len(asked.keys))]
+    asked = replace(asked, linear=both.combined(weights_of(by, len(both))))
     present, group = design.labels(design.spec.results.group)
     varying = {present[k] for k in set(group[design.covariates[covariate] != 0].tolist())}
-    # What each row is made of; differences of equal shares cancel but for rounding.
-    parts = (part.weights.toarray() for part in rows.linear.parts)
-    weights = np.concatenate([rows.linear.constant[:, None], *parts], axis=1).round(12) + 0.0
+    # What each is made of; differences of equal shares cancel but for rounding.
+    of_effects = (own.toarray() for own in asked.linear.weights.values())
+    weights = np.concatenate([asked.linear.constant[:, None], *of_effects], axis=1).round(12) + 0.0
     some = [
         k
-        for k, key in enumerate(rows.keys)
+        for k, key in enumerate(asked.keys)
         if set(sides_of(key[2], present) if contrasted else [key[2]]) <= varying
         and weights[k].any()
     ]
     kept, seen = [], set[tuple[str, bytes]]()
-    for level in dict.fromkeys(rows.keys[k][0] for k in some):
-        here = [k for k in some if rows.keys[k][0] == level]
-        what = {(rows.keys[k][2], weights[k].tobytes()) for k in here}
+    for level in dict.fromkeys(asked.keys[k][0] for k in some):
+        here = [k for k in some if asked.keys[k][0] == level]
+        what = {(asked.keys[k][2], weights[k].tobytes()) for k in here}
         if not what <= seen:  # else all of them are those of levels before
             kept += here
         seen |= what
-    return rows.chosen(kept)
+    return asked.chosen(kept)

@@ -208,7 +208,7 @@ def standardized(
     sd = np.stack([np.broadcast_to(each[k][1], n).reshape(shape) for k in names], axis=-1)
     labels = {**labels_of_rows(contrasts), "unit": [each[name][0] for name in names]}
     if mixtures is not None:
-        by = sd[..., mixtures.row]
+        by = sd[..., mixtures.quantity]
         mixtures = replace(mixtures, mean=mixtures.mean / by, sd=mixtures.sd / by)
     if known is not None:
         known = known * (1 / sd).mean(axis=(0, 1))

@@ -17,10 +17,10 @@ from bayesbias.core import checks
 from bayesbias.core.errors import FitError, InputError
 from bayesbias.core.workers import Hands
 from bayesbias.inference import reliability
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.estimates import describe_draws
 from bayesbias.inference.likelihood import NotCollapsible, collapse
-from bayesbias.inference.linear import conditional_moments
+from bayesbias.inference.linear import Projected
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.view import PROB
 from bayesbias.simulation import coverage
@@ -170,11 +170,11 @@ def _known_sds(scenario: Scenario) -> dict[tuple[str, str, str], float]:
         raise InputError(
             problem, where=scenario.model, hint="plan with default, or crossed"
         ) from None
-    rows = asked_rows(design, "population", contrasted=True)
+    asked = asked_quantities(design, "population", contrasted=True)
     theta = reduced.joined({name: given[name][None] for name in reduced.scales})
-    sds = np.sqrt(conditional_moments(reduced, theta, rows.linear)[1][0])
+    sds = np.sqrt(Projected.of(reduced, asked.linear).moments(reduced, theta)[1][0])
     level = LEVELS[bool(scenario.sets)]
-    return {key: sd for key, sd in zip(rows.keys, sds.tolist(), strict=True) if key[0] == level}
+    return {key: sd for key, sd in zip(asked.keys, sds.tolist(), strict=True) if key[0] == level}
 
 
 def plan_reliability(

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesbias.core import checks
 from bayesbias.core.errors import InputError
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.spec import BETWEEN, DEFAULT_MODEL, ModelSpec, list_models, load_model
@@ -334,11 +334,11 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
 def true_contrasts(scenario: Scenario) -> dict[tuple[str, str, str], float]:
     """Return the true population contrasts of a scenario, overall and between classes."""
     design, given = scenario.truth
-    rows = asked_rows(design, "population", contrasted=True)
-    values = rows.linear.draws(design.prior_draws(1, 0, given))[0]
+    asked = asked_quantities(design, "population", contrasted=True)
+    values = asked.linear.draws(design.prior_draws(1, 0, given))[0]
     # Averaging over the grid leaves 1e-15 where the difference is none at all.
     return {
         key: round(float(value), 12) + 0.0
-        for key, value in zip(rows.keys, values, strict=True)
+        for key, value in zip(asked.keys, values, strict=True)
         if key[0] in LEVELS
     }

@@ -12,7 +12,7 @@ from helpers.tables import grid
 from scipy import stats
 
 from bayesbias.inference import sampling
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.likelihood import Collapsed, collapse
 from bayesbias.inference.sampling import sample_collapsed, weighted_theta
 from bayesbias.models.design import Design
@@ -100,13 +100,13 @@ def test_ranks_of_the_truth_are_even():
     """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""
     frame = scenario_frame((3, 4), (3, 4), 3, 4)
     design = Design.of(load_model("default"), frame)
-    rows = asked_rows(design, "population", contrasted=True)
+    asked = asked_quantities(design, "population", contrasted=True)
     wanted = [
         place
-        for place, key in enumerate(rows.keys)
+        for place, key in enumerate(asked.keys)
         if key[0] in ("overall", "class", "attribute_set")
     ]
-    linear = rows.chosen(wanted).linear
+    linear = asked.chosen(wanted).linear
     tables, draws = 400, 99
     ranks, taken_over = [], 0
     for number in range(tables):

@@ -9,9 +9,9 @@ from helpers.models import slopes_model
 from helpers.seeds import shifted
 from helpers.tables import grid, with_covariates
 
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import conditional_moments
+from bayesbias.inference.linear import Projected
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 
@@ -44,18 +44,20 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     design = Design.of(load_model(model), table)
     reduced = collapse(design)
     theta = np.random.default_rng(2).normal(-2, 0.3, (1, reduced.n_theta))
-    rows = asked_rows(design, estimand, contrasted)
-    mean, variance = (values[0] for values in conditional_moments(reduced, theta, rows.linear))
+    asked = asked_quantities(design, estimand, contrasted)
+    mean, variance = (
+        values[0] for values in Projected.of(reduced, asked.linear).moments(reduced, theta)
+    )
     n = 3_000
     each = np.repeat(theta, n, axis=0)
     drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
-    values = rows.linear.draws(drawn)
+    values = asked.linear.draws(drawn)
     known = variance < 1e-12  # such as a mean over new words that is a number of the model file
     np.testing.assert_allclose(
         values[:, known], np.broadcast_to(mean[known], values[:, known].shape), atol=1e-7
     )
     sd = np.sqrt(variance[~known])
-    limit = mc.limit(2 * len(rows.keys))
+    limit = mc.limit(2 * len(asked.keys))
     assert (np.abs(values[:, ~known].mean(axis=0) - mean[~known]) / (sd / np.sqrt(n))).max(
         initial=0
     ) < limit
@@ -69,6 +71,8 @@ def test_levels_follow_what_the_model_holds():
         ("default", {"intercept", "connection_mean", "set_mean", "class_by_set"}),
         ("hierarchical", {"word_by_connection"}),
     ):
-        rows = asked_rows(Design.of(load_model(model), table), "population", contrasted=False)
-        of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
-        assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names
+        asked = asked_quantities(
+            Design.of(load_model(model), table), "population", contrasted=False
+        )
+        of_classes = asked.chosen([k for k, key in enumerate(asked.keys) if key[0] == "class"])
+        assert {name for name, own in of_classes.linear.weights.items() if own.nnz} == names

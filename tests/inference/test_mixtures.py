@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from bayesbias.inference.estimates import shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.linear import Mixtures, mixture_below, mixture_interval, mixture_mean_sd
+from bayesbias.inference.linear import Mixtures, mixture_interval, mixture_mean_sd
 
 
 def columns(n=300, seed=0):
@@ -74,9 +74,9 @@ def test_two_humps_are_searched_on_a_grid():
     sd = np.full((200, 1), 0.2)
     low, high = mixture_interval(mean, sd, 0.89)
     assert high[0] - low[0] == pytest.approx(2 * (3 + 0.2 * stats.norm.ppf(0.89)), abs=0.02)
-    assert float(
-        mixture_below(mean, sd, high[0])[0] - mixture_below(mean, sd, low[0])[0]
-    ) == pytest.approx(0.89, abs=2e-3)
+    mixture = Mixtures(mean[None], sd[None], np.arange(1), np.ones(1))
+    inside = float(mixture.below(high[0])[0] - mixture.below(low[0])[0])
+    assert inside == pytest.approx(0.89, abs=2e-3)
 
 
 def test_mean_sd_and_tails_are_those_of_draws():
@@ -85,12 +85,13 @@ def test_mean_sd_and_tails_are_those_of_draws():
     centre, spread = mixture_mean_sd(mean, sd)
     np.testing.assert_allclose(centre, mean.mean(axis=0), atol=1e-15)
     assert spread[1] == pytest.approx(np.hypot(1, mean[:, 1].std()), abs=1e-12)
-    below = mixture_below(mean, sd, 0.1)
+    n = mean.shape[1]
+    below = Mixtures(mean[None], sd[None], np.arange(n), np.ones(n)).below(0.1)
     assert np.abs((x < 0.1).mean(axis=0) - below).max() < 5 * np.sqrt(0.25 / 2000)
 
 
-def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
-    """Row 0 is half of either part, row 1 is the second part alone."""
+def test_mixtures_of_classes_weigh_their_parts():
+    """The first is half of either part, the second is the second part alone."""
     mean = np.tile([0.0, 1.0, 1.0], (2, 50, 1))
     sd = np.full((2, 50, 3), 0.5)
     both = Mixtures(mean, sd, np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))

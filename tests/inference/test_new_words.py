@@ -7,7 +7,7 @@ import pytest
 from helpers.tables import grid
 
 from bayesbias.core.errors import FitError
-from bayesbias.inference.estimands import asked_rows
+from bayesbias.inference.estimands import asked_quantities
 from bayesbias.models.design import Design
 from bayesbias.models.spec import load_model
 from bayesbias.models.variants import with_slopes
@@ -19,8 +19,8 @@ def design_of(model, table):
 
 
 def added(design, table, draws, estimand, level, name, label, contrasted=True):
-    rows = asked_rows(design, estimand, contrasted)
-    own = rows.chosen([rows.keys.index((level, name, label))])
+    asked = asked_quantities(design, estimand, contrasted)
+    own = asked.chosen([asked.keys.index((level, name, label))])
     return own.linear.new_variance(draws)
 
 
@@ -57,12 +57,12 @@ def test_a_new_pair_brings_attributes_and_noise_too():
 def test_overall_a_new_word_is_of_one_of_the_classes():
     table = grid((3, 1), (3, 2), 0, 3)
     design, _ = design_of("default", table)
-    rows = asked_rows(design, "one_new_word", contrasted=True)
-    assert {key[0] for key in rows.keys} == {"overall", "class"}
-    overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
+    asked = asked_quantities(design, "one_new_word", contrasted=True)
+    assert {key[0] for key in asked.keys} == {"overall", "class"}
+    overall = asked.chosen([asked.keys.index(("overall", "all", "associated - different"))])
     assert overall.weight.tolist() == [0.75, 0.25]
     # Two lists of unequal size are met by one new attribute in proportion to their sizes.
-    pairs = asked_rows(design, "one_new_pair", contrasted=False)
+    pairs = asked_quantities(design, "one_new_pair", contrasted=False)
     own = pairs.chosen([pairs.keys.index(("overall", "all", "associated"))])
     assert own.weight.tolist() == [0.75, 0.25]
 
@@ -70,9 +70,9 @@ def test_overall_a_new_word_is_of_one_of_the_classes():
 def test_noise_that_is_not_normal_has_no_new_pair():
     table = grid()
     design, _ = design_of("robust", table)
-    assert asked_rows(design, "one_new_word", contrasted=True).keys
+    assert asked_quantities(design, "one_new_word", contrasted=True).keys
     with pytest.raises(FitError, match="one_new_pair: expected normal noise"):
-        asked_rows(design, "one_new_pair", contrasted=True)
+        asked_quantities(design, "one_new_pair", contrasted=True)
 
 
 def test_slopes_of_a_new_attribute_scatter_by_the_square_of_the_covariate():

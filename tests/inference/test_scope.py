@@ -10,7 +10,7 @@ from helpers.fits import made_up, pairs
 
 import bayesbias as bb
 from bayesbias.inference.estimands import (
-    asked_rows,
+    asked_quantities,
     has_new_words,
     holds_for,
     same_for_all_words,
@@ -37,11 +37,11 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
     spec = bb.load_model(name)
     table = usual_pairs(spec)
     design = Design.of(spec, table)
-    rows = asked_rows(design, "population", contrasted=True)
+    asked = asked_quantities(design, "population", contrasted=True)
     rng = np.random.default_rng(1)
     draws = {p: rng.uniform(0.5, 1.5, (3, *design.shape(p))) for p in spec.parameters}
-    mine = [(key[0], key[2]) == ("class", "associated - different") for key in rows.keys]
-    values = rows.linear.draws(draws)[:, mine]
+    mine = [(key[0], key[2]) == ("class", "associated - different") for key in asked.keys]
+    values = asked.linear.draws(draws)[:, mine]
     assert values.shape[1] == 3
     equal = bool(np.allclose(values, values[:, :1]))
     assert same_for_all_words(spec) is equal

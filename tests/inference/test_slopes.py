@@ -12,8 +12,8 @@ from helpers.fits import made_up, pairs
 from helpers.tables import grid, opinions, sentences, with_covariates
 
 from bayesbias.inference.likelihood import collapse
-from bayesbias.inference.linear import conditional_moments
-from bayesbias.inference.slopes import contrasts_at, slope_rows
+from bayesbias.inference.linear import Projected
+from bayesbias.inference.slopes import contrasts_at, slope_quantities
 from bayesbias.models.design import Design
 from bayesbias.models.variants import slopes_for, with_slopes
 
@@ -67,16 +67,16 @@ def test_slopes_are_those_of_dense_algebra(name, contrasted):
     design = Design.of(slopes_for(model, table, covariate), table)
     spec, reduced = design.spec, collapse(design)
     theta = np.random.default_rng(4).normal(-2, 0.4, (1, reduced.n_theta))
-    rows = slope_rows(design, covariate, contrasted)
-    assert rows.keys
-    mean, variance = conditional_moments(reduced, theta, rows.linear)
+    asked = slope_quantities(design, covariate, contrasted)
+    assert asked.keys
+    mean, variance = Projected.of(reduced, asked.linear).moments(reduced, theta)
 
     n = 1 + sum(design.size(name) for name in spec.location_parameters())
     scales = reduced.split(np.repeat(theta, n, axis=0))
     y0, to_rows = of_effects(
         design, lambda draws: np.stack([design.mean(at(draws, k)) for k in range(n)]), scales
     )
-    s0, to_slopes = of_effects(design, lambda draws: rows.linear.draws(draws), scales)
+    s0, to_slopes = of_effects(design, lambda draws: asked.linear.draws(draws), scales)
     one = {name: values[0] for name, values in scales.items()}
     prior = []
     for parameter in spec.location_parameters():

@@ -236,15 +236,15 @@ def test_every_pair_of_groups_and_set_has_a_row(fit):
 
 def test_two_new_words_share_nothing_and_one_shares_itself(fit):
     """Variances by hand: of one word its effect cancels in a difference of sets, of two it does not."""
-    rows = fit.rows_of(None, "one_new_word", "contrast")
+    asked = fit.quantities(None, "one_new_word", "contrast")
     draws = fit.parameter_draws()
-    added = rows.linear.new_variance(draws)
+    added = asked.linear.new_variance(draws)
     word, by_set = draws["word_sd"] ** 2, draws["word_by_set_sd"] ** 2
     k = {name: i for i, name in enumerate(fit.ordered.coords["protected_class"])}
     two = [k["women"], k["men"]]
 
     def variance(*key):
-        (part,) = np.flatnonzero(rows.row == rows.keys.index(key))
+        (part,) = np.flatnonzero(asked.quantity == asked.keys.index(key))
         return added[:, part]
 
     np.testing.assert_allclose(

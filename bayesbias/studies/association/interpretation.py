@@ -90,8 +90,8 @@ def rows_of(fit: BiasFit, view: View, level: str, estimand: str = "population") 
         if level == "overall":
             return overall[overall["contrast"] == first]
         if level in fit.spec.results.levels:
-            rows = fit.rows_of(level, estimand, "contrast")
-            chosen = rows.chosen([k for k, key in enumerate(rows.keys) if key[2] == first])
+            asked = fit.quantities(level, estimand, "contrast")
+            chosen = asked.chosen([k for k, key in enumerate(asked.keys) if key[2] == first])
             if chosen.keys:
                 return fit.describe(chosen, estimand, "contrast", view.prob, view.rope)
         return overall.iloc[:0]

@@ -26,7 +26,7 @@ from bayesbias.core.errors import FitError
 from bayesbias.core.formatting import join_words, some
 from bayesbias.inference.estimands import levels_of
 from bayesbias.inference.estimates import estimates, labelled_draws
-from bayesbias.inference.linear import Linear, Part, Rows
+from bayesbias.inference.linear import Quantities
 from bayesbias.inference.view import PROB
 from bayesbias.studies.responses.table import (
     Responses,
@@ -310,21 +310,19 @@ class ResponsesResult(sections.Result):
         from scipy import sparse
 
         fit = self._fitted()
-        rows = fit.rows_of(level, estimand, "arm")
+        asked = fit.quantities(level, estimand, "arm")
         if self.kind == "paired":
-            frame = fit.describe(rows, estimand, "series", prob, self.rope)
+            frame = fit.describe(asked, estimand, "series", prob, self.rope)
             series = frame.pop("series").str.rsplit(" | ", n=1, expand=True)
             frame.insert(0, "contrast", series[0])
             frame.insert(0, "model", series[1])
             frame.insert(5, "scale", "outcome")
             return [frame]
-        labels, weights = self._weights(rows.keys)
+        labels, weights = self._weights(asked.keys)
         labels["estimand"] = [estimand] * len(weights)
         if self.kind == "choice":
             _, shares = self._probabilities(estimand, level)
-            log_odds = rows.linear.draws(
-                fit.scales_and_effects({part.name for part in rows.linear.parts})
-            )
+            log_odds = asked.linear.draws(fit.scales_and_effects(asked.linear.weights))
             scales = {
                 "probability": (shares, self.rope),
                 "log_odds": (self._by_chain(log_odds), _STEEPEST * self.rope),
@@ -333,16 +331,9 @@ class ResponsesResult(sections.Result):
                 estimates(labelled_draws(draws @ weights.T, {**labels, "scale": scale}), prob, rope)
                 for scale, (draws, rope) in scales.items()
             ]
-        linear = Linear(
-            weights @ rows.linear.constant,
-            tuple(
-                Part(part.name, (sparse.csr_array(weights) @ part.weights).tocsr())
-                for part in rows.linear.parts
-            ),
-        )
-        known = None if rows.known is None else weights @ rows.known
+        known = None if asked.known is None else weights @ asked.known
         keys = [("", "", str(place)) for place in range(len(weights))]
-        whole = Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)), known)
+        whole = Quantities.plain(keys, asked.linear.combined(sparse.csr_array(weights)), known)
         answer = fit.answer(whole, estimand, "place")
         frame = estimates(answer.draws, prob, self.rope, answer.mixtures, answer.known)
         frame = frame.drop(columns=["level", "name", "place", "estimand"])
@@ -388,7 +379,7 @@ class ResponsesResult(sections.Result):
             free += draws[str(fit.spec.parameters[name].args["sigma"])].reshape(n, -1)[some] ** 2
         values = _expected_probability(eta, np.sqrt(free))
         names, arms = np.array(labels)[codes], fit.table["arm"].astype(str).to_numpy()
-        keys, columns = fit.rows_of(level, estimand, "arm").keys, []
+        keys, columns = fit.quantities(level, estimand, "arm").keys, []
         for _, label, arm in keys:
             mine = cell.ravel()[(names == label) & (arms == arm)]
             columns.append(values @ (np.bincount(mine, minlength=cells.shape[1]) / len(mine)))

@@ -138,8 +138,8 @@ class SentimentAnalysis(sections.Result):
         rope = STANDARD_ROPE * float(between.table[between.spec.outcome].std())
         frames = []
         for estimand in SENTIMENT_ESTIMANDS:
-            rows = between.rows_of("overall", estimand, "classifier")
-            frames.append(between.describe(rows, estimand, "classifier", prob, rope))
+            asked = between.quantities("overall", estimand, "classifier")
+            frames.append(between.describe(asked, estimand, "classifier", prob, rope))
         frame = pd.concat(frames, ignore_index=True).drop(columns=["level", "name"])
         return frame.rename(columns={"classifier": "contrast"})
 

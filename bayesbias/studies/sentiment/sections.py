@@ -264,10 +264,10 @@ def _model(result: SentimentAnalysis, name: str, view: View) -> str:
     """Say what the model says for new nouns and professions; the standard ROPE is in SDs of sentence pairs."""
     fit = result.fit
     assert fit is not None
-    rows = fit.rows_of("overall", "population", "classifier")
+    asked = fit.quantities("overall", "population", "classifier")
     sd = fit.table.loc[fit.table["classifier"] == name, fit.spec.outcome].std()
     rope = float(view.standard_rope * sd) or None
-    frame = fit.describe(rows, "population", "classifier", view.prob, rope)
+    frame = fit.describe(asked, "population", "classifier", view.prob, rope)
     row: Any = next(frame[frame["classifier"] == name].itertuples())
     if rope is not None and row.verdict == TOO_CLOSE:
         return f"{name}: inconclusive with so few draws. Raise --draws."

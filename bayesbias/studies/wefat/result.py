@@ -28,7 +28,7 @@ from bayesbias.core import checks, sections
 from bayesbias.core.errors import InputError
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.inference.estimates import batches_of, beside, describe_mixtures, end_to_mean
-from bayesbias.inference.linear import Linear, Mixtures, Part, Rows
+from bayesbias.inference.linear import Linear, Mixtures, Quantities
 from bayesbias.inference.view import PROB
 from bayesbias.scores.score import Score
 from bayesbias.scores.vectors import vectors_of
@@ -395,12 +395,11 @@ def _mixed(
         one = np.eye(len(labels["target"]))[[labels["target"].index(word) for word in targets]]
         weights["target_by_set"] = (between[:, None] * one[:, None, :]).reshape(len(one), -1)
     n = len(next(iter(weights.values())))
-    parts = tuple(Part(name, sparse.csr_array(of)) for name, of in weights.items())
-    keys = [("overall", str(k), "association") for k in range(n)]
-    rows = Rows(keys, Linear(np.zeros(n), parts), np.arange(n), np.ones(n))
-    answer = fit.answer(rows, "population", "contrast")
+    linear = Linear(np.zeros(n), {name: sparse.csr_array(of) for name, of in weights.items()})
+    asked = Quantities.plain([("overall", str(k), "association") for k in range(n)], linear)
+    answer = fit.answer(asked, "population", "contrast")
     assert answer.mixtures is not None
-    spread = answer.scales["target_by_set_sd"].reshape(answer.mixtures.mean.shape[:2])
+    spread = answer.parameters["target_by_set_sd"].reshape(answer.mixtures.mean.shape[:2])
     return answer.mixtures, spread
 
 
