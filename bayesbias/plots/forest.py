@@ -467,7 +467,11 @@ def plot_contrasts(
     frame = frame[frame["contrast"].isin(names)]
     frame = frame.assign(key=list(zip(frame["contrast"], frame["name"], strict=True)))
     alone = level == "word" and len(names) == 1
-    classes = class_of(pd.concat([each.table for each in fits.values()]))
+    classes: dict[str, str] = {}
+    if level == "word":
+        for each in fits.values():
+            need_fit(each, "protected_word", "protected_class")
+            classes |= class_of(each.table)
 
     def placed(contrast: str, name: str) -> tuple[str, Hashable, str]:
         head, label = with_minus(contrast), with_minus(name)
@@ -610,7 +614,7 @@ def _named_fits(given: Any) -> dict[str, BiasFit]:
         fits = list(given) if isinstance(given, list | tuple) and len(given) else [given]
     for fit in fits:
         need_fit(fit)
-        need_fit(fit, fit.spec.results.group, "protected_word", "protected_class")
+        need_fit(fit, fit.spec.results.group)
     if len(outcomes := {fit.spec.outcome for fit in fits}) != 1:
         raise InputError("expected fits of one outcome", where="fit", found=outcomes)
     if not isinstance(given, Mapping):
