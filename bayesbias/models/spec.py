@@ -364,7 +364,8 @@ def _parameter(name: str, table: Any, at: str) -> Parameter:
     dims = _strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         met = dim not in _TAKEN_DIMS
-        _expect(met, "a dimension other than those of the draws", f"{at}, key dims", dim)
+        what, hint = "a dimension other than those of the draws", "rename the column"
+        _expect(met, what, f"{at}, key dims", dim, hint)
     only = dict(checks.table(table.get("only", {}), f"{at}, key only"))
     for column, label in only.items():
         checks.text(label, f"{at}, key only, {column}")

@@ -500,7 +500,8 @@ def plot_contrasts(
         series.append(Series(part, color, marker, shifts[place], label=f"_{which}", **look))
         texts = by_key(part, PROBABILITY, "p_below_zero")
         columns.append(Beside(texts, short, 32.0 + 30 * place, color, "right"))
-    title = f"Contrasts between {'attribute sets' if spec.results.between else 'connections'}"
+    group = spec.results.group.replace("attribute_class", "attribute set").replace("_", " ")
+    title = f"Contrasts between {group}s"
     distance = spec.outcome == "distance"
     of = "cosine distance" if distance else outcome_label(spec)
     closer = "is closer" if distance else "is smaller"

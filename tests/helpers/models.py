@@ -75,16 +75,6 @@ def spec_of(name: str):
     return own() if name == "own" else load_model(name)
 
 
-OUTCOMES = {
-    "change": "change",
-    "sentiment": "difference",
-    "sentiment_logit": "logit_difference",
-    "responses": "outcome",
-    "responses_choice": "chosen",
-    "responses_paired": "outcome",
-}
-
-
 # Slopes: of two covariates about words, of one about attributes, by connection, class, list and, scattering, by attribute.
 SLOPES = """
 [parameter.a]

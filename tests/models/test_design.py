@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.models import MODELS, OUTCOMES, own, slopes_model, spec_of
+from helpers.models import MODELS, own, slopes_model, spec_of
 from helpers.tables import grid, with_covariates
 
 from bayesbias.core.errors import FitError, InputError
@@ -19,20 +19,8 @@ from bayesbias.wordlists.wordlist import CONNECTIONS
 def test_index_arrays_equal_a_slow_loop(name, table):
     spec = spec_of(name)
     rng = np.random.default_rng(0)
-    for outcome in OUTCOMES.values():  # any number serves here, and any label
-        table = table.assign(**{outcome: table["distance"]})
-    labels = (
-        "protected_template",
-        "attribute_template",
-        "classifier",
-        "noun_pair",
-        "profession",
-        "set",
-        "set_word",
-        "target",
-        *("arm", "group", "word", "template", "item", "model", "series", "question"),
-    )
-    for column in labels:
+    table = table.assign(**{spec.outcome: table["distance"]})  # any number serves here
+    for column in sorted(spec.label_columns() - set(table)):  # and any label
         table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
     table = table.assign(covariate=table["distance"], answers=2.0)
     design = Design.of(spec, table)

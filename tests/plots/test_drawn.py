@@ -106,6 +106,16 @@ def test_contrasts_of_several_fits_stand_side_by_side() -> None:
         bb.plot_contrasts([fit, sentiment])
 
 
+def test_contrasts_of_a_table_without_protected_words() -> None:
+    fit = DATA["plot_covariate"][1]().fit
+    ax = bb.plot_contrasts(fit, ax=Figure().subplots())
+    frame = fit.contrasts()
+    frame = frame[frame["level"] == "overall"]
+    assert_drawn(ax, frame, ("_population", "_listed_words"))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="overall or target"):
+        bb.plot_contrasts(fit, level="word")
+
+
 def test_means_of_the_listed_words_are_called_observed() -> None:
     for name in ("plot_connections", "plot_words"):
         _, ax = drawn(name, estimand="listed_words")
