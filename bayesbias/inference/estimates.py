@@ -14,7 +14,7 @@ column                              what it holds
 ``p_in_rope, rope``                 probability of lying inside plus or minus `rope`
 ``verdict``                         one of `bayesbias.inference.view.VERDICTS`
 ``mcse_*``                          Monte Carlo error of the column named after it
-``ess_bulk, r_hat``                 effective draws, and rank-normalized split R-hat
+``ess_bulk, r_hat``                 effective draws (not of mixtures), and rank-normalized split R-hat
 ==================================  ============================================================================
 
 The columns from ``p_below_zero`` to ``verdict`` are those of quantities that may be zero, such as
@@ -95,10 +95,12 @@ def estimates(
     prob = checks.probability(prob)
     if mixtures is None:
         frame = describe_draws(draws.to_numpy(), prob)
+        ess = frame["ess_bulk"].to_numpy()
     else:
         r_hat, ess = r_hat_and_ess(draws.to_numpy())
         frame = pd.DataFrame(describe_mixtures(mixtures, prob))
-        frame = frame.assign(prob=prob, ess_bulk=ess, r_hat=r_hat)
+        # No `ess_bulk`: a mixture is over few of the draws, and more precise than these.
+        frame = frame.assign(prob=prob, r_hat=r_hat)
     if known is not None:
         frame["mean"], frame["mcse_mean"] = known, 0.0
     if rope is not None:
@@ -106,7 +108,7 @@ def estimates(
         ends = (frame[name] for name in ("hpdi_low", "hpdi_high", "mcse_low", "mcse_high"))
         frame = frame.assign(
             rope=rope,
-            **_probabilities(draws, rope, mixtures, frame["ess_bulk"].to_numpy()),
+            **_probabilities(draws, rope, mixtures, ess),
             verdict=[verdict(low, high, rope, own) for low, high, *own in zip(*ends, strict=True)],
         )
     labels = pd.DataFrame(labels_of_rows(draws), index=frame.index)

@@ -345,7 +345,7 @@ class BiasFit(sections.Result):
         """
         shares = estimates.estimates(self._opposite_draws(), prob)
         hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope", "verdict"]
-        frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden)
+        frame = self.contrasts(prob, estimand="one_new_word").drop(columns=hidden, errors="ignore")
         return frame.assign(**estimates.beside(shares, "opposite"))
 
     def variance_partition(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:

@@ -155,27 +155,24 @@ def independent(values: Any) -> np.ndarray:
 
 
 def mean_of_row(row: Any) -> Estimate:
-    """Estimate the mean in one or more rows of a table of results, from their own sd and effective draws."""
-    return Estimate(
-        np.asarray(row["mean"], float), np.asarray(row["sd"] / np.sqrt(row["ess_bulk"]), float)
-    )
+    """Estimate the mean in one or more rows of a table of results."""
+    return Estimate(np.asarray(row["mean"], float), np.asarray(row["mcse_mean"], float))
 
 
 def log_sd_of_row(row: Any) -> Estimate:
-    """Estimate the logarithm of the sd in one or more rows, as of a normal posterior."""
+    """Estimate the logarithm of the sd in one or more rows."""
     return Estimate(
-        np.log(np.asarray(row["sd"], float)), np.asarray(1 / np.sqrt(2 * row["ess_bulk"]), float)
+        np.log(np.asarray(row["sd"], float)), np.asarray(row["mcse_sd"] / row["sd"], float)
     )
 
 
 def ends_of_row(row: Any) -> tuple[Estimate, Estimate]:
-    """Estimate the ends of the 89 % intervals in one or more rows.
-
-    Of a normal posterior such an end has 5 times the error of the mean; test_monte_carlo.py holds this.
-    """
-    error = np.asarray(5 * row["sd"] / np.sqrt(row["ess_bulk"]), float)
-    low, high = (np.asarray(row[end], float) for end in ("hpdi_low", "hpdi_high"))
-    return Estimate(low, error), Estimate(high, error)
+    """Estimate the ends of the intervals in one or more rows."""
+    low, high = (
+        Estimate(np.asarray(row[f"hpdi_{end}"], float), np.asarray(row[f"mcse_{end}"], float))
+        for end in ("low", "high")
+    )
+    return low, high
 
 
 def mean_of(values: Any, axis: int = 0) -> Estimate:
