@@ -37,8 +37,6 @@ from bayesbias.inference.kernel import (
     logs_of_scores,
     packed,
     prior_shape,
-    real_part,
-    whole_part,
 )
 from bayesbias.inference.sampling import _LONG_RUN, STATISTICS, labelled, nuts
 from bayesbias.models.design import Design
@@ -358,21 +356,19 @@ def _density(
 
     Where `out` has room, log scales and effects are written instead.
     """
-    index, scale_of, second_of, row_scale, code = (
-        whole_part(words, 0), whole_part(words, 1), whole_part(words, 2), whole_part(words, 3), whole_part(words, 4),
-    )  # fmt: skip
-    y, trials, offset, weight, share, fixed = (
-        real_part(words, numbers, 5), real_part(words, numbers, 6), real_part(words, numbers, 7), real_part(words, numbers, 8),
-        real_part(words, numbers, 9), real_part(words, numbers, 10),
-    )  # fmt: skip
-    center, root, pull, wide, working = (
-        real_part(words, numbers, 11), real_part(words, numbers, 12), real_part(words, numbers, 13), real_part(words, numbers, 14),
-        real_part(words, numbers, 15),
-    )  # fmt: skip
-    a, b, log_m, known, row_known, wider, row_wider = (
-        real_part(words, numbers, 16), real_part(words, numbers, 17), real_part(words, numbers, 18), real_part(words, numbers, 19),
-        real_part(words, numbers, 20), real_part(words, numbers, 21), real_part(words, numbers, 22),
-    )  # fmt: skip
+
+    def whole(k: int) -> np.ndarray:
+        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    def real(k: int) -> np.ndarray:
+        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    index, scale_of, second_of = whole(0), whole(1), whole(2)
+    row_scale, code = whole(3), whole(4)
+    y, trials, offset, weight, share, fixed = real(5), real(6), real(7), real(8), real(9), real(10)
+    center, root, pull, wide, working = real(11), real(12), real(13), real(14), real(15)
+    a, b, log_m = real(16), real(17), real(18)
+    known, row_known, wider, row_wider = real(19), real(20), real(21), real(22)
     n_scales, n_effects, rows = code.shape[0], scale_of.shape[0], y.shape[0]
     terms, single = index.shape[0] // rows, at.shape[0] > code.shape[0] + scale_of.shape[0]
     theta, slope, bend = np.empty(n_scales), np.empty(n_scales), np.empty(n_scales)

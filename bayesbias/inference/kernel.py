@@ -88,10 +88,13 @@ def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[
 
 
 @compiled
-def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndarray) -> float:
+def log_density(
+    theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray
+) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
-    `theta` are logarithms; `arrays` are unpacked below. `prior_c` are the constants of their priors
+    `theta` are logarithms; `words` is what `packed` returns of the arrays below, and `numbers` the
+    same memory seen as real numbers. `prior_c` are the constants of their priors
     (`prior_constant`); `constants` are fixed variances, numbered after those of the scales. For
     component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a
     row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data
@@ -102,10 +105,17 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf),
     which the sampler takes for a divergence; nothing is raised.
     """
-    (
-        prior_code, prior_a, prior_b, prior_c, constants, comp_m, comp_nu, comp_obs, comp_half,
-        comp_eff, obs_var, halves, eff_var, eff_ptr, inc_obs, inc_coef,
-    ) = arrays  # fmt: skip
+
+    def whole(k: int) -> np.ndarray:
+        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    def real(k: int) -> np.ndarray:
+        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    prior_code, prior_a, prior_b, prior_c, constants = whole(0), real(1), real(2), real(3), real(4)
+    comp_m, comp_nu, comp_obs, comp_half = whole(5), real(6), whole(7), whole(8)
+    comp_eff, obs_var, halves = whole(9), whole(10), real(11)
+    eff_var, eff_ptr, inc_obs, inc_coef = whole(12), whole(13), whole(14), real(15)
     n_theta = theta.shape[0]
     sloped = grad.shape[0] > 0
     n_var = n_theta + constants.shape[0]
@@ -240,15 +250,6 @@ def log_density(theta: np.ndarray, arrays: tuple[np.ndarray, ...], grad: np.ndar
     return total
 
 
-@compiled
-def log_densities(thetas: np.ndarray, arrays: tuple[np.ndarray, ...], out: np.ndarray) -> None:
-    """Write the value of `log_density` at each row of `thetas`; -inf where it is not finite."""
-    none = np.empty(0)
-    for row in range(thetas.shape[0]):
-        value = log_density(thetas[row], arrays, none)
-        out[row] = value if math.isfinite(value) else -math.inf
-
-
 FARTHEST_SCORE = 36.0  # beyond, the normal distribution leaves the range of floating point
 
 
@@ -281,7 +282,7 @@ def logs_of_scores(
     return volume
 
 
-_ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
+_ARRAYS = 16  # the arrays of `log_density`
 _WHOLE = (0, 5, 7, 8, 9, 10, 12, 13, 14)  # which of them hold whole numbers
 _LOG_M, _MODE, _ROOT = _ARRAYS, _ARRAYS + 1, _ARRAYS + 2
 
@@ -303,18 +304,6 @@ def packed(parts: Sequence[Any], whole: Sequence[int] = _WHOLE) -> np.ndarray:
 
 
 @compiled
-def whole_part(words: np.ndarray, k: int) -> np.ndarray:
-    """Return a part of whole numbers of a block."""
-    return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-
-@compiled
-def real_part(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
-    """Return another part of a block."""
-    return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-
-@compiled
 def _scores_at(words: np.ndarray, numbers: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Return mode + root at."""
     n = at.shape[0]
@@ -325,37 +314,6 @@ def _scores_at(words: np.ndarray, numbers: np.ndarray, at: np.ndarray) -> np.nda
         for r in range(n):
             u[k] += numbers[root + k * n + r] * at[r]
     return u
-
-
-@compiled
-def _log_density_at(
-    words: np.ndarray, numbers: np.ndarray, at: np.ndarray, grad: np.ndarray
-) -> float:
-    """Return the log density of what is sampled, and write its gradient."""
-
-    def whole(k: int) -> np.ndarray:
-        return whole_part(words, k)
-
-    def real(k: int) -> np.ndarray:
-        return real_part(words, numbers, k)
-
-    n = at.shape[0]
-    theta, slope, bend, own = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    volume = logs_of_scores(_scores_at(words, numbers, at), real(_LOG_M), theta, slope, bend)
-    if not math.isfinite(volume):
-        return -math.inf
-    arrays = (
-        whole(0), real(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
-        whole(10), real(11), whole(12), whole(13), whole(14), real(15),
-    )  # fmt: skip
-    value = log_density(theta, arrays, own)
-    root = words[1 + 2 * _ROOT]
-    grad[:] = 0.0
-    for k in range(n):
-        score = own[k] * slope[k] + bend[k]
-        for r in range(n):
-            grad[r] += numbers[root + k * n + r] * score
-    return value + volume
 
 
 _DOUBLES = types.CPointer(types.float64)
@@ -372,12 +330,22 @@ def logp_callback(n, at_at, grad_at, value_at, data):
     0, or 3 or 4 where one is not finite.
     """
     head = carray(data, (1,), np.int64)
-    words = carray(data, (head[0],), np.int64)
+    words, numbers = carray(data, (head[0],), np.int64), carray(data, (head[0],), np.float64)
+    log_m, root = words[1 + 2 * _LOG_M], words[1 + 2 * _ROOT]
     grad = carray(grad_at, (n,))
-    value = _log_density_at(words, carray(data, (head[0],), np.float64), carray(at_at, (n,)), grad)
+    theta, slope, bend, own = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    u = _scores_at(words, numbers, carray(at_at, (n,)))
+    value = logs_of_scores(u, numbers[log_m : log_m + n], theta, slope, bend)
+    if math.isfinite(value):
+        value += log_density(theta, words, numbers, own)
     carray(value_at, (1,))[0] = value
     if not math.isfinite(value):
         return 4  # a divergence, as the sampler calls it
+    grad[:] = 0.0
+    for k in range(n):
+        score = own[k] * slope[k] + bend[k]
+        for r in range(n):
+            grad[r] += numbers[root + k * n + r] * score
     for t in range(n):
         if not math.isfinite(grad[t]):
             return 3

@@ -196,8 +196,7 @@ class Collapsed:
     variance_of : Mapping of str to ndarray of int
         The number of the variance of each entry of a location parameter.
     arrays : tuple of ndarray
-        What the compiled density takes between `theta` and `grad`; see
-        `bayesbias.inference.kernel.log_density`.
+        What the compiled density reads; see `bayesbias.inference.kernel.log_density`.
     """
 
     design: Design
@@ -216,6 +215,12 @@ class Collapsed:
         arrays = (*self.arrays[:_HALVES], halves, *self.arrays[_HALVES + 1 :])
         return replace(self, design=design, components=components, arrays=arrays)
 
+    @functools.cached_property
+    def _words(self) -> np.ndarray:
+        from bayesbias.inference.kernel import packed
+
+        return packed(self.arrays)
+
     @property
     def n_theta(self) -> int:
         """The number of sampled numbers."""
@@ -231,15 +236,17 @@ class Collapsed:
         from bayesbias.inference.kernel import log_density
 
         grad = np.empty(self.n_theta)
-        return log_density(np.ascontiguousarray(theta, dtype=float), self.arrays, grad), grad
+        theta = np.ascontiguousarray(theta, dtype=float)
+        return log_density(theta, self._words, self._words.view(float), grad), grad
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
         """Return the log posterior density at many values of the log scales, shape (n, n_theta)."""
-        from bayesbias.inference.kernel import log_densities
+        from bayesbias.inference.kernel import log_density
 
-        out = np.empty(len(thetas))
-        log_densities(np.ascontiguousarray(thetas, dtype=float), self.arrays, out)
-        return out
+        rows = np.ascontiguousarray(thetas, dtype=float)
+        words, numbers, no_gradient = self._words, self._words.view(float), np.empty(0)
+        out = np.array([log_density(row, words, numbers, no_gradient) for row in rows])
+        return np.where(np.isfinite(out), out, -np.inf)
 
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Turn log scales, shape (..., n_theta), into the named scale parameters."""
